@@ -1,0 +1,35 @@
+# Assent: `make` lists what you can do.
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+.PHONY: help setup run test check format spec bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: ## make .venv with everything that is needed (the other targets call it)
+	@scripts/setup
+
+run: setup ## take the guided tour: no key, no network, real tools and real approvals
+	@$(BIN)/assent tour
+
+test: setup ## run all tests
+	@$(BIN)/pytest -n auto
+
+check: setup ## format, lint, types, room contracts
+	@$(BIN)/ruff format --check src tests bench scripts
+	@$(BIN)/ruff check src tests bench scripts
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/basedpyright
+
+format: setup ## format and fix what can be fixed
+	@$(BIN)/ruff check --fix-only src tests bench scripts
+	@$(BIN)/ruff format src tests bench scripts
+
+spec: setup ## print every row of the specification with the tests that prove it
+	@$(BIN)/python scripts/spec.py
+
+bench: setup ## measure, as ratios to a floor measured in the same run
+	@$(BIN)/python -m bench
+
+clean: ## remove .venv and caches
+	rm -rf .venv .ruff_cache .hypothesis
