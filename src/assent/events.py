@@ -217,7 +217,9 @@ class CallProcess(EventBase, tag="call.process"):
     pid: int
 
 
-TransientEvent = TextDelta | ThoughtDelta | ModelRetry | CallsQueued | ApprovalModifying | CallOutput | CallProcess
+TransientEvent = (
+    TextDelta | ThoughtDelta | ModelRetry | CallsQueued | ApprovalModifying | CallOutput | CallProcess
+)
 
 Event = DurableEvent | TransientEvent
 
@@ -256,7 +258,9 @@ def encode_event(event: Event) -> bytes:
 
 def decode_event(data: bytes | str, v: int = VERSION) -> Event:
     if v > VERSION:
-        raise NewerFormat(f"this session was written by a newer Assent (format {v}, this one reads {VERSION})")
+        raise NewerFormat(
+            f"this session was written by a newer Assent (format {v}, this one reads {VERSION})"
+        )
     return _event_decoder.decode(data)
 
 

@@ -10,8 +10,9 @@ from msgspec import Struct
 JsonObject = dict[str, Any]
 
 
-class Text(Struct, frozen=True, tag="text"):
+class Text(Struct, frozen=True, tag="text", omit_defaults=True):
     text: str
+    signature: str | None = None
 
 
 class Thought(Struct, frozen=True, tag="thought", omit_defaults=True):
@@ -59,6 +60,14 @@ class ModelMessage(Struct, frozen=True, tag="model"):
 
 
 Message = UserMessage | ModelMessage
+
+
+class Declaration(Struct, frozen=True):
+    """A tool as the model sees it."""
+
+    name: str
+    description: str
+    schema: JsonObject
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):

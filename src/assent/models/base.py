@@ -15,8 +15,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from assent.parts import FinishReason, JsonObject, Message, Usage
-from assent.tools.registry import Declaration
+from assent.parts import Declaration, FinishReason, JsonObject, Message, Usage
 
 
 class ModelError(Exception):

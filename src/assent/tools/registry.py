@@ -2,18 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
-
-from assent.parts import JsonObject
+from assent.parts import Declaration
 from assent.tools.base import AnyTool
-
-
-class Declaration(Struct, frozen=True):
-    """A tool as the model sees it."""
-
-    name: str
-    description: str
-    schema: JsonObject
 
 
 class DuplicateTool(ValueError):
