@@ -50,11 +50,11 @@ def make_approval(
 
 
 def _options(action: Action, invocation: Invocation) -> tuple[Outcome, ...]:
-    offered: list[Outcome] = ["proceed_once"]
+    offered = list[Outcome](("proceed_once",))
     if proposed_grant(action, "", "") is not None:
         offered.append("proceed_always")
     if isinstance(action.details, McpDetails):
-        offered += ["proceed_always_server", "proceed_always_tool"]
+        offered.extend(("proceed_always_server", "proceed_always_tool"))
     if invocation.modifiable() is not None:
         offered.append("modify_with_editor")
     return (*offered, "cancel")

@@ -1,7 +1,7 @@
 """The running side of calls: a life is one call on its way, a batch the lives of one turn, the barrier their gate.
 
-Only the state in `Life.call` is truth, and it is always one of the frozen states; everything else here is gone after a crash
-and can be made again from the log.
+Only the state in `Life.call` is truth, and it is always one of the frozen states; everything else here is gone after a
+crash and can be made again from the log.
 """
 
 import asyncio
@@ -77,6 +77,10 @@ class Life:
         return self.call.request.call_id
 
 
+class Parked(Exception):
+    """The session was closed while calls of the batch still wait; they go on when it is opened again."""
+
+
 class Batch:
     """All calls of one turn. `results` gives their final states in request order."""
 
@@ -96,7 +100,7 @@ class Batch:
         if len(finished) == len(self.lives):
             self._results.set_result(finished)
         else:
-            self._results.cancel()
+            self.fail(Parked())
 
     def fail(self, error: BaseException) -> None:
         self._results.set_exception(error)

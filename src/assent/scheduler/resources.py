@@ -1,8 +1,8 @@
 """Who touches what: orders calls that touch the same file or folder, and lets all others run at once.
 
-Each call takes its place in line when it becomes ready; it then waits only for the earlier calls that it conflicts with.
-Two reads never conflict. A path that ends in `/` stands for the whole tree below it. The cost of taking a place depends on
-the depth of the paths, not on how many calls are in line.
+Each call takes its place in line when it becomes ready; it then waits only for the earlier calls that it conflicts
+with. Two reads never conflict. A path that ends in `/` stands for the whole tree below it. The cost of taking a place
+depends on the depth of the paths, not on how many calls are in line.
 """
 
 import asyncio

@@ -2,9 +2,9 @@
 
     request ─► build ─► judge ─► (ask) ─► gate ─► started ─► execute ─► finished
 
-Every transition goes through `_move`: checked against the table, then journalled in order. A side effect happens only after
-its `call.started` is durable. One call's failure, refusal or cancellation leaves its siblings alone; a journal that
-cannot write stops everything.
+Every transition goes through `_move`: checked against the table, then journalled in order. A side effect happens only
+after its `call.started` is durable. One call's failure, refusal or cancellation leaves its siblings alone; a journal
+that cannot write stops everything.
 """
 
 import asyncio
@@ -127,7 +127,9 @@ class Scheduler:
     async def _run(self, batch: Batch) -> None:
         try:
             await self._run_lives(batch)
-        except BaseException as error:
+        except BaseExceptionGroup as group:
+            batch.fail(group.exceptions[0])
+        except Exception as error:
             batch.fail(error)
         else:
             batch.settle()
@@ -375,7 +377,7 @@ class Scheduler:
         return [life.call for life in self._lives.values() if isinstance(life.call, AwaitingApproval)]
 
     async def answer(self, answer: Answer) -> None:
-        """Takes an answer to a waiting call: durable when this returns. Raises Refused, and then nothing has changed."""
+        """Takes an answer to a waiting call: durable when this returns. When it raises Refused, nothing has changed."""
         life = self._lives.get(answer.call_id)
         if life is None:
             raise NotWaiting(f"no call {answer.call_id} waits for an answer")
@@ -496,7 +498,8 @@ class Scheduler:
 
     def _digest(self, life: Life, args: JsonObject | None = None) -> str:
         details = life.action.details if life.action is not None else None
-        return action_digest(self._session, life.call_id, life.request.tool, args or life.request.args, details)
+        args = life.request.args if args is None else args
+        return action_digest(self._session, life.call_id, life.request.tool, args, details)
 
 
 def _denied(verdict: Verdict) -> Failure:
