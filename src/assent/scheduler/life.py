@@ -67,6 +67,19 @@ class Life:
         self.recorded: Awaitable[None] | None = None
         """The newest record of this call; await it to know that it is durable."""
         self.cancel_reason = ""
+        self._begun = False
+
+    def begin(self) -> None:
+        """Called first thing in the life's own task."""
+        self._begun = True
+        if self.cancel_reason:
+            raise asyncio.CancelledError
+
+    def cancel(self, reason: str) -> None:
+        """Ends the life from outside, also before it has begun: a task cancelled that early would not run at all."""
+        self.cancel_reason = reason
+        if self._begun and self.task is not None:
+            self.task.cancel()
 
     @property
     def request(self) -> CallRequest:
@@ -90,7 +103,6 @@ class Batch:
         """False when the calls come from the log and are already recorded."""
         self.barrier = Barrier(len(lives))
         self._results: asyncio.Future[list[Terminal]] = asyncio.get_running_loop().create_future()
-        self.cancelled = ""
 
     async def results(self) -> list[Terminal]:
         return await asyncio.shield(self._results)

@@ -146,13 +146,12 @@ class Scheduler:
         async with asyncio.TaskGroup() as group:
             for life in batch.lives:
                 life.task = group.create_task(self._live(life, batch))
-            if batch.cancelled:
-                self._cancel_lives(batch, batch.cancelled)
 
     # --- one call's life ---
 
     async def _live(self, life: Life, batch: Batch) -> None:
         try:
+            life.begin()
             await (self._decide(life) if batch.fresh else self._resume(life))
             await self._pass_gate(life, batch)
             await self._run_in_turn(life)
@@ -373,6 +372,10 @@ class Scheduler:
 
     # --- what clients ask for ---
 
+    @property
+    def busy(self) -> bool:
+        return self._running is not None
+
     def waiting(self) -> list[AwaitingApproval]:
         return [life.call for life in self._lives.values() if isinstance(life.call, AwaitingApproval)]
 
@@ -463,30 +466,23 @@ class Scheduler:
 
     def cancel(self, batch: Batch, reason: str) -> None:
         """Cancels what waits, is queued or runs; partial output and the proposed change are kept."""
-        batch.cancelled = reason
-        self._cancel_lives(batch, reason)
+        for life in batch.lives:
+            if not isinstance(life.call, Terminal):
+                life.cancel(reason)
 
     def cancel_call(self, call_id: str, reason: str) -> None:
         life = self._lives.get(call_id)
-        if life is None or life.task is None or isinstance(life.call, Terminal):
+        if life is None or isinstance(life.call, Terminal):
             raise NotWaiting(f"no call {call_id} is under way")
-        life.cancel_reason = reason
-        life.task.cancel()
-
-    def _cancel_lives(self, batch: Batch, reason: str) -> None:
-        for life in batch.lives:
-            if life.task is not None and not isinstance(life.call, Terminal):
-                life.cancel_reason = reason
-                life.task.cancel()
+        life.cancel(reason)
 
     async def park(self) -> None:
         """Stops without answering: running calls are cancelled, waiting ones stay in the log as they are."""
         self._parking = True
         running = self._running
         for life in self._lives.values():
-            if life.task is not None:
-                life.cancel_reason = "Assent was closed."
-                life.task.cancel()
+            if not isinstance(life.call, Terminal):
+                life.cancel("Assent was closed.")
         if running is not None:
             await asyncio.wait([running])
 
