@@ -15,12 +15,12 @@ from assent.screen_chars import HIDDEN
 
 CONTEXTS: tuple[Context, ...] = ("prompt", "output", "label", "html")
 RAW = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2066-\u2069\u3164\ufeff\U000e0000-\U000e007f]"
 )
 PIECES = st.sampled_from(
     [
         *"ab1;[m]< &'\"\n\t\r\x1b\x07\x00\x9b\x7f\u200b\u200d\ufe0f\xa0\u3000\u0301\u202e\ud800\U000e0041",
-        *("с", "о", "Δ", "日", "⚠", "👩", "«", "»", "ف", "⃣", "_", "-"),
+        *("с", "о", "\u3164", "\U000110bd", "Δ", "日", "⚠", "👩", "«", "»", "ف", "⃣", "_", "-"),
         *("\x1b[31m", "\x1b[0m", "\x1b[8m", "\x1b[2J", "\x1b]0;title\x07", "\x1b[38;5;9", "\r\n", "\n\n\n"),
         *(" " * 8, " " * 9, " " * 33, " " * 90, " " * 201, "\n" * 5, "\r\n" * 40, "\u200b" * 9, "\u0301" * 9),
         *("\u200b\u200c" * 33, "\x1b\x1b[31m", "⚠\ufe0f", "👩\u200d👩", "аdmin", "сору"),
@@ -193,7 +193,7 @@ def test_the_list_of_findings_is_short_however_much_is_found() -> None:
 
 
 def test_hidden_characters_are_all_that_unicode_calls_invisible() -> None:
-    hidden = re.compile(f"[{HIDDEN}]")
+    hidden = re.compile(HIDDEN)
     invisible = {"Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"}
     missed = [
         hex(code)
@@ -212,7 +212,9 @@ def test_hidden_characters_are_all_that_unicode_calls_invisible() -> None:
 @given(text=st.one_of(HOSTILE, st.text()))
 @settings(deadline=None)
 def test_no_raw_control_or_hidden_character_survives(context: Context, text: str) -> None:
-    shown = make_safe(text, context).text
+    safe = make_safe(text, context)
+    assert not RAW.search("".join(safe.suspicious))
+    shown = safe.text
     if context == "output":
         shown = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     if context in ("output", "html"):
@@ -277,9 +279,9 @@ def test_a_terminal_shows_exactly_the_safe_text(text: str) -> None:
 @pytest.mark.parametrize(
     "bad", ["\x1b[", " ", "\n ", "\u200b\u200c", "\u0301", "аd", "<", "\r", "\x1b[3", "1;", "⚠\ufe0f"]
 )
-def test_hostile_text_of_half_a_megabyte_takes_linear_time(context: Context, bad: str) -> None:
+def test_hostile_text_of_a_hundred_kilobytes_takes_linear_time(context: Context, bad: str) -> None:
     """No clock: the time limit of every test is a hundred times what it needs; a square would need hours."""
-    text = bad * (500_000 // len(bad))
+    text = bad * (100_000 // len(bad))
     whole = make_safe(text, context)
     stream = SafeStream(context)
     size = 1000

@@ -6,8 +6,6 @@ and so is a Greek letter that resembles nothing (`Δt`).
 
 import re
 
-from assent.screen_chars import HIDDEN
-
 _CYRILLIC_TWINS = "асеорхуіјѕһԁԛԝѵӏАВЕІЈКМНОРСТХЅУ"
 _GREEK_TWINS = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυϲϳ"
 _CYRILLIC = r"\u0400-\u0482\u048a-\u052f\u1c80-\u1c8f\ua640-\ua69f"
@@ -18,15 +16,26 @@ _OTHERS = (
 _PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only for the eye
 
 FOREIGN = re.compile(f"[{_CYRILLIC}{_GREEK_TWINS}{_OTHERS}{_PUNCTUATION}]")
+_BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern})[\w{_PUNCTUATION}])*+"
+_MIXED = re.compile(f"[A-Za-z]{_BETWEEN}{FOREIGN.pattern}|{FOREIGN.pattern}{_BETWEEN}[A-Za-z]")
 _WORD = re.compile(rf"[\w{_PUNCTUATION}]+")
 _LATIN = re.compile("[A-Za-z]")
-_NOT_SHOWN = re.compile(f"[{HIDDEN}]")  # the Hangul fillers are letters to `\w`
+_FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")  # invisible, but letters to `\w`
 _TWINS = re.compile(f"[{_CYRILLIC_TWINS}{_GREEK_TWINS}]+")
 _CLEARLY_FOREIGN = re.compile(
     rf"(?![{_CYRILLIC_TWINS}])[{_CYRILLIC}]|(?![{_GREEK_TWINS}])[\u0370-\u03ff\u1f00-\u1fff]"
 )
 _SAMPLE = 24
 _MOST = 8
+
+
+def lookalikes(text: str) -> tuple[str, ...]:
+    """The suspicious words of a whole text."""
+    if text.isascii() or not FOREIGN.search(text):
+        return ()
+    words = Lookalikes()
+    words.feed(text)
+    return words.close()
 
 
 class Lookalikes:
@@ -43,11 +52,11 @@ class Lookalikes:
         if not text:
             return
         self._latin_seen = self._latin_seen or _LATIN.search(text) is not None
-        if text.isascii() or not FOREIGN.search(text):
-            self._feed_ends(text)
-        else:
-            self._feed_words(text)
         self._foreign_seen = self._foreign_seen or _clearly_foreign(text)
+        if self._may_deceive(text):
+            self._feed_words(text)
+        else:
+            self._feed_ends(text)
 
     def close(self) -> tuple[str, ...]:
         """What was found: mixed words; and words of look-alikes alone if nothing else is in their script."""
@@ -56,6 +65,12 @@ class Lookalikes:
         if self._latin_seen and not self._foreign_seen:
             found += self._twins
         return tuple(found[:_MOST])
+
+    def _may_deceive(self, text: str) -> bool:
+        """A search that spares ordinary text, also ordinary Russian, the way word by word."""
+        if text.isascii() or not FOREIGN.search(text):
+            return False
+        return not self._foreign_seen or _MIXED.search(text) is not None
 
     def _feed_words(self, text: str) -> None:
         if not _WORD.match(text):
@@ -66,7 +81,7 @@ class Lookalikes:
                 self._finish()
 
     def _feed_ends(self, text: str) -> None:
-        """Of a piece without foreign letters only the words that may go on in its neighbours matter."""
+        """Of a harmless piece only the words that may go on in its neighbours matter."""
         head = _WORD.match(text)
         if self._open is not None and head:
             self._add(head.group())
@@ -113,4 +128,4 @@ class _Word:
         self.only_twins = self.only_twins and _TWINS.fullmatch(piece) is not None
         if not self.foreign and (match := FOREIGN.search(piece)):
             self.foreign = match.group()
-        self.sample += _NOT_SHOWN.sub("?", piece[: _SAMPLE - len(self.sample)])
+        self.sample += _FILLERS.sub("?", piece[: _SAMPLE - len(self.sample)])

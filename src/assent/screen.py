@@ -14,23 +14,19 @@ It knows nothing of terminals' widths, of dialogs or of policy. Plain text costs
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from html import escape
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
-from assent.lookalikes import FOREIGN, Lookalikes
-from assent.screen_chars import COMBINING, HIDDEN, SPELLING, TYPOGRAPHY, describe, mark
+from assent.lookalikes import Lookalikes, lookalikes
+from assent.screen_chars import describe, mark
 from assent.screen_colours import Colours
+from assent.screen_rules import LABEL_LENGTH, STACKED, Context, rules_of
 
-Context = Literal["prompt", "output", "label", "html"]
+__all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
-LABEL_LENGTH = 120
 _REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
-_MIXTURE = 64  # a longer run of different hidden characters in a prompt or label is cut with a count
 _SHOWN_OF_MIXTURE = 8
-_STACKED = 8  # more combining marks on one letter paint over its neighbours
 _MOST_NOTES = 16
 
 
@@ -43,8 +39,8 @@ class SafeText(msgspec.Struct, frozen=True):
 
 def make_safe(text: str, context: Context) -> SafeText:
     """The whole text at once; plain text comes back as it is."""
-    if _is_plain(text, context):
-        return SafeText(text)
+    if rules_of(context).is_plain(text):
+        return SafeText(text, lookalikes(text))
     stream = SafeStream(context)
     shown = stream.feed(text) + stream.close()
     return SafeText(shown, stream.suspicious)
@@ -68,7 +64,7 @@ class SafeStream:
 
     def __init__(self, context: Context) -> None:
         self.suspicious: tuple[str, ...] = ()
-        self._rules = _rules(context)
+        self._rules = rules_of(context)
         self._before = ""  # the last characters judged: whether a joiner is ordinary depends on them
         self._held: list[str] = []
         self._held_goes_on: re.Pattern[str] | None = None
@@ -137,14 +133,13 @@ class SafeStream:
             case "lines":
                 return f"\n<{self._fold('newlines', found.count(chr(10)))}>\n"
             case "stack":
-                return found[:_STACKED] + f"<{self._fold('combining marks', len(found) - _STACKED)}>"
-            case "mixture":
+                return found[:STACKED] + f"<{self._fold('combining marks', len(found) - STACKED)}>"
+            case "mixture" if found != found[0] * len(found):
                 shown = "".join(self._hidden(char) for char in found[:_SHOWN_OF_MIXTURE])
                 return shown + f"<{self._fold('hidden characters', len(found) - _SHOWN_OF_MIXTURE)}>"
-            case "repeat":
-                return f"{self._hidden(found[0])}×{len(found)}"
             case _:
-                return self._hidden(found)
+                shown = self._hidden(found[0])
+                return shown * len(found) if len(found) <= _REPEATS else f"{shown}×{len(found)}"
 
     def _hidden(self, char: str) -> str:
         self._note(char)
@@ -166,82 +161,3 @@ class SafeStream:
         room = max(0, LABEL_LENGTH - self._length)
         self._length += len(shown)
         return shown[:room]
-
-
-class _Rules:
-    """The compiled patterns of one context."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.reading = context in ("output", "html")
-        self._padding, blanks, lines = _PADDING[context]
-        hidden = HIDDEN + (r"\n\t" if context == "label" else "")
-        self.scan = re.compile("|".join(_alternatives(context, hidden, blanks, lines)))
-        self.trouble = re.compile("|".join(_troubles(context, hidden, blanks, lines)))
-        self._hidden = re.compile(f"[{hidden}{COMBINING}]")
-        self._hidden_run = re.compile(f"[{hidden}{COMBINING}]+")
-        self._padding_run = re.compile(f"[{self._padding}]+")
-        self._half_colour = re.compile(r"\x1b\[[0-9;]{0,40}" if context == "output" else r"(?!)")
-
-    def plain(self, text: str) -> str:
-        return escape(text) if self.context == "html" else text
-
-    def complete_until(self, buffer: str, start: int) -> int:
-        """Where the part begins that the next chunk might still change."""
-        end = len(buffer.rstrip(self._padding))
-        if end < len(buffer):
-            return max(start, end)
-        escape_at = buffer.rfind("\x1b", max(start, end - 42))
-        if escape_at >= 0 and self._half_colour.fullmatch(buffer, escape_at):
-            end = escape_at
-        while end > start and self._hidden.match(buffer, end - 1):
-            end -= 1
-        return end
-
-    def run_of(self, char: str) -> re.Pattern[str]:
-        """What a chunk must consist of to be nothing but more of a run that is held back."""
-        return self._padding_run if char in self._padding else self._hidden_run
-
-
-# Which characters may be padding, and how much of it is folded. A question is strict, since blanks push its end
-# out of sight; where text is only read, tables need their blanks. CR LF ends a line only where CR is not marked.
-_PADDING: dict[Context, tuple[str, str, str]] = {
-    "prompt": (" \t\n", r"[ \t]{33,}+", r"\n(?:[ \t]*+\n){4,}+"),
-    "label": (" ", " {9,}+", "(?!)"),
-    "html": (" \t\r\n", r"[ \t]{81,}+", r"\r?\n(?:[ \t]*+\r?\n){9,}+"),
-    "output": (" \t\r\n", r"[ \t]{201,}+", r"\r?\n(?:[ \t]*+\r?\n){39,}+"),
-}
-
-
-def _alternatives(context: Context, hidden: str, blanks: str, lines: str) -> list[str]:
-    """What is looked for, the innocent readings first."""
-    padding = [f"(?P<blanks>{blanks})", f"(?P<lines>{lines})"]
-    spelling = f"(?P<spelling>{SPELLING})"
-    marks = [
-        rf"(?P<stack>[{COMBINING}]{{{_STACKED + 1},}}+)",
-        rf"(?P<repeat>(?P<first>[{hidden}])(?P=first){{{_REPEATS},}}+)",
-        rf"(?P<mixture>[{hidden}]{{{_MIXTURE + 1},}}+)",
-        rf"(?P<hidden>[{hidden}]|\A[{COMBINING}])",
-    ]
-    if context in ("prompt", "label"):
-        return [*padding, spelling, *marks]
-    del marks[2]  # it would swallow colours and line ends
-    colour = [r"(?P<colour>\x1b\[[0-9;]{0,40}m)"] if context == "output" else []
-    return [*padding, spelling, f"(?P<typography>{TYPOGRAPHY})", *colour, *marks]
-
-
-def _troubles(context: Context, hidden: str, blanks: str, lines: str) -> list[str]:
-    """What plain text does not have."""
-    markup = ["[&<>\"']"] if context == "html" else []
-    return [f"[{hidden}]", rf"[{COMBINING}]{{{_STACKED + 1}}}", rf"\A[{COMBINING}]", blanks, lines, *markup]
-
-
-@cache
-def _rules(context: Context) -> _Rules:
-    return _Rules(context)
-
-
-def _is_plain(text: str, context: Context) -> bool:
-    if context == "label" and len(text) > LABEL_LENGTH:
-        return False
-    return not _rules(context).trouble.search(text) and (text.isascii() or not FOREIGN.search(text))
