@@ -1,0 +1,196 @@
+"""One headless run: open or make a session, send the prompt, show what happens, end with exactly one result."""
+
+import asyncio
+import getpass
+import os
+import signal
+import sys
+import time
+from typing import Literal
+
+from msgspec import Struct
+
+from assent import exits
+from assent.approval import Mode
+from assent.commands import CancelTurn, SetMode, Submit
+from assent.config import Settings, data_folder
+from assent.events import Envelope, PromptSubmitted, TurnFinished
+from assent.front.headless.ask import TerminalAsker
+from assent.front.headless.output import Output, make_output
+from assent.front.headless.summary import Summariser, Summary
+from assent.front.style import Style
+from assent.models.base import Model, ModelError
+from assent.models.choose import open_model
+from assent.parts import Failure
+from assent.policy.rules import Rule
+from assent.session.log import LogError, SessionBusy, SessionLog
+from assent.session.runner import Options, Runner, create_session
+from assent.session.sqlite import SqliteLog
+from assent.tools.builtin import builtin_registry
+
+Asking = Literal["inline", "wait", "refuse"]
+
+
+class Run(Struct, frozen=True):
+    """What to do, as the command line says it."""
+
+    prompt: str | None
+    model: str
+    mode: Mode | None
+    settings: Settings
+    rules: tuple[Rule, ...] = ()
+    output: str = "text"
+    asking: Asking = "refuse"
+    resume: str | None = None
+    folder: str = ""
+
+
+def me() -> str:
+    """Who answers from here: the user and the terminal."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "somebody"
+    return f"{user}@pid{os.getpid()}"
+
+
+async def run(request: Run) -> int:
+    output = make_output(request.output)
+    try:
+        model = open_model(request.model, os.environ)
+    except ModelError as error:
+        return _failed(output, Failure(error.type, str(error)))
+    log = SqliteLog(data_folder(os.environ))
+    try:
+        return await _run(request, log, model, output)
+    except SessionBusy as error:
+        return _failed(output, Failure("busy", str(error)))
+    except LogError as error:
+        return _failed(output, Failure("storage", str(error)))
+    finally:
+        await model.close()
+        await log.close()
+
+
+def _failed(output: Output, failure: Failure, session: str = "") -> int:
+    summary = Summary(session_id=session, status="error", error=failure)
+    output.finish(summary)
+    return summary.exit_code()
+
+
+async def _run(request: Run, log: SessionLog, model: Model, output: Output) -> int:
+    session = request.resume
+    if session is None:
+        mode = request.mode or request.settings.approval_mode
+        session = await create_session(log, request.folder, request.model, mode, request.settings.gate)
+    options = Options(
+        rules=request.rules,
+        attended=request.asking != "refuse",
+        max_turns=request.settings.max_turns,
+        approval_ttl=request.settings.approval_ttl,
+        client=f"headless {me()}",
+    )
+    registry = builtin_registry(request.folder, shell_timeout=request.settings.shell_timeout)
+    async with await Runner.open(log, session, model, registry, options) as runner:
+        return await HeadlessRun(runner, request, output).until_done()
+
+
+class HeadlessRun:
+    """Follows one session until its prompt is answered."""
+
+    def __init__(self, runner: Runner, request: Run, output: Output) -> None:
+        self._runner = runner
+        self._request = request
+        self._output = output
+        self._summariser = Summariser(runner.session, time.time())
+        self._asker: TerminalAsker | None = None
+        self._awaited: str | None = runner.state.open_prompt
+        """The prompt whose end we wait for."""
+        self._key: str | None = None
+        self._interrupts = 0
+        self._cancelling: asyncio.Future[str] | None = None
+
+    async def until_done(self) -> int:
+        if self._request.prompt is None and self._awaited is None:
+            text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
+            return _failed(self._output, Failure("input", text), self._runner.session)
+        if self._nobody_can_answer():
+            return self._finish_waiting()
+        events = self._runner.subscribe()
+        self._handle_signals()
+        try:
+            await self._begin()
+            async for envelope in events:
+                if self._show(envelope):
+                    break
+        finally:
+            if self._asker is not None:
+                self._asker.stop()
+        return self._finish()
+
+    def _nobody_can_answer(self) -> bool:
+        """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
+        return self._request.asking == "refuse" and bool(self._runner.state.waiting())
+
+    async def _begin(self) -> None:
+        if self._request.mode is not None and self._request.mode != self._runner.state.mode:
+            await self._runner.send(SetMode(self._request.mode, by=me()))
+        if self._request.prompt is not None:
+            self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
+        if self._request.asking == "inline":
+            style = Style.for_stream(sys.stderr)
+            self._asker = TerminalAsker(self._runner.waiting, self._runner.send, style, me())
+            self._asker.start()
+
+    def _show(self, envelope: Envelope) -> bool:
+        """Passes the event on to all who want it; true when it was the last one."""
+        self._output.event(envelope)
+        self._summariser.event(envelope)
+        if self._asker is not None:
+            self._asker.event(envelope)
+        match envelope.event:
+            case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key:
+                self._awaited = prompt_id
+            case TurnFinished(prompt_id=prompt_id):
+                return prompt_id == self._awaited and self._key_seen()
+            case _:
+                pass
+        return False
+
+    def _key_seen(self) -> bool:
+        return self._key is None or self._key in self._runner.state.keys
+
+    def _finish(self) -> int:
+        failure = self._runner.failure
+        if failure is not None:
+            self._summariser.summary.status = "error"
+            self._summariser.summary.error = Failure("storage", str(failure))
+        summary = self._summariser.finish(time.time())
+        self._output.finish(summary)
+        return summary.exit_code()
+
+    def _finish_waiting(self) -> int:
+        calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
+        session = self._runner.session
+        sys.stderr.write(
+            f"Calls wait for an answer and nobody is here to give it: {calls}\n"
+            f"Look at them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
+            f"then go on with `assent --resume {session}`.\n"
+        )
+        self._summariser.summary.status = "waiting"
+        self._output.finish(self._summariser.finish(time.time()))
+        return exits.WAITING
+
+    # --- Ctrl-C ---
+
+    def _handle_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupted)
+
+    def _interrupted(self) -> None:
+        """First: cancel the turn and keep what was done. Again: leave at once; the log has it all."""
+        self._interrupts += 1
+        if self._interrupts > 1:
+            os._exit(exits.CANCELLED)
+        self._cancelling = asyncio.ensure_future(self._runner.send(CancelTurn("The user pressed Ctrl-C.", by=me())))
