@@ -72,7 +72,7 @@ def _classify(status: int, error: _Error, model: str, header_delay: float | None
             return BadRequest(f"model {model} not found: {said}")
         case 429:
             return _too_many(error, said, reasons, header_delay)
-        case 408 | 499 | _ if status >= 500 or status in (408, 499):
+        case _ if status in (408, 499) or status >= 500:
             return Transient(f"the provider is not available ({status}): {said}", header_delay)
         case _ if 300 <= status < 400:
             return BadRequest(f"the provider redirects us (status {status}): check GOOGLE_GEMINI_BASE_URL")
