@@ -40,7 +40,13 @@ from assent.models.scenario import (
     unroll,
 )
 
-FINISH = {"stop": "STOP", "max_tokens": "MAX_TOKENS", "safety": "SAFETY", "other": "OTHER", "cancelled": "OTHER"}
+FINISH = {
+    "stop": "STOP",
+    "max_tokens": "MAX_TOKENS",
+    "safety": "SAFETY",
+    "other": "OTHER",
+    "cancelled": "OTHER",
+}
 DAILY = {
     "@type": "type.googleapis.com/google.rpc.QuotaFailure",
     "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}],
@@ -271,7 +277,9 @@ def _newest_results(body: Any) -> list[dict[str, Any]]:
     for content in reversed(body["contents"]):
         if content["role"] == "model":
             break
-        results += [part["functionResponse"]["response"] for part in content["parts"] if "functionResponse" in part]
+        results += [
+            part["functionResponse"]["response"] for part in content["parts"] if "functionResponse" in part
+        ]
     return results
 
 

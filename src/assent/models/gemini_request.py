@@ -33,7 +33,9 @@ def _contents(messages: tuple[Message, ...], model: str) -> list[JsonObject]:
         if isinstance(message, ModelMessage) and model.startswith("gemini-3"):
             _sign_first_call(parts)
         if parts:
-            contents.append({"role": "model" if isinstance(message, ModelMessage) else "user", "parts": parts})
+            contents.append(
+                {"role": "model" if isinstance(message, ModelMessage) else "user", "parts": parts}
+            )
     return contents
 
 

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client for streaming POSTs, on asyncio streams; h11 writes and reads the heads. It knows no provider.
+"""A small HTTP/1.1 client for streaming POSTs, on asyncio streams (heads: `head`, bodies: `body`). It knows no provider.
 
 Every failure is one of ours (see `models.base`), with a sentence that names the host:
 
@@ -11,15 +11,14 @@ happens (an error, a cancelled task, a consumer that stops reading) closes it on
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-import h11
 from msgspec import Struct
 
 from assent.models.base import BadRequest, BrokenStream, ModelError, Transient
 from assent.models.body import Body, body_for
+from assent.models.head import Head, HeadParser, Headers, request_head
 from assent.models.proxy import Proxy
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18
 ERROR_BODY_LIMIT = 1 << 16
-
-Headers = Sequence[tuple[str, str]]
 
 
 class Timeouts(Struct, frozen=True):
@@ -114,14 +111,10 @@ class Connection:
 class Response:
     """A response whose head has come. `read` gives the body block by block; leave the `async with` to let go of it."""
 
-    def __init__(
-        self, client: "HttpClient", connection: Connection, head: h11.Response, body: Body, rest: bytes
-    ) -> None:
+    def __init__(self, client: "HttpClient", connection: Connection, head: Head, body: Body) -> None:
         self._client, self._connection = client, connection
-        self._body, self._rest = body, rest
-        self.status = head.status_code
-        self.headers = _header_map(head)
-        self._keeps = head.http_version >= b"1.1" and "close" not in self.headers.get("connection", "").lower()
+        self._body, self._rest, self._keeps = body, head.rest, head.keeps
+        self.status, self.headers = head.status, head.headers
 
     async def read(self) -> bytes | None:
         """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
@@ -141,7 +134,9 @@ class Response:
         except Transient as silence:
             raise BrokenStream(f"{silence}, in the middle of its reply") from None
         except OSError as error:
-            raise BrokenStream(f"{self._client.host} closed in the middle of its reply: {_reason(error)}") from error
+            raise BrokenStream(
+                f"{self._client.host} closed in the middle of its reply: {_reason(error)}"
+            ) from error
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
         """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
@@ -217,20 +212,15 @@ class HttpClient:
         if self._proxy and origin.scheme == "http":
             target = f"http://{origin.authority}{target}"
             fields += _proxy_login(self._proxy)
-        try:
-            head = h11.Connection(h11.CLIENT).send(h11.Request(method="POST", target=target, headers=fields))
-        except (h11.LocalProtocolError, UnicodeEncodeError):
-            # Not repeated here: one of the headers is the key.
-            raise BadRequest("the request has an address or a header with characters that HTTP forbids") from None
-        return (head or b"") + body
+        return request_head("POST", target, fields) + body
 
     async def _exchange(self, connection: Connection, data: bytes) -> Response:
         try:
             await connection.send(data)
         except OSError as error:
             raise _NoReply(f": {_reason(error)}") from error
-        head, rest = await _read_head(connection, self.host, "POST")
-        return Response(self, connection, head, body_for(head.status_code, _header_map(head)), rest)
+        head = await _read_head(connection, self.host, "POST")
+        return Response(self, connection, head, body_for(head.status, head.headers))
 
     # --- connecting --------------------------------------------------------------------------------------------
 
@@ -247,7 +237,9 @@ class HttpClient:
     async def _connect(self) -> Connection:
         try:
             async with asyncio.timeout(self._timeouts.connect):
-                return await (self._connect_tunnel(self._proxy) if self._tunnels else self._connect_directly())
+                return await (
+                    self._connect_tunnel(self._proxy) if self._tunnels else self._connect_directly()
+                )
         except TimeoutError:
             raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
@@ -278,14 +270,13 @@ class HttpClient:
     async def _ask_for_tunnel(self, connection: Connection, proxy: Proxy) -> None:
         target = f"{self._origin.host}:{self._origin.port}"
         fields = [("Host", target), *_proxy_login(proxy)]
-        request = h11.Connection(h11.CLIENT).send(h11.Request(method="CONNECT", target=target, headers=fields))
-        await connection.send(request or b"")
+        await connection.send(request_head("CONNECT", target, fields))
         try:
-            head, _ = await _read_head(connection, proxy.host, "CONNECT")
+            head = await _read_head(connection, proxy.host, "CONNECT")
         except _NoReply as failed:
             raise Transient(f"the proxy {proxy.host} closed the connection{failed}") from failed
-        if not 200 <= head.status_code < 300:
-            raise _proxy_refusal(proxy, head.status_code)
+        if not 200 <= head.status < 300:
+            raise _proxy_refusal(proxy, head.status)
 
     async def _dial(self, host: str, port: int, context: "ssl.SSLContext | None" = None) -> Connection:
         # Happy eyeballs: without them a broken IPv6 would use up the whole timeout before IPv4 gets its turn.
@@ -311,39 +302,21 @@ class _NoReply(Exception):
     """The connection ended before the first byte of a response. The text begins with a colon or is empty."""
 
 
-async def _read_head(connection: Connection, host: str, method: str) -> tuple[h11.Response, bytes]:
-    """The head, and the bytes of the body that came with it. h11 is told the method by a request of its own."""
-    parser = h11.Connection(h11.CLIENT)
-    parser.send(h11.Request(method=method, target="/" if method == "POST" else "h:1", headers=[("Host", "h")]))
+async def _read_head(connection: Connection, host: str, method: str) -> Head:
+    parser = HeadParser(host, method)
     while True:
         try:
-            event = parser.next_event()
-        except h11.RemoteProtocolError as error:
-            raise BrokenStream(f"{host} sent something that is not HTTP: {error}") from error
-        if isinstance(event, h11.Response):
-            return event, parser.trailing_data[0]
-        if event is h11.NEED_DATA:
-            await _feed(parser, connection, host)
-
-
-async def _feed(parser: h11.Connection, connection: Connection, host: str) -> None:
-    begun = bool(parser.trailing_data[0])
-    try:
-        block = await connection.read()
-    except OSError as error:
-        if begun:
-            raise BrokenStream(f"{host} closed in the middle of its reply: {_reason(error)}") from error
-        raise _NoReply(f": {_reason(error)}") from error
-    if block:
-        parser.receive_data(block)
-    elif begun:
-        raise BrokenStream(f"{host} closed in the middle of its reply")
-    else:
-        raise _NoReply
-
-
-def _header_map(head: h11.Response) -> Mapping[str, str]:
-    return {name.decode("ascii"): value.decode("latin-1") for name, value in head.headers}
+            block = await connection.read()
+        except OSError as error:
+            if parser.begun:
+                raise BrokenStream(f"{host} closed in the middle of its reply: {_reason(error)}") from error
+            raise _NoReply(f": {_reason(error)}") from error
+        if not block and parser.begun:
+            raise BrokenStream(f"{host} closed in the middle of its reply")
+        if not block:
+            raise _NoReply
+        if (head := parser.feed(block)) is not None:
+            return head
 
 
 def _proxy_login(proxy: Proxy) -> list[tuple[str, str]]:
@@ -357,7 +330,9 @@ def _proxy_login(proxy: Proxy) -> list[tuple[str, str]]:
 
 def _proxy_refusal(proxy: Proxy, status: int) -> ModelError:
     if status == 407:
-        return BadRequest(f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY")
+        return BadRequest(
+            f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY"
+        )
     sentence = f"the proxy {proxy.host} refuses to connect us (status {status})"
     return BadRequest(sentence) if status < 500 else Transient(sentence)
 
