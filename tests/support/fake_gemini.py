@@ -1,4 +1,4 @@
-"""A fake Gemini on loopback: real sockets, the real wire format, replies from a scenario (see `assent.models.scenario`).
+"""A fake Gemini on loopback: real sockets, the real wire format, replies from a scenario (`assent.models.scenario`).
 
 On top of that format, chunks may be `{"raw": "…"}` (sent as it is), `{"abort": true}` (the connection is reset) or
 `{"hang": true}` (nothing more, until the client leaves); replies may have
@@ -20,6 +20,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -67,7 +68,7 @@ class WireChunk(ChunkSpec, frozen=True):
 
 class WireReply(ReplySpec[WireChunk], frozen=True):
     status: int = 200
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     body: Any = None
     wire_finish: str | None = None
     chunk_size: int | None = None
@@ -140,7 +141,7 @@ class FakeGemini:
         for writer in self._connections.values():
             writer.transport.abort()
 
-    # --- a connection ------------------------------------------------------------------------------------------
+    # --- a connection ---
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -156,9 +157,7 @@ class FakeGemini:
             writer.close()
             del self._connections[task]
 
-    async def _answer(
-        self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         match request.path:
             case "/__fake/log":
                 writer.write(_plain(200, {}, msgspec.to_builtins(self.requests)))
@@ -277,13 +276,11 @@ def _newest_results(body: Any) -> list[dict[str, Any]]:
     for content in reversed(body["contents"]):
         if content["role"] == "model":
             break
-        results += [
-            part["functionResponse"]["response"] for part in content["parts"] if "functionResponse" in part
-        ]
+        results += [part["functionResponse"]["response"] for part in content["parts"] if "functionResponse" in part]
     return results
 
 
-# --- the wire format -------------------------------------------------------------------------------------------
+# --- the wire format ---
 
 
 def _part(chunk: WireChunk, fill: Fill) -> dict[str, Any]:
@@ -349,7 +346,7 @@ def _header_lines(headers: dict[str, str]) -> Iterator[bytes]:
     return (f"{name}: {value}\r\n".encode("latin-1") for name, value in headers.items())
 
 
-# --- as a program ----------------------------------------------------------------------------------------------
+# --- as a program ---
 
 
 async def _run(scenario: Path | None, port_file: Path | None) -> None:
@@ -370,10 +367,8 @@ def main() -> None:
     parser.add_argument("--scenario", type=Path)
     parser.add_argument("--port-file", type=Path)
     options = parser.parse_args()
-    try:
+    with suppress(KeyboardInterrupt):
         asyncio.run(_run(options.scenario, options.port_file))
-    except KeyboardInterrupt:
-        pass
 
 
 if __name__ == "__main__":

@@ -48,6 +48,4 @@ def _check_safe(url: str) -> None:
 
     origin = parse_origin(url)
     if origin.scheme == "http" and not is_loopback(origin.host):
-        raise BadRequest(
-            f"GOOGLE_GEMINI_BASE_URL is {url}: it must use https, or your key can be read on the way"
-        )
+        raise BadRequest(f"GOOGLE_GEMINI_BASE_URL is {url}: it must use https, or your key can be read on the way")

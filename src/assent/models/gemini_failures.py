@@ -52,7 +52,7 @@ def failure(status: int, headers: Mapping[str, str], body: bytes, model: str) ->
 
 
 def failure_in_stream(data: bytes, model: str) -> ModelError:
-    """The error for an event that is one. What may be tried again is a broken stream: part of the reply is out already."""
+    """The error for an event that is one. What may be tried again is a broken stream: part of the reply is out."""
     error = _parse(data)
     found = _classify(error.code or 500, error, model, None)
     if type(found) is Transient:

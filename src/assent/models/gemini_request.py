@@ -8,7 +8,7 @@ from assent.models.base import Request
 from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
 
 NO_SIGNATURE = "skip_thought_signature_validator"
-"""What Gemini 3 takes in place of the signature of a call that it did not make itself (another model's, before a switch)."""
+"""What Gemini 3 takes in place of the signature of a call that it did not make: another model's, before a switch."""
 
 
 def encode_request(request: Request, model: str) -> bytes:
@@ -33,9 +33,7 @@ def _contents(messages: tuple[Message, ...], model: str) -> list[JsonObject]:
         if isinstance(message, ModelMessage) and model.startswith("gemini-3"):
             _sign_first_call(parts)
         if parts:
-            contents.append(
-                {"role": "model" if isinstance(message, ModelMessage) else "user", "parts": parts}
-            )
+            contents.append({"role": "model" if isinstance(message, ModelMessage) else "user", "parts": parts})
     return contents
 
 

@@ -1,6 +1,6 @@
 """HTTP/1.1 heads: ours are written here, theirs are read by h11. Pure bytes; no network.
 
-h11 costs 9 ms to import, so that is done only when there is a response to read: by then the request is on its way and the
+h11 costs 9 ms to import, so that is done only when there is a response to read: by then the request is on its way, the
 model is busy, and nobody waits for us.
 """
 

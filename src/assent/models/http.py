@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client for streaming POSTs, on asyncio streams (heads: `head`, bodies: `body`). It knows no provider.
+"""A small HTTP/1.1 client for streaming POSTs on asyncio streams (heads: `head`, bodies: `body`). It knows no provider.
 
 Every failure is one of ours (see `models.base`), with a sentence that names the host:
 
@@ -11,6 +11,7 @@ happens (an error, a cancelled task, a consumer that stops reading) closes it on
 """
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from msgspec import Struct
 
 from assent.models.base import BadRequest, BrokenStream, ModelError, Transient
 from assent.models.body import Body, body_for
-from assent.models.head import Head, HeadParser, Headers, request_head
+from assent.models.head import Head, Headers, HeadParser, request_head
 from assent.models.proxy import Proxy
 
 if TYPE_CHECKING:
@@ -66,9 +67,7 @@ def parse_origin(url: str) -> Origin:
 class Connection:
     """One stream of bytes, and the words for what goes wrong with it."""
 
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, timeout: float
-    ) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, timeout: float) -> None:
         self._reader, self._writer = reader, writer
         self._host, self._timeout = host, timeout
         self.rested_since: float | None = None
@@ -102,10 +101,8 @@ class Connection:
         self._writer.transport.abort()
 
     async def closed(self) -> None:
-        try:
+        with suppress(OSError):
             await self._writer.wait_closed()
-        except OSError:
-            pass
 
 
 class Response:
@@ -134,9 +131,7 @@ class Response:
         except Transient as silence:
             raise BrokenStream(f"{silence}, in the middle of its reply") from None
         except OSError as error:
-            raise BrokenStream(
-                f"{self._client.host} closed in the middle of its reply: {_reason(error)}"
-            ) from error
+            raise BrokenStream(f"{self._client.host} closed in the middle of its reply: {_reason(error)}") from error
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
         """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
@@ -203,7 +198,7 @@ class HttpClient:
         for connection in connections:
             await connection.closed()
 
-    # --- one exchange ------------------------------------------------------------------------------------------
+    # --- one exchange ---
 
     def _request(self, path: str, headers: Headers, body: bytes) -> bytes:
         origin = self._origin
@@ -222,7 +217,7 @@ class HttpClient:
         head = await _read_head(connection, self.host, "POST")
         return Response(self, connection, head, body_for(head.status, head.headers))
 
-    # --- connecting --------------------------------------------------------------------------------------------
+    # --- connecting ---
 
     def _take_idle(self) -> Connection | None:
         connection, self._idle = self._idle, None
@@ -237,9 +232,7 @@ class HttpClient:
     async def _connect(self) -> Connection:
         try:
             async with asyncio.timeout(self._timeouts.connect):
-                return await (
-                    self._connect_tunnel(self._proxy) if self._tunnels else self._connect_directly()
-                )
+                return await (self._connect_tunnel(self._proxy) if self._tunnels else self._connect_directly())
         except TimeoutError:
             raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
@@ -280,9 +273,7 @@ class HttpClient:
 
     async def _dial(self, host: str, port: int, context: "ssl.SSLContext | None" = None) -> Connection:
         # Happy eyeballs: without them a broken IPv6 would use up the whole timeout before IPv4 gets its turn.
-        reader, writer = await asyncio.open_connection(
-            host, port, ssl=context, limit=BLOCK, happy_eyeballs_delay=0.25
-        )
+        reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=BLOCK, happy_eyeballs_delay=0.25)
         connection = Connection(reader, writer, host, self._timeouts.read)
         self._open.add(connection)
         return connection
@@ -330,9 +321,7 @@ def _proxy_login(proxy: Proxy) -> list[tuple[str, str]]:
 
 def _proxy_refusal(proxy: Proxy, status: int) -> ModelError:
     if status == 407:
-        return BadRequest(
-            f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY"
-        )
+        return BadRequest(f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY")
     sentence = f"the proxy {proxy.host} refuses to connect us (status {status})"
     return BadRequest(sentence) if status < 500 else Transient(sentence)
 

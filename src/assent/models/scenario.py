@@ -1,4 +1,4 @@
-"""Scenario files: the replies of a model, written down. The scripted model plays them; so does the fake provider in the tests.
+"""Scenario files: the replies of a model, written down. The scripted model plays them, and so does the tests' fake provider.
 
     {"replies": [
         {"chunks": [
@@ -15,9 +15,9 @@
          "when": {"result_contains": "permission denied"}}
     ]}
 
-A reply with `repeat` stands for that many. Replies are served in order; one whose `when` does not hold when its turn comes is
-skipped for good. `when` looks at the results that answer the newest model message. In strings, `{n}` is the index of the
-reply (repeats and skipped ones counted) and `{i}` that of the innermost repeat; both begin at 0.
+A reply with `repeat` stands for that many. Replies are served in order; one whose `when` does not hold when its turn
+comes is skipped for good. `when` looks at the results that answer the newest model message. In strings, `{n}` is the
+index of the reply (repeats and skipped ones counted) and `{i}` that of the innermost repeat; both begin at 0.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -89,9 +89,10 @@ class ReplySpec(Struct, Generic[ChunkT], frozen=True, forbid_unknown_fields=True
             raise ValueError("repeat must be at least 1")
 
     @property
-    def fails(self) -> bool:
-        """Whether it leaves no model message behind."""
-        return any(chunk.cut or chunk.error for chunk in self.chunks)
+    def leaves_message(self) -> bool:
+        """Whether a conversation remembers it. A broken, refused or empty reply is asked for again and forgotten."""
+        broken = any(chunk.cut or chunk.error for chunk in self.chunks)
+        return not broken and any(chunk.text or chunk.call for chunk in self.chunks)
 
 
 ReplyT = TypeVar("ReplyT", bound=ReplySpec[Any])

@@ -1,13 +1,14 @@
 """The scripted model: plays a scenario in process. The base of the tests and of the guided tour; it needs no network.
 
-Which reply comes next. Within a process replies are simply served in order, whatever the requests are. A session that is
-resumed in a new process must go on where it was, and all that is left of the past is the conversation in the request. So
-the past is played again: for each model message there, walk the scenario as it was walked then. Replies whose `when` did
-not hold for the results that message answered are skipped; replies that failed (cut, error) are passed too, because they
-were tried before the one that made the message; the next one is that message. The position is the later of the two.
+Which reply comes next. Within a process, replies are simply served in order, whatever the requests are. A session that
+is resumed in a new process must go on where it was, and all that is left of the past is the conversation in the request.
+So the past is played again: for each model message there, walk the scenario as it was walked then. Replies whose `when`
+did not hold for the results before that message are skipped; replies that leave no message (cut, error, empty) are
+passed too, because they were tried before the one that did; the next one is that message. Of the two positions, the one
+in this process and the one found so, the later counts.
 
-That has limits, and they are meant: one instance serves one conversation; and what left no model message in the request
-(a failed reply not yet retried, a summary for compression, messages that compression removed) is not remembered by a new
+That has limits, and they are meant. One instance serves one conversation. What left no model message in the request (a
+failed reply not yet retried, a summary for compression, messages that compression removed) is not remembered by a new
 process. `{n}` counts in the file, so it is the same before and after.
 """
 
@@ -93,7 +94,7 @@ def played(slots: Sequence[Slot[ReplySpec[ChunkSpec]]], messages: Sequence[Messa
         if isinstance(message, ModelMessage):
             results = newest_results(messages[:index])
             at = next_slot(slots, at, results)
-            while at < len(slots) and slots[at].reply.fails:
+            while at < len(slots) and not slots[at].reply.leaves_message:
                 at = next_slot(slots, at + 1, results)
             at += 1
     return at

@@ -46,7 +46,7 @@ class SseDecoder:
         return [event for piece in whole if (event := self._parse(piece)) is not None]
 
     def _unify_line_ends(self, block: bytes) -> bytes:
-        """A CR ends its line at once, so that nothing waits for a LF; a LF that follows in the next block is dropped."""
+        """A CR ends its line at once, so that nothing waits for a LF; a LF that opens the next block is dropped."""
         if self._after_cr and block:
             block = block.removeprefix(b"\n")
             self._after_cr = False
