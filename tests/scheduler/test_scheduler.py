@@ -86,7 +86,7 @@ async def test_arguments_that_the_schema_refuses_are_an_error_with_the_validator
     args: dict[str, object], message: str
 ):
     desk = Desk()
-    bad, good = await desk.schedule(desk.call("read_note", **args), desk.call("read_note", text="a")).results()
+    bad, good = await desk.schedule(desk.call("read_note", args=args), desk.call("read_note", text="a")).results()
     assert isinstance(bad, Failed)
     assert bad.failure.type == "invalid_tool_params"
     assert message in bad.failure.message

@@ -69,8 +69,8 @@ class Desk:
         )
         self._ids = itertools.count(1)
 
-    def call(self, tool: str, call_id: str = "", **args: object) -> CallRequest:
-        return CallRequest(call_id or f"c{next(self._ids)}", tool, dict(args), "s########0")
+    def call(self, tool: str, call_id: str = "", args: dict[str, object] | None = None, **more: object) -> CallRequest:
+        return CallRequest(call_id or f"c{next(self._ids)}", tool, (args or {}) | more, "s########0")
 
     def schedule(self, *requests: CallRequest) -> Batch:
         return self.scheduler.schedule(requests)

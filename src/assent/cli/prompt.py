@@ -3,9 +3,14 @@
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from assent import exits
 from assent.cli.parsing import Parser, complain
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
+    from assent.config import Settings
+    from assent.front.headless.run import Asking, Run
 
 DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
@@ -98,7 +103,7 @@ def _request(args: argparse.Namespace, settings: "Settings") -> "Run":
     listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
     return Run(
         prompt=_prompt(args.prompt, resuming=args.resume is not None),
-        model=args.model or os.environ.get("ASSENT_MODEL") or settings.model,
+        model=args.model or os.environ.get("ASSENT_MODEL"),
         mode=args.approval_mode,
         settings=settings,
         rules=tuple(parse_allowed(item) for item in listed),
@@ -109,7 +114,7 @@ def _request(args: argparse.Namespace, settings: "Settings") -> "Run":
     )
 
 
-def _default_asking() -> str:
+def _default_asking() -> "Asking":
     return "inline" if sys.stdin.isatty() and sys.stderr.isatty() else "refuse"
 
 
@@ -132,9 +137,3 @@ def _read_stdin() -> str:
     if b"\0" in data:
         raise BadPrompt("standard input is not text")
     return data.decode(errors="replace")
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from assent.config import Settings
-    from assent.front.headless.run import Run

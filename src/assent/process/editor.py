@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 async def edit_text(name: str, text: str) -> str | None:
-    """The text as the person left it; None when the editor ended with an error. `name` gives the editor the file type."""
+    """The text as the person left it; None when the editor ended with an error. `name` tells it the type."""
     with tempfile.TemporaryDirectory(prefix="assent-") as folder:  # readable by its owner only
         copy = Path(folder, os.path.basename(name) or "proposal")
         copy.write_bytes(text.encode())

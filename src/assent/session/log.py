@@ -83,6 +83,10 @@ class SessionLog(Protocol):
 
     async def release(self, fence: Fence) -> None: ...
 
+    async def is_open(self, session: str) -> bool:
+        """Has some process taken it for writing?"""
+        ...
+
     def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
         """Queues the events at once, in this order; durable when the future resolves. All or nothing.
 

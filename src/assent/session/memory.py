@@ -45,6 +45,9 @@ class MemoryLog:
         if stored.token == fence.token:
             stored.open = False
 
+    async def is_open(self, session: str) -> bool:
+        return self._stored(session).open
+
     def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         stored = self._stored(fence.session)

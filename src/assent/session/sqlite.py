@@ -29,6 +29,7 @@ from assent.session.log import (
     Inboxed,
     LogDamaged,
     LogUnavailable,
+    SessionBusy,
     SessionInfo,
     lost_fence,
     no_such_session,
@@ -93,6 +94,16 @@ class SqliteLog:
 
     async def release(self, fence: Fence) -> None:
         self._unlock(fence.session)
+
+    async def is_open(self, session: str) -> bool:
+        if session in self._locks:
+            return True
+        try:
+            self._lock(session)
+        except SessionBusy:
+            return True
+        self._unlock(session)
+        return False
 
     async def sessions(self) -> list[SessionInfo]:
         def job(db: sqlite3.Connection) -> list[SessionInfo]:
@@ -216,6 +227,7 @@ class SqliteLog:
 
     def _lock(self, session: str) -> None:
         """Held by the open file: the system lets go of it when this process ends, however it ends."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{session}.lock"
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -18,12 +18,13 @@ from assent.events import Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.ask import TerminalAsker
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, Summary
+from assent.front.lookup import NotFound, find_session
 from assent.front.style import Style
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
 from assent.policy.rules import Rule
-from assent.session.log import LogError, SessionBusy, SessionLog
+from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
 from assent.session.sqlite import SqliteLog
 from assent.tools.builtin import builtin_registry
@@ -35,7 +36,8 @@ class Run(Struct, frozen=True):
     """What to do, as the command line says it."""
 
     prompt: str | None
-    model: str
+    model: str | None
+    """None: the session's own when resuming, otherwise that of the settings."""
     mode: Mode | None
     settings: Settings
     rules: tuple[Rule, ...] = ()
@@ -56,19 +58,18 @@ def me() -> str:
 
 async def run(request: Run) -> int:
     output = make_output(request.output)
-    try:
-        model = open_model(request.model, os.environ)
-    except ModelError as error:
-        return _failed(output, Failure(error.type, str(error)))
     log = SqliteLog(data_folder(os.environ))
     try:
-        return await _run(request, log, model, output)
+        return await _run(request, log, output)
+    except ModelError as error:
+        return _failed(output, Failure(error.type, str(error)))
     except SessionBusy as error:
         return _failed(output, Failure("busy", str(error)))
+    except (NoSuchSession, NotFound) as error:
+        return _failed(output, Failure("input", str(error)))
     except LogError as error:
         return _failed(output, Failure("storage", str(error)))
     finally:
-        await model.close()
         await log.close()
 
 
@@ -78,11 +79,24 @@ def _failed(output: Output, failure: Failure, session: str = "") -> int:
     return summary.exit_code()
 
 
-async def _run(request: Run, log: SessionLog, model: Model, output: Output) -> int:
-    session = request.resume
-    if session is None:
-        mode = request.mode or request.settings.approval_mode
-        session = await create_session(log, request.folder, request.model, mode, request.settings.gate)
+async def _run(request: Run, log: SessionLog, output: Output) -> int:
+    resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
+    folder = resumed.folder if resumed is not None else request.folder
+    name = request.model or (resumed.model if resumed is not None else request.settings.model)
+    model = open_model(name, os.environ)
+    try:
+        session = resumed.id if resumed is not None else await _create(request, log, name)
+        return await _run_session(request, log, session, model, folder, output)
+    finally:
+        await model.close()
+
+
+async def _create(request: Run, log: SessionLog, model: str) -> str:
+    mode = request.mode or request.settings.approval_mode
+    return await create_session(log, request.folder, model, mode, request.settings.gate)
+
+
+async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
     options = Options(
         rules=request.rules,
         attended=request.asking != "refuse",
@@ -90,7 +104,7 @@ async def _run(request: Run, log: SessionLog, model: Model, output: Output) -> i
         approval_ttl=request.settings.approval_ttl,
         client=f"headless {me()}",
     )
-    registry = builtin_registry(request.folder, shell_timeout=request.settings.shell_timeout)
+    registry = builtin_registry(folder, shell_timeout=request.settings.shell_timeout)
     async with await Runner.open(log, session, model, registry, options) as runner:
         return await HeadlessRun(runner, request, output).until_done()
 
