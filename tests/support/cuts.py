@@ -1,0 +1,6 @@
+"""Cutting bytes at given places."""
+
+
+def cut_at(data: bytes, places: list[int]) -> list[bytes]:
+    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
