@@ -4,10 +4,10 @@ import h11
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cuts import cut_at
 
 from assent.models.base import BrokenStream
 from assent.models.body import Body, ChunkedBody, body_for
+from support.cuts import cut_at
 
 pytestmark = pytest.mark.spec("F9")
 

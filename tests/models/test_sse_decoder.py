@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cuts import cut_at
 
 from assent.models.base import BrokenStream
 from assent.models.sse import SseDecoder, SseEvent
+from support.cuts import cut_at
 
 pytestmark = pytest.mark.spec("F9")
 

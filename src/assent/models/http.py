@@ -165,6 +165,11 @@ class HttpClient:
     def host(self) -> str:
         return self._origin.host
 
+    @property
+    def open_connections(self) -> int:
+        """The idle one included."""
+        return len(self._open)
+
     async def post(self, path: str, headers: Headers, body: bytes) -> Response:
         """Send and wait for the head. An idle connection that the server closed meanwhile is replaced, once."""
         data = self._request(path, headers, body)
@@ -237,6 +242,8 @@ class HttpClient:
             raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
             raise Transient(f"cannot reach {self._way()}: {_reason(error)}") from error
+        except UnicodeError:
+            raise BadRequest(f"{self.host!r} is not the name of a host") from None
 
     @property
     def _tunnels(self) -> bool:
