@@ -237,17 +237,15 @@ class HttpClient:
     async def _connect(self) -> Connection:
         try:
             async with asyncio.timeout(self._timeouts.connect):
-                return await (self._connect_tunnel(self._proxy) if self._tunnels else self._connect_directly())
+                if self._proxy and self._origin.scheme == "https":
+                    return await self._connect_tunnel(self._proxy)
+                return await self._connect_directly()
         except TimeoutError:
             raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
             raise Transient(f"cannot reach {self._way()}: {_reason(error)}") from error
         except UnicodeError:
             raise BadRequest(f"{self.host!r} is not the name of a host") from None
-
-    @property
-    def _tunnels(self) -> bool:
-        return self._proxy is not None and self._origin.scheme == "https"
 
     async def _connect_directly(self) -> Connection:
         """To the origin itself, or to the proxy for plain HTTP."""
@@ -256,8 +254,7 @@ class HttpClient:
         context = self._tls_context() if self._origin.scheme == "https" else None
         return await self._dial(self._origin.host, self._origin.port, context)
 
-    async def _connect_tunnel(self, proxy: Proxy | None) -> Connection:
-        assert proxy is not None
+    async def _connect_tunnel(self, proxy: Proxy) -> Connection:
         connection = await self._dial(proxy.host, proxy.port)
         try:
             await self._ask_for_tunnel(connection, proxy)
