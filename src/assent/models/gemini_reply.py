@@ -1,7 +1,7 @@
 """Gemini's streamed reply: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
 
 Tolerant to fields it does not know, strict about those it does: an event of another shape breaks the whole reply.
-`Finished` exists only when the stream has ended and a finish reason has come, so nothing can be taken from half a reply.
+`Finished` exists only when the stream has ended and a finish reason has come: nothing can be taken from half a reply.
 """
 
 from typing import Any

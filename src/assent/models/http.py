@@ -165,6 +165,11 @@ class HttpClient:
     def host(self) -> str:
         return self._origin.host
 
+    @property
+    def open_connections(self) -> int:
+        """The idle one included."""
+        return len(self._open)
+
     async def post(self, path: str, headers: Headers, body: bytes) -> Response:
         """Send and wait for the head. An idle connection that the server closed meanwhile is replaced, once."""
         data = self._request(path, headers, body)
@@ -232,15 +237,15 @@ class HttpClient:
     async def _connect(self) -> Connection:
         try:
             async with asyncio.timeout(self._timeouts.connect):
-                return await (self._connect_tunnel(self._proxy) if self._tunnels else self._connect_directly())
+                if self._proxy and self._origin.scheme == "https":
+                    return await self._connect_tunnel(self._proxy)
+                return await self._connect_directly()
         except TimeoutError:
             raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
             raise Transient(f"cannot reach {self._way()}: {_reason(error)}") from error
-
-    @property
-    def _tunnels(self) -> bool:
-        return self._proxy is not None and self._origin.scheme == "https"
+        except UnicodeError:
+            raise BadRequest(f"{self.host!r} is not the name of a host") from None
 
     async def _connect_directly(self) -> Connection:
         """To the origin itself, or to the proxy for plain HTTP."""
@@ -249,8 +254,7 @@ class HttpClient:
         context = self._tls_context() if self._origin.scheme == "https" else None
         return await self._dial(self._origin.host, self._origin.port, context)
 
-    async def _connect_tunnel(self, proxy: Proxy | None) -> Connection:
-        assert proxy is not None
+    async def _connect_tunnel(self, proxy: Proxy) -> Connection:
         connection = await self._dial(proxy.host, proxy.port)
         try:
             await self._ask_for_tunnel(connection, proxy)

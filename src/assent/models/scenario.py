@@ -1,4 +1,4 @@
-"""Scenario files: the replies of a model, written down. The scripted model plays them, and so does the tests' fake provider.
+"""Scenario files: the replies of a model, written down. The scripted model plays them, and so does the fake provider.
 
     {"replies": [
         {"chunks": [

@@ -1,7 +1,7 @@
 """The scripted model: plays a scenario in process. The base of the tests and of the guided tour; it needs no network.
 
 Which reply comes next. Within a process, replies are simply served in order, whatever the requests are. A session that
-is resumed in a new process must go on where it was, and all that is left of the past is the conversation in the request.
+is resumed in a new process must go on where it was, and all it knows of the past is the conversation in the request.
 So the past is played again: for each model message there, walk the scenario as it was walked then. Replies whose `when`
 did not hold for the results before that message are skipped; replies that leave no message (cut, error, empty) are
 passed too, because they were tried before the one that did; the next one is that message. Of the two positions, the one
