@@ -37,6 +37,7 @@ class Answers:
         life = self._lives.get(answer.call_id)
         if life is None:
             raise NotWaiting(f"no call {answer.call_id} waits for an answer")
+        await life.answerable.wait()
         approval = check_answer(life.call, answer)
         match answer.outcome:
             case "cancel":

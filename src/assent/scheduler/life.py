@@ -64,6 +64,8 @@ class Life:
         self.task: asyncio.Task[None] | None = None
         self.changed = asyncio.Event()
         """Set by every transition, so that whoever waits looks again."""
+        self.answerable = asyncio.Event()
+        """Set when the life waits for its answer; a call from the log is built and judged anew before that."""
         self.recorded: Awaitable[None] | None = None
         """The newest record of this call; await it to know that it is durable."""
         self.cancel_reason = ""
@@ -108,6 +110,9 @@ class Batch:
         return await asyncio.shield(self._results)
 
     def settle(self) -> None:
+        """Tells whoever waits how it ended, unless that was told already."""
+        if self._results.done():
+            return
         finished = [life.call for life in self.lives if isinstance(life.call, Terminal)]
         if len(finished) == len(self.lives):
             self._results.set_result(finished)

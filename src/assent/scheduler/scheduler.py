@@ -123,7 +123,9 @@ class Scheduler:
         while self._parking and self._queue:
             self._queue.popleft().settle()
         if self._queue:
-            self._running = asyncio.create_task(self._run(self._queue.popleft()), name="batch")
+            batch = self._queue.popleft()
+            self._lives.update({life.call_id: life for life in batch.lives})
+            self._running = asyncio.create_task(self._run(batch), name="batch")
 
     async def _run(self, batch: Batch) -> None:
         try:
@@ -132,15 +134,13 @@ class Scheduler:
             batch.fail(group.exceptions[0])
         except Exception as error:
             batch.fail(error)
-        else:
-            batch.settle()
         finally:
+            batch.settle()
             for life in batch.lives:
                 self._lives.pop(life.call_id, None)
             self._start_next()
 
     async def _run_lives(self, batch: Batch) -> None:
-        self._lives.update({life.call_id: life for life in batch.lives})
         if batch.fresh:
             await self._journal.record(*(CallRequested(life.request) for life in batch.lives))
             failpoints.hit("requested")
@@ -161,6 +161,7 @@ class Scheduler:
         except asyncio.CancelledError:
             await self._cancelled(life)
         finally:
+            life.answerable.set()
             batch.barrier.leave()
 
     async def _decide(self, life: Life) -> None:
@@ -173,6 +174,7 @@ class Scheduler:
         await self._until_answered(life)
 
     async def _until_answered(self, life: Life) -> None:
+        life.answerable.set()
         while isinstance(life.call, AwaitingApproval):
             life.changed.clear()
             expires = life.call.approval.expires_at

@@ -51,8 +51,9 @@ class MemoryLog:
     def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         stored = self._stored(fence.session)
-        in_step = not envelopes or envelopes[0].seq == len(stored.events) + 1
-        if stored.token != fence.token or not in_step:
+        numbers = [envelope.seq for envelope in envelopes]
+        following = list(range(len(stored.events) + 1, len(stored.events) + 1 + len(envelopes)))
+        if stored.token != fence.token or numbers != following:
             done.set_exception(lost_fence(fence.session))
             return done
         stored.events.extend(envelopes)
