@@ -14,12 +14,12 @@ class CommandBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
     """Common shape. `by` says who asks: shown to the others, kept in the audit."""
 
 
-class Submit(CommandBase, tag="submit"):
+class Submit(CommandBase, frozen=True, tag="submit"):
     text: str
     by: str = ""
 
 
-class Answer(CommandBase, tag="answer"):
+class Answer(CommandBase, frozen=True, tag="answer"):
     """Answers a waiting call. `digest` names exactly what the person saw; anything else is refused."""
 
     call_id: str
@@ -33,23 +33,23 @@ class Answer(CommandBase, tag="answer"):
     by: str = ""
 
 
-class CancelTurn(CommandBase, tag="cancel_turn"):
+class CancelTurn(CommandBase, frozen=True, tag="cancel_turn"):
     reason: str = ""
     by: str = ""
 
 
-class CancelCall(CommandBase, tag="cancel_call"):
+class CancelCall(CommandBase, frozen=True, tag="cancel_call"):
     call_id: str
     reason: str = ""
     by: str = ""
 
 
-class SetMode(CommandBase, tag="set_mode"):
+class SetMode(CommandBase, frozen=True, tag="set_mode"):
     mode: Mode
     by: str = ""
 
 
-class RunTool(CommandBase, tag="run_tool"):
+class RunTool(CommandBase, frozen=True, tag="run_tool"):
     """A person runs a tool directly; the result stays with the person."""
 
     tool: str

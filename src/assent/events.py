@@ -1,6 +1,7 @@
 """What happened in a session: one closed union, the same on disk, on the wire, on screen and in the audit.
 
-Durable events are the session: gap-free sequence numbers, committed before anyone hears of them; all state is a fold of them.
+Durable events are the session: gap-free sequence numbers, committed before anyone hears of them; all state is a fold
+of them.
 Transient events (deltas, live output) are only for those who watch now; they have no number and may be missed.
 On the wire an event is one flat JSON object: the envelope's fields, then the event's own.
 """
@@ -26,10 +27,10 @@ class EventBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
     """Common shape. No event may use the envelope's names: seq, ts, session, v."""
 
 
-# --- durable ---------------------------------------------------------------------------------------------------
+# --- durable ---
 
 
-class SessionCreated(EventBase, tag="session.created"):
+class SessionCreated(EventBase, frozen=True, tag="session.created"):
     """Always the first event."""
 
     folder: str
@@ -40,14 +41,14 @@ class SessionCreated(EventBase, tag="session.created"):
     forked_from: str | None = None
 
 
-class SessionOpened(EventBase, tag="session.opened"):
+class SessionOpened(EventBase, frozen=True, tag="session.opened"):
     """A process took the session over; `fence` outdates every earlier writer."""
 
     fence: int
     client: str
 
 
-class PromptSubmitted(EventBase, tag="prompt.submitted"):
+class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
     prompt_id: str
     text: str
     by: str
@@ -55,7 +56,7 @@ class PromptSubmitted(EventBase, tag="prompt.submitted"):
     """The idempotency key of the command, so that a repeated command is not a second prompt."""
 
 
-class ModelReplied(EventBase, tag="model.message"):
+class ModelReplied(EventBase, frozen=True, tag="model.message"):
     """A whole reply. Deltas came before as transient events; this is what counts."""
 
     prompt_id: str
@@ -77,13 +78,13 @@ class CallRequest(Struct, frozen=True, omit_defaults=True):
     """Set when the request itself is refused, e.g. for a call id that was used before."""
 
 
-class CallRequested(EventBase, tag="call.requested"):
+class CallRequested(EventBase, frozen=True, tag="call.requested"):
     """→ validating"""
 
     request: CallRequest
 
 
-class ApprovalRequested(EventBase, tag="approval.requested"):
+class ApprovalRequested(EventBase, frozen=True, tag="approval.requested"):
     """→ awaiting_approval. A second one for the same call replaces the first."""
 
     call_id: str
@@ -92,7 +93,7 @@ class ApprovalRequested(EventBase, tag="approval.requested"):
     """Set when a person changed the arguments and is asked again."""
 
 
-class ApprovalAnswered(EventBase, tag="approval.answered"):
+class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
     call_id: str
     approval_id: str
     outcome: Outcome
@@ -102,21 +103,21 @@ class ApprovalAnswered(EventBase, tag="approval.answered"):
     """Set when the answer changed the arguments: these are what runs."""
 
 
-class CallScheduled(EventBase, tag="call.scheduled"):
+class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
     """→ scheduled"""
 
     call_id: str
     decision: Decision
 
 
-class CallStarted(EventBase, tag="call.started"):
+class CallStarted(EventBase, frozen=True, tag="call.started"):
     """→ executing. Durable before the side effect; started without finished after a crash is *unknown*."""
 
     call_id: str
     digest: str
 
 
-class CallFinished(EventBase, tag="call.finished"):
+class CallFinished(EventBase, frozen=True, tag="call.finished"):
     """→ success, error or cancelled"""
 
     call_id: str
@@ -127,16 +128,16 @@ class CallFinished(EventBase, tag="call.finished"):
     duration_ms: int = 0
 
 
-class GrantAdded(EventBase, tag="grant.added"):
+class GrantAdded(EventBase, frozen=True, tag="grant.added"):
     grant: Grant
 
 
-class ModeChanged(EventBase, tag="mode.changed"):
+class ModeChanged(EventBase, frozen=True, tag="mode.changed"):
     mode: Mode
     by: str
 
 
-class TurnFinished(EventBase, tag="turn.finished"):
+class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     """Always the last event of a prompt."""
 
     prompt_id: str
@@ -145,7 +146,7 @@ class TurnFinished(EventBase, tag="turn.finished"):
     usage: Usage = Usage()
 
 
-class CommandTaken(EventBase, tag="command.taken"):
+class CommandTaken(EventBase, frozen=True, tag="command.taken"):
     """A client's command was carried out or refused; `problem` says why not."""
 
     key: str
@@ -171,21 +172,21 @@ DurableEvent = (
 )
 
 
-# --- transient -------------------------------------------------------------------------------------------------
+# --- transient ---
 
 
-class TextDelta(EventBase, tag="model.text"):
+class TextDelta(EventBase, frozen=True, tag="model.text"):
     prompt_id: str
     text: str
 
 
-class ThoughtDelta(EventBase, tag="model.thought"):
+class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
     prompt_id: str
     subject: str
     description: str
 
 
-class ModelRetry(EventBase, tag="model.retry"):
+class ModelRetry(EventBase, frozen=True, tag="model.retry"):
     """The stream broke and is asked for again: drop the deltas of this reply."""
 
     prompt_id: str
@@ -194,37 +195,35 @@ class ModelRetry(EventBase, tag="model.retry"):
     delay: float
 
 
-class CallsQueued(EventBase, tag="calls.queued"):
+class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
     """A batch waits for the one that is running."""
 
     call_ids: tuple[str, ...]
 
 
-class ApprovalModifying(EventBase, tag="approval.modifying"):
+class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
     """Somebody has the proposal open in an editor."""
 
     call_id: str
     by: str
 
 
-class CallOutput(EventBase, tag="call.output"):
+class CallOutput(EventBase, frozen=True, tag="call.output"):
     call_id: str
     text: str
 
 
-class CallProcess(EventBase, tag="call.process"):
+class CallProcess(EventBase, frozen=True, tag="call.process"):
     call_id: str
     pid: int
 
 
-TransientEvent = (
-    TextDelta | ThoughtDelta | ModelRetry | CallsQueued | ApprovalModifying | CallOutput | CallProcess
-)
+TransientEvent = TextDelta | ThoughtDelta | ModelRetry | CallsQueued | ApprovalModifying | CallOutput | CallProcess
 
 Event = DurableEvent | TransientEvent
 
 
-# --- the envelope ----------------------------------------------------------------------------------------------
+# --- the envelope ---
 
 
 class Envelope(Struct, frozen=True):
@@ -258,9 +257,7 @@ def encode_event(event: Event) -> bytes:
 
 def decode_event(data: bytes | str, v: int = VERSION) -> Event:
     if v > VERSION:
-        raise NewerFormat(
-            f"this session was written by a newer Assent (format {v}, this one reads {VERSION})"
-        )
+        raise NewerFormat(f"this session was written by a newer Assent (format {v}, this one reads {VERSION})")
     return _event_decoder.decode(data)
 
 

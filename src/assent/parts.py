@@ -1,6 +1,6 @@
 """What models, tools and people say to each other: messages made of parts, and the faces of a tool's result.
 
-Ground floor: plain frozen data, the same in memory, on disk and on the wire. It knows no provider, no tool and no screen.
+Ground floor: plain frozen data, the same in memory, on disk and on the wire. It knows no provider, tool or screen.
 """
 
 from typing import Any, Literal
@@ -91,7 +91,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
         )
 
 
-# --- the face of a result that the person sees -----------------------------------------------------------------
+# --- the face of a result that the person sees ---
 
 
 class PlainDisplay(Struct, frozen=True, tag="text"):

@@ -1,7 +1,7 @@
 """The declarative tool: a name, a schema, and `build(args)`, which checks the arguments and returns an invocation.
 
-An invocation says what it would do (`describe`, `should_confirm`, `resources`) and does it (`execute`) only for a permit,
-which the scheduler alone hands out. Tools do not know policy, approvals or the log.
+An invocation says what it would do (`describe`, `should_confirm`, `resources`) and does it (`execute`) only for a
+permit, which the scheduler alone hands out. Tools do not know policy, approvals or the log.
 """
 
 from abc import ABC, abstractmethod
