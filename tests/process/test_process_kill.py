@@ -104,9 +104,7 @@ async def test_cancelling_while_only_a_background_child_is_left_ends_that_too(tm
     fifo = tmp_path / "pids"
     os.mkfifo(fifo)
     limits = Limits(grace=0.05, drain=60)
-    task = asyncio.create_task(
-        run(["bash", "-c", "sleep 300 & echo $! > pids"], cwd=str(tmp_path), limits=limits)
-    )
+    task = asyncio.create_task(run(["bash", "-c", "sleep 300 & echo $! > pids"], cwd=str(tmp_path), limits=limits))
     child = int(await read_line(fifo))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -50,9 +50,7 @@ async def test_a_terminal_is_a_terminal_but_not_the_controlling_one(tmp_path: Pa
     result = await sh("test -t 1 && echo tty; stty size <&1; : </dev/tty", tmp_path, terminal=Size(101, 33))
     text = result.output.text()
     assert text.startswith("tty\n")
-    assert "No such device or address" in text, (
-        "somebody who asks the terminal for a password must fail at once"
-    )
+    assert "No such device or address" in text, "somebody who asks the terminal for a password must fail at once"
 
 
 async def test_a_pager_on_the_terminal_does_not_wait_for_keys(tmp_path: Path) -> None:
@@ -91,9 +89,7 @@ async def test_binary_output_is_counted_not_kept(tmp_path: Path) -> None:
 
 @pytest.mark.spec("D4")
 @pytest.mark.parametrize("terminal", [None, Size()])
-async def test_twenty_megabytes_are_counted_and_cut_in_the_middle(
-    tmp_path: Path, terminal: Size | None
-) -> None:
+async def test_twenty_megabytes_are_counted_and_cut_in_the_middle(tmp_path: Path, terminal: Size | None) -> None:
     command = "echo first; yes 0123456789abcde | head -c 20000000; echo; echo last"
     result = await sh(command, tmp_path, terminal=terminal, limits=Limits(keep=1000))
     assert result.bytes == 20_000_000 + len("first\n\nlast\n")
