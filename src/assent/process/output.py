@@ -78,14 +78,15 @@ class Decoder:
 
     _SNIFFED = 4096
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], *, sniff: bool = True) -> None:
+        self._sniff = self._SNIFFED if sniff else 0
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._tell = tell
         self.bytes = 0
         self.binary = False
 
     def feed(self, data: bytes) -> None:
-        if self.bytes < self._SNIFFED and b"\0" in data[: self._SNIFFED - self.bytes] and not self.binary:
+        if self.bytes < self._sniff and not self.binary and b"\0" in data[: self._sniff - self.bytes]:
             self.binary = True
             self._tell("[binary output]\n")
         self.bytes += len(data)

@@ -71,9 +71,7 @@ def _open_terminal(size: Size) -> tuple[int, int]:
     try:
         termios.tcsetwinsize(slave, (size.rows, size.columns))
         attributes = termios.tcgetattr(slave)
-        attributes[
-            1
-        ] &= ~termios.OPOST  # newlines stay newlines, as through a pipe; and it is three times as fast
+        attributes[1] &= ~termios.OPOST  # newlines stay newlines, as through a pipe; and it is three times as fast
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
         # For writing only: a pager that reads its keys from stderr gives up at once instead of waiting.
         theirs = os.open(os.ttyname(slave), os.O_WRONLY | os.O_NOCTTY)

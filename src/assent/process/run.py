@@ -40,6 +40,8 @@ class Limits(Struct, frozen=True):
     """For output that comes after the end, from a background process or a process substitution."""
     keep: int = 200_000
     """Characters of output kept, a fifth of them from the beginning."""
+    sniff: bool = True
+    """Look for NUL bytes at the beginning: output that has some is binary, and only counted."""
 
 
 class Finished(Struct, frozen=True):
@@ -95,7 +97,7 @@ class _Child:
         self._limits = limits
         self._kept = Kept(limits.keep)
         self._on_output = on_output
-        self._decoder = Decoder(self._text)
+        self._decoder = Decoder(self._text, sniff=limits.sniff)
         self._end: asyncio.Future[Ended] = self._loop.create_future()
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
@@ -238,9 +240,7 @@ class _Child:
             self._over("idle_timeout")
 
 
-def _spawn(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, output: int
-) -> "subprocess.Popen[bytes]":
+def _spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, output: int) -> "subprocess.Popen[bytes]":
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
     return subprocess.Popen(
         argv,
