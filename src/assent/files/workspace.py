@@ -1,0 +1,174 @@
+"""The boundary: is a path inside the folders that the user opened, outside, protected, or no path at all?
+
+The boundary is fixed when the workspace is made and never follows a current folder that a model chose
+(threat T25). The judgement is of *places*: links are resolved first. It reads no content and changes
+nothing; what it says about a path can be outdated a moment later, so `files.access` walks again with open
+folders when it acts.
+
+Decisions:
+- Outside beats protected: what is not in the workspace is not edited at all.
+- Reading `.git/config` is ordinary; reading where secrets live (`.env`, `.ssh`, keys) is protected.
+- `delete` and `rename` act on a link itself. If its target is outside or protected, the verdict says so all
+  the same, because a person expects to be told.
+- A regular file with a second name (hard link) is protected for `write`: the other name may be anywhere.
+  Writing by `files.access` would not change the other, but a shell would.
+- Deleting or renaming a folder is protected if anything below it is, and always for a workspace folder
+  itself.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from assent.files.protected import why_contains_protected, why_protected, why_secret
+from assent.files.resolve import Resolved, Unusable, resolve
+
+Operation = Literal["read", "write", "create", "delete", "list", "rename"]
+Kind = Literal["inside", "outside", "protected", "reject"]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a path is, where it really is, and a sentence that says why."""
+
+    kind: Kind
+    path: str
+    reason: str
+
+
+class Workspace:
+    """The folders that the user opened, and the folder that relative paths start from."""
+
+    def __init__(self, roots: Sequence[str], cwd: str, *, own_folders: Sequence[str] = ()) -> None:
+        """`own_folders`: where our settings and sessions are, protected wherever that is.
+
+        Raises `Unusable` for a root that is no absolute path.
+        """
+        found = {_root(root) for root in roots}
+        self.roots = tuple(
+            sorted(root for root in found if not any(_is_below(root, other) for other in found))
+        )
+        self.cwd = cwd
+        self._own_folders = tuple(_root(folder) for folder in own_folders)
+
+    def classify(self, path: str, op: Operation) -> Verdict:
+        """The verdict about a path as someone wrote it."""
+        try:
+            target = resolve(path, self.cwd)
+            if op not in ("delete", "rename"):
+                return self._judge(target, target, op)
+            return self._judge(target, resolve(path, self.cwd, follow_last=False), op)
+        except Unusable as error:
+            return Verdict("reject", path, str(error))
+
+    def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
+        """The root that holds a canonical path, and the components below it."""
+        for root in self.roots:
+            if canonical == root or _is_below(canonical, root):
+                return root, tuple(name for name in canonical[len(root) :].split("/") if name)
+        return None
+
+    def _judge(self, target: Resolved, named: Resolved, op: Operation) -> Verdict:
+        """`target` is where the path leads, `named` the entry that is acted on; they differ for a link."""
+        for place in (named, target):
+            if self.below_root(place.path) is None:
+                return Verdict("outside", named.path, f"{place.path} is outside the workspace")
+        reason = self._why_protected(target, named, op)
+        if reason is not None:
+            return Verdict("protected", named.path, reason)
+        return Verdict("inside", named.path, "inside the workspace")
+
+    def _why_protected(self, target: Resolved, named: Resolved, op: Operation) -> str | None:
+        places = {*target.spellings, target.path, *named.spellings, named.path}
+        below = [names for place in sorted(places) if (names := self._names_below(place))]
+        match op:
+            case "list":
+                return None
+            case "read":
+                return _first(why_secret(names) for names in below)
+            case "write" | "create" | "rename":
+                reason = _first(why_protected(names, may_bring=True) for names in below)
+            case "delete":
+                reason = _first(why_protected(names) for names in below)
+        return reason or self._why_special_place(named.path, op)
+
+    def _why_special_place(self, path: str, op: Operation) -> str | None:
+        if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):
+            return f"{folder} holds Assent's own settings"
+        if link := next(
+            (link for link in self._protected_links() if path == link or _is_below(path, link)), None
+        ):
+            return f"{link} is where a protected link leads"
+        if op == "write" and _has_other_names(path):
+            return "the file has a second name (hard link), which may be outside the workspace"
+        if op in ("delete", "rename"):
+            return self._why_moves_too_much(path)
+        return None
+
+    def _why_moves_too_much(self, path: str) -> str | None:
+        names = self._names_below(path)
+        if not names:
+            return "this is the workspace itself"
+        if any(_is_below(own, path) for own in self._own_folders):
+            return "it contains Assent's own settings"
+        is_folder = os.path.isdir(path) and not os.path.islink(path)
+        return why_contains_protected(path, names) if is_folder else None
+
+    def _protected_links(self) -> list[str]:
+        """Where protected names at the top of a root lead as links: `.vscode -> config` protects `config`."""
+        links = [
+            entry for root in self.roots for entry in _links(root) if why_protected([os.path.basename(entry)])
+        ]
+        return [resolve(link, "/").path for link in links]
+
+    def _names_below(self, path: str) -> tuple[str, ...]:
+        found = self.below_root(path)
+        return found[1] if found else ()
+
+
+def check_path(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"roots", "cwd", "path", "op"}` to `{"decision", "reason"}`, for JSON lines."""
+    op = request.get("op", "read")
+    if op not in get_args(Operation):
+        return {
+            "decision": "reject",
+            "reason": f"op must be one of {', '.join(get_args(Operation))}, not {op!r}",
+        }
+    try:
+        workspace = Workspace(request["roots"], request.get("cwd") or request["roots"][0])
+        verdict = workspace.classify(request["path"], op)
+    except (Unusable, LookupError, TypeError, AttributeError) as error:
+        return {"decision": "reject", "reason": f"not a usable request: {error}"}
+    return {"decision": verdict.kind, "reason": verdict.reason}
+
+
+def _root(path: str) -> str:
+    if not path.startswith("/"):
+        raise Unusable(f"a workspace folder must be an absolute path, not {path!r}")
+    return resolve(path, "/").path
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path != folder and path.startswith(folder if folder.endswith("/") else folder + "/")
+
+
+def _first(reasons: Iterable[str | None]) -> str | None:
+    return next((reason for reason in reasons if reason), None)
+
+
+def _links(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_symlink()]
+    except OSError:
+        return []  # a root that is not there holds no links
+
+
+def _has_other_names(path: str) -> bool:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1

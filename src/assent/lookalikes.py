@@ -1,0 +1,131 @@
+"""Words written with letters that imitate ASCII ones (`сurl` with a Cyrillic с). Reports; changes no text.
+
+Only letters from scripts with look-alikes count. Japanese, Korean or Arabic beside Latin is ordinary writing,
+and so is a Greek letter that resembles nothing (`Δt`).
+"""
+
+import re
+
+_CYRILLIC_TWINS = "асеорхуіјѕһԁԛԝѵӏАВЕІЈКМНОРСТХЅУ"
+_GREEK_TWINS = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυϲϳ"
+_CYRILLIC = r"\u0400-\u0482\u048a-\u052f\u1c80-\u1c8f\ua640-\ua69f"
+_OTHERS = (
+    r"\u0251\u0261\u0531-\u0587\u10a0-\u10ff\u13a0-\u13ff\uab70-\uabbf\u2c80-\u2cff\ua4d0-\ua4ff\u2102-\u2139"
+    r"\u2160-\u217f\u24b6-\u24e9\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U0001d400-\U0001d7ff"
+)
+_PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only for the eye
+
+FOREIGN = re.compile(f"[{_CYRILLIC}{_GREEK_TWINS}{_OTHERS}{_PUNCTUATION}]")
+_BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern})[\w{_PUNCTUATION}])*+"
+_MIXED = re.compile(f"[A-Za-z]{_BETWEEN}{FOREIGN.pattern}|{FOREIGN.pattern}{_BETWEEN}[A-Za-z]")
+_WORD = re.compile(rf"[\w{_PUNCTUATION}]+")
+_LATIN = re.compile("[A-Za-z]")
+_FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")  # invisible, but letters to `\w`
+_TWINS = re.compile(f"[{_CYRILLIC_TWINS}{_GREEK_TWINS}]+")
+_CLEARLY_FOREIGN = re.compile(
+    rf"(?![{_CYRILLIC_TWINS}])[{_CYRILLIC}]|(?![{_GREEK_TWINS}])[\u0370-\u03ff\u1f00-\u1fff]"
+)
+_SAMPLE = 24
+_MOST = 8
+
+
+def lookalikes(text: str) -> tuple[str, ...]:
+    """The suspicious words of a whole text."""
+    if text.isascii() or not FOREIGN.search(text):
+        return ()
+    words = Lookalikes()
+    words.feed(text)
+    return words.close()
+
+
+class Lookalikes:
+    """Collects suspicious words over any number of pieces; where a piece ends does not matter."""
+
+    def __init__(self) -> None:
+        self._mixed: dict[str, None] = {}
+        self._twins: dict[str, None] = {}
+        self._latin_seen = False
+        self._foreign_seen = False
+        self._open: _Word | None = None
+
+    def feed(self, text: str) -> None:
+        if not text:
+            return
+        self._latin_seen = self._latin_seen or _LATIN.search(text) is not None
+        self._foreign_seen = self._foreign_seen or _clearly_foreign(text)
+        if self._may_deceive(text):
+            self._feed_words(text)
+        else:
+            self._feed_ends(text)
+
+    def close(self) -> tuple[str, ...]:
+        """What was found: mixed words; and words of look-alikes alone if nothing else is in their script."""
+        self._finish()
+        found = list(self._mixed)
+        if self._latin_seen and not self._foreign_seen:
+            found += self._twins
+        return tuple(found[:_MOST])
+
+    def _may_deceive(self, text: str) -> bool:
+        """A search that spares ordinary text, also ordinary Russian, the way word by word."""
+        if text.isascii() or not FOREIGN.search(text):
+            return False
+        return not self._foreign_seen or _MIXED.search(text) is not None
+
+    def _feed_words(self, text: str) -> None:
+        if not _WORD.match(text):
+            self._finish()
+        for match in _WORD.finditer(text):
+            self._add(match.group())
+            if match.end() < len(text):
+                self._finish()
+
+    def _feed_ends(self, text: str) -> None:
+        """Of a harmless piece only the words that may go on in its neighbours matter."""
+        head = _WORD.match(text)
+        if self._open is not None and head:
+            self._add(head.group())
+        if head and head.end() == len(text):
+            if self._open is None:
+                self._add(text)
+            return
+        self._finish()
+        if tail := _WORD.match(text[::-1]):
+            self._add(text[-tail.end() :])
+
+    def _add(self, piece: str) -> None:
+        self._open = self._open or _Word()
+        self._open.add(piece)
+
+    def _finish(self) -> None:
+        word, self._open = self._open, None
+        if word is None or not word.foreign:
+            return
+        sentence = f'look-alike letter <U+{ord(word.foreign):04X}> in "{word.sample}"'
+        if word.latin:
+            self._mixed.setdefault(sentence)
+        elif word.only_twins and word.length > 1:
+            self._twins.setdefault(sentence)
+
+
+def _clearly_foreign(text: str) -> bool:
+    return not text.isascii() and _CLEARLY_FOREIGN.search(text) is not None
+
+
+class _Word:
+    """What must be known about a word, in constant space however long it grows."""
+
+    def __init__(self) -> None:
+        self.sample = ""
+        self.length = 0
+        self.latin = False
+        self.foreign = ""
+        self.only_twins = True
+
+    def add(self, piece: str) -> None:
+        self.length += len(piece)
+        self.latin = self.latin or _LATIN.search(piece) is not None
+        self.only_twins = self.only_twins and _TWINS.fullmatch(piece) is not None
+        if not self.foreign and (match := FOREIGN.search(piece)):
+            self.foreign = match.group()
+        self.sample += _FILLERS.sub("?", piece[: _SAMPLE - len(self.sample)])

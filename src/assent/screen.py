@@ -1,0 +1,163 @@
+"""Text for the screen: makes any text of a model, a tool, a file or an MCP server safe to show to a person.
+
+One function for every place that shows foreign text (threats T15, T18, T20). Nothing is executed and nothing
+vanishes: what a terminal would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded
+with a count, and `suspicious` says in short sentences what was found. The contexts:
+
+- `prompt`: a question. Only newline and tab stay; padding is folded early.
+- `output`: a pane that is read. Harmless colours stay, and what ordinary writing needs (emoji, CR LF, ...).
+- `label`: one line, cut with a count.
+- `html`: like `output` without colours, escaped for insertion as text into a page.
+
+It knows nothing of terminals' widths, of dialogs or of policy. Plain text costs one search.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+import msgspec
+
+from assent.lookalikes import Lookalikes, lookalikes
+from assent.screen_chars import describe, mark
+from assent.screen_colours import Colours
+from assent.screen_rules import LABEL_LENGTH, STACKED, Context, rules_of
+
+__all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
+
+_REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
+_SHOWN_OF_MIXTURE = 8
+_MOST_NOTES = 16
+
+
+class SafeText(msgspec.Struct, frozen=True):
+    """Text that may be shown, and why a person should look twice at it."""
+
+    text: str
+    suspicious: tuple[str, ...] = ()
+
+
+def make_safe(text: str, context: Context) -> SafeText:
+    """The whole text at once; plain text comes back as it is."""
+    if rules_of(context).is_plain(text):
+        return SafeText(text, lookalikes(text))
+    stream = SafeStream(context)
+    shown = stream.feed(text) + stream.close()
+    return SafeText(shown, stream.suspicious)
+
+
+def check_text(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"text", "context"}` to `{"text", "suspicious"}`, for JSON lines."""
+    context = request.get("context", "prompt")
+    if context not in get_args(Context):
+        raise ValueError(f"context must be one of {', '.join(get_args(Context))}, not {context!r}")
+    safe = make_safe(str(request["text"]), cast(Context, context))
+    return {"text": safe.text, "suspicious": list(safe.suspicious)}
+
+
+class SafeStream:
+    """The same for text that arrives in chunks; where the chunks end changes nothing.
+
+    What cannot be judged yet (half an escape sequence, blanks that may become padding) is held back until the
+    next chunk or `close`. `suspicious` is complete after `close`.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.suspicious: tuple[str, ...] = ()
+        self._rules = rules_of(context)
+        self._before = ""  # the last characters judged: whether a joiner is ordinary depends on them
+        self._held: list[str] = []
+        self._held_goes_on: re.Pattern[str] | None = None
+        self._notes: dict[str, None] = {}
+        self._folded: dict[str, int] = {}
+        self._words = Lookalikes()
+        self._colours = Colours()
+        self._length = 0
+
+    def feed(self, chunk: str) -> str:
+        """The part of the text that can be shown now."""
+        self._words.feed(chunk)
+        if self._held_goes_on is not None and self._held_goes_on.fullmatch(chunk):
+            self._held.append(chunk)  # not scanned again: a run of any length costs linear time
+            return ""
+        buffer = self._before + "".join(self._held) + chunk
+        return self._judge(buffer, self._rules.complete_until(buffer, len(self._before)))
+
+    def close(self) -> str:
+        """The rest, and what switches off colours that the text left on."""
+        buffer = self._before + "".join(self._held)
+        rest = self._judge(buffer, len(buffer))
+        folded = [f"{count} {what} folded" for what, count in self._folded.items()]
+        self.suspicious = (*self._notes, *folded, *self._words.close())
+        cut = self._length - LABEL_LENGTH
+        if self._rules.context == "label" and cut > 0:
+            return f"{rest}… (+{cut} characters)"
+        return rest + self._colours.reset()
+
+    def _judge(self, buffer: str, end: int) -> str:
+        shown = self._fit(self._render(buffer, len(self._before), end))
+        self._held = [buffer[end:]] if end < len(buffer) else []
+        self._held_goes_on = self._rules.run_of(buffer[end]) if self._held else None
+        self._before = buffer[max(0, end - 2) : end]
+        return shown
+
+    def _render(self, buffer: str, start: int, end: int) -> str:
+        rules, pieces = self._rules, list[str]()
+        for match in rules.scan.finditer(buffer, start, end):
+            pieces.append(rules.plain(buffer[start : match.start()]))
+            pieces.append(rules.plain(self._replace(match.group(), match.lastgroup)))
+            start = match.end()
+        pieces.append(rules.plain(buffer[start:end]))
+        return "".join(pieces)
+
+    def _replace(self, found: str, kind: str | None) -> str:
+        match kind:
+            case "colour" if self._colours.accept(found[2:-1]):
+                return found
+            case "colour":
+                self._note(found[0])
+                return mark(found[0]) + found[1:]
+            case "spelling" if self._rules.reading:
+                return found
+            case "spelling":
+                return mark(found)
+            case "typography":
+                return found
+            case _:
+                return self._mark_run(found, kind)
+
+    def _mark_run(self, found: str, kind: str | None) -> str:
+        match kind:
+            case "blanks":
+                return f" <{self._fold('blanks', len(found))}> "
+            case "lines":
+                return f"\n<{self._fold('newlines', found.count(chr(10)))}>\n"
+            case "stack":
+                return found[:STACKED] + f"<{self._fold('combining marks', len(found) - STACKED)}>"
+            case "mixture" if found != found[0] * len(found):
+                shown = "".join(self._hidden(char) for char in found[:_SHOWN_OF_MIXTURE])
+                return shown + f"<{self._fold('hidden characters', len(found) - _SHOWN_OF_MIXTURE)}>"
+            case _:
+                shown = self._hidden(found[0])
+                return shown * len(found) if len(found) <= _REPEATS else f"{shown}×{len(found)}"
+
+    def _hidden(self, char: str) -> str:
+        self._note(char)
+        return mark(char)
+
+    def _note(self, char: str) -> None:
+        if char in "\n\t":
+            return  # a label shows them because it has one line, not because they deceive
+        full = len(self._notes) >= _MOST_NOTES
+        self._notes.setdefault("and other hidden characters" if full else describe(char))
+
+    def _fold(self, what: str, count: int) -> str:
+        self._folded[what] = self._folded.get(what, 0) + count
+        return f"{count} {what} folded"
+
+    def _fit(self, shown: str) -> str:
+        if self._rules.context != "label":
+            return shown
+        room = max(0, LABEL_LENGTH - self._length)
+        self._length += len(shown)
+        return shown[:room]

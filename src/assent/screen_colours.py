@@ -1,0 +1,78 @@
+"""Which colour sequences (SGR) foreign text may keep in an output pane, and whether one is still switched on.
+
+A colour may help to read but never hide: no conceal, no blink, no background (text on its own colour), and
+nothing near black or near white, which is invisible on the usual screens. It knows only the numbers between
+`ESC [` and `m`.
+"""
+
+_RESET = "\x1b[0m"
+_CLOSES = {22: {1, 2}, 23: {3}, 24: {4}, 27: {7}, 29: {9}, 39: {30}}
+_STYLES = {1, 2, 3, 4, 7, 9}
+_COLOURS = {*range(31, 38), *range(90, 97)}
+_NOTHING_TO_CLOSE = {49}
+_CUBE = (0, 95, 135, 175, 215, 255)
+
+
+class Colours:
+    """Decides on each sequence and remembers what is open, so that it cannot leak into the text after it."""
+
+    def __init__(self) -> None:
+        self._open: set[int] = set()
+
+    def accept(self, parameters: str) -> bool:
+        """Whether this sequence may pass; if so it is taken to be in force."""
+        codes = [int(code or "0") for code in parameters.split(";")]
+        opened = set(self._open)
+        while codes:
+            if not _apply(codes, opened):
+                return False
+        self._open = opened
+        return True
+
+    def reset(self) -> str:
+        """What must follow the text to switch off what it left on."""
+        return _RESET if self._open else ""
+
+
+def _apply(codes: list[int], opened: set[int]) -> bool:
+    """Take one attribute from the front; False if it is not harmless."""
+    match codes.pop(0):
+        case 0:
+            opened.clear()
+        case 38:
+            opened.add(30)
+            return _extended(codes)
+        case code if code in _CLOSES:
+            opened -= _CLOSES[code]
+        case code if code in _STYLES or code in _COLOURS:
+            opened.add(code if code in _STYLES else 30)
+        case code:
+            return code in _NOTHING_TO_CLOSE
+    return True
+
+
+def _extended(codes: list[int]) -> bool:
+    match codes:
+        case [5, index, *rest] if index <= 255:
+            codes[:] = rest
+            return _palette(index)
+        case [2, red, green, blue, *rest] if max(red, green, blue) <= 255:
+            codes[:] = rest
+            return _readable(red, green, blue)
+        case _:
+            return False
+
+
+def _palette(index: int) -> bool:
+    if index < 16:
+        return index not in (0, 15)
+    if index >= 232:
+        return _readable(*([8 + (index - 232) * 10] * 3))
+    index -= 16
+    return _readable(_CUBE[index // 36], _CUBE[index // 6 % 6], _CUBE[index % 6])
+
+
+def _readable(red: int, green: int, blue: int) -> bool:
+    """Neither near black nor near white (by luminance, in thousandths of 255)."""
+    luminance = 299 * red + 587 * green + 114 * blue
+    return 50_000 <= luminance <= 225_000 or max(red, green, blue) - min(red, green, blue) >= 100
