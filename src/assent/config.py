@@ -10,7 +10,6 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from assent.approval import Mode
 from assent.events import GateKind
 
 DEFAULT_MODEL = "gemini-2.5-pro"
@@ -31,7 +30,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     max_turns: int = 100
     approval_ttl: float | None = None
     """Seconds after which an unanswered question expires; never, if not set."""
-    shell_timeout: float | None = None
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -60,12 +58,3 @@ def load_settings(env: Mapping[str, str]) -> Settings:
         return msgspec.toml.decode(text, type=Settings)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path}: {error}") from error
-
-
-class Choices(Struct, frozen=True):
-    """What one start of Assent is to do, all sources put together."""
-
-    model: str
-    mode: Mode
-    settings: Settings
-    allowed_tools: tuple[str, ...] = ()

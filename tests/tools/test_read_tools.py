@@ -6,13 +6,13 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
-from tools.test_tool_contract import failure
-from tools.toolkit import PERMIT, Bench, Heard
 
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
 from assent.tools import searching
 from assent.tools.base import ToolFailed
+from tools.test_tool_contract import failure
+from tools.toolkit import PERMIT, Bench, Heard
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

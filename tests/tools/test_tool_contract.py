@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-from tools.toolkit import PERMIT, Bench, Heard
 
 from assent.files.workspace import Workspace
 from assent.parts import Failure
 from assent.tools.base import InvalidParams, Resources, ToolFailed
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from tools.toolkit import PERMIT, Bench, Heard
 
 GOOD: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a.txt"},

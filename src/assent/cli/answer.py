@@ -95,9 +95,10 @@ def _find_call(state: SessionState, name: str) -> AwaitingApproval:
 
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
+    outcome: Outcome = SHORT.get(args.outcome) or args.outcome
     return Answer(
         call.request.call_id,
-        SHORT.get(args.outcome, args.outcome),
+        outcome,
         call.approval.digest,
         reason=args.reason,
         content=None if args.content is None else _content(args.content),

@@ -21,6 +21,7 @@ from assent.commands import Answer, CancelCall, CancelTurn, Command, RunTool, Se
 from assent.events import (
     CallRequest,
     CommandTaken,
+    Envelope,
     GateKind,
     ModeChanged,
     PromptSubmitted,
@@ -70,6 +71,8 @@ class Runner:
         self, log: SessionLog, fence: Fence, state: SessionState, model: Model, registry: Registry, options: Options
     ) -> None:
         self.session = state.session
+        self.opened_at = 0
+        """The number of the event with which this process took over."""
         self.state = state
         self._log = log
         self._fence = fence
@@ -128,6 +131,7 @@ class Runner:
         return runner
 
     async def _start(self) -> None:
+        self.opened_at = self.state.seq + 1
         await self._journal.record(SessionOpened(self._fence.token, self._options.client))
         self._unwatch = self._log.watch(self.session, self._news.set)
         self._pick_up_unfinished()
@@ -159,6 +163,9 @@ class Runner:
 
     def subscribe(self) -> Subscription:
         return self._hub.subscribe()
+
+    async def read(self, after: int = 0) -> list[Envelope]:
+        return await self._log.read(self.session, after)
 
     async def send(self, command: Command, key: str | None = None) -> str:
         """Hands in a command; durable when this returns. The outcome comes as `command.taken` with the same key."""

@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from assent.approval import EditDetails
 from assent.commands import Answer, Command
@@ -26,6 +27,16 @@ from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
 
 Send = Callable[[Command], Awaitable[str]]
+
+
+class Asker(Protocol):
+    """Somebody who answers questions: gets every event, and sends answers as commands."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def event(self, envelope: Envelope) -> None: ...
 
 
 class TerminalAsker:
@@ -56,7 +67,7 @@ class TerminalAsker:
 
     # --- events ---
 
-    def event(self, envelope: Envelope) -> None:
+    async def event(self, envelope: Envelope) -> None:
         match envelope.event:
             case ApprovalRequested():
                 self._next()

@@ -53,8 +53,10 @@ class StreamJsonOutput:
 class TextOutput:
     """On a terminal the answer appears as it comes; in a pipe only whole replies are written, never a broken one."""
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: Style, *, live: bool) -> None:
+        """`live`: show what commands print while they run."""
         self._style = style
+        self._shows_live = live
         self._streams = sys.stdout.isatty()
         self._text: SafeStream | None = None
         self._live: SafeStream | None = None
@@ -117,7 +119,7 @@ class TextOutput:
         return call_label(request, self._style)
 
     def _live_output(self, text: str) -> None:
-        if not sys.stderr.isatty():
+        if not self._shows_live:
             return
         if self._live is None:
             self._live = SafeStream("output")
@@ -163,4 +165,4 @@ def make_output(kind: str) -> Output:
         case "stream-json":
             return StreamJsonOutput()
         case _:
-            return TextOutput(Style.for_stream(sys.stderr))
+            return TextOutput(Style.for_stream(sys.stderr), live=sys.stderr.isatty())

@@ -15,7 +15,8 @@ from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import Settings, data_folder
 from assent.events import Envelope, PromptSubmitted, TurnFinished
-from assent.front.headless.ask import TerminalAsker
+from assent.files.workspace import Workspace
+from assent.front.headless.ask import Asker, TerminalAsker
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, Summary
 from assent.front.lookup import NotFound, find_session
@@ -27,7 +28,8 @@ from assent.policy.rules import Rule
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
 from assent.session.sqlite import SqliteLog
-from assent.tools.builtin import builtin_registry
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
 
 Asking = Literal["inline", "wait", "refuse"]
 
@@ -104,20 +106,24 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
         approval_ttl=request.settings.approval_ttl,
         client=f"headless {me()}",
     )
-    registry = builtin_registry(folder, shell_timeout=request.settings.shell_timeout)
+    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
+    registry = Registry(builtin_tools(workspace))
     async with await Runner.open(log, session, model, registry, options) as runner:
-        return await HeadlessRun(runner, request, output).until_done()
+        asker = None
+        if request.asking == "inline":
+            asker = TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
+        return await HeadlessRun(runner, request, output, asker).until_done()
 
 
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
-    def __init__(self, runner: Runner, request: Run, output: Output) -> None:
+    def __init__(self, runner: Runner, request: Run, output: Output, asker: Asker | None = None) -> None:
         self._runner = runner
         self._request = request
         self._output = output
         self._summariser = Summariser(runner.session, time.time())
-        self._asker: TerminalAsker | None = None
+        self._asker = asker
         self._awaited: str | None = runner.state.open_prompt
         """The prompt whose end we wait for."""
         self._key: str | None = None
@@ -132,10 +138,11 @@ class HeadlessRun:
             return self._finish_waiting()
         events = self._runner.subscribe()
         self._handle_signals()
+        await self._show_opening()
         try:
             await self._begin()
             async for envelope in events:
-                if self._show(envelope):
+                if await self._show(envelope):
                     break
         finally:
             if self._asker is not None:
@@ -146,22 +153,28 @@ class HeadlessRun:
         """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
         return self._request.asking == "refuse" and bool(self._runner.state.waiting())
 
+    async def _show_opening(self) -> None:
+        """The events before we could subscribe: a stream begins with the session's creation or its opening."""
+        until = self._runner.state.seq
+        after = 0 if self._request.resume is None else self._runner.opened_at - 1
+        for envelope in await self._runner.read(after):
+            if envelope.seq <= until:
+                self._output.event(envelope)
+
     async def _begin(self) -> None:
         if self._request.mode is not None and self._request.mode != self._runner.state.mode:
             await self._runner.send(SetMode(self._request.mode, by=me()))
         if self._request.prompt is not None:
             self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
-        if self._request.asking == "inline":
-            style = Style.for_stream(sys.stderr)
-            self._asker = TerminalAsker(self._runner.waiting, self._runner.send, style, me())
+        if self._asker is not None:
             self._asker.start()
 
-    def _show(self, envelope: Envelope) -> bool:
+    async def _show(self, envelope: Envelope) -> bool:
         """Passes the event on to all who want it; true when it was the last one."""
         self._output.event(envelope)
         self._summariser.event(envelope)
         if self._asker is not None:
-            self._asker.event(envelope)
+            await self._asker.event(envelope)
         match envelope.event:
             case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key:
                 self._awaited = prompt_id

@@ -36,10 +36,9 @@ class Stats(Struct):
     """How calls came to be allowed: by person, rule, mode, grant, or because the tool is harmless."""
 
 
-class Summary(Struct, omit_defaults=True):
-    """The final result; `type` makes it a line of the event stream."""
+class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
+    """The final result; its `type` makes it a line of the event stream."""
 
-    type: str = "result"
     session_id: str = ""
     status: Status = "error"
     response: str = ""
