@@ -23,6 +23,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The user's settings file, `settings.toml`."""
 
     model: str = DEFAULT_MODEL
+    fallback_model: str | None = None
+    """A smaller model that goes on when the quota of `model` is used up."""
     approval_mode: Literal["default", "auto_edit", "plan"] = "default"
     """yolo is not a setting: it takes a flag at every start."""
     gate: GateKind = "batch"

@@ -195,6 +195,15 @@ class ModelRetry(EventBase, frozen=True, tag="model.retry"):
     delay: float
 
 
+class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
+    """The quota of one model is used up; another one goes on."""
+
+    prompt_id: str
+    model: str
+    fallback: str
+    reason: str
+
+
 class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
     """A batch waits for the one that is running."""
 
@@ -218,8 +227,9 @@ class CallProcess(EventBase, frozen=True, tag="call.process"):
     pid: int
 
 
-TransientEvent = TextDelta | ThoughtDelta | ModelRetry | CallsQueued | ApprovalModifying | CallOutput | CallProcess
-
+TransientEvent = (
+    TextDelta | ThoughtDelta | ModelRetry | ModelFallback | CallsQueued | ApprovalModifying | CallOutput | CallProcess
+)
 Event = DurableEvent | TransientEvent
 
 

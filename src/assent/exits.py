@@ -19,7 +19,7 @@ MEANING: Final = {
     AUTH: "no key for the model, or it was refused",
     INPUT: "the command line or the prompt cannot be used",
     CONFIG: "the settings file cannot be used",
-    TURN_LIMIT: "stopped after the largest number of turns",
+    TURN_LIMIT: "stopped after the largest number of turns, or because the model went in circles",
     BUSY: "the session is open in another process",
     WAITING: "stopped with calls that wait for an answer; resume to go on",
     STORAGE: "the session log cannot be written or read",

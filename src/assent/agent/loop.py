@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from assent.agent.loop_guard import LoopGuard
 from assent.agent.turn import Turn
 from assent.events import CallRequest, TurnFinished, TurnStatus
 from assent.models.base import ModelError, Request
@@ -58,14 +59,18 @@ class AgentLoop:
         return status
 
     async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> TurnStatus:
+        guard = LoopGuard()
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
             return "cancelled"
         for _ in range(self._max_turns):
             calls = await self._turn.run(self._request(), prompt_id)
             if not calls:
                 return "completed"
-            if _all_cancelled(await self._schedule(calls)) or self.closing:
+            results = await self._schedule(calls)
+            if _all_cancelled(results) or self.closing:
                 return "cancelled"
+            if guard.saw(results):
+                return "loop_detected"
         return "max_turns"
 
     def _request(self) -> Request:

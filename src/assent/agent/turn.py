@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from assent.agent.thoughts import parse_thought
-from assent.events import CallRequest, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
+from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
 from assent.models.base import (
     BrokenStream,
     CallChunk,
     Chunk,
     Finished,
     Model,
+    QuotaExhausted,
     Request,
     TextChunk,
     ThoughtChunk,
@@ -82,9 +83,17 @@ class Turn:
     """Asks the model once, with retries. `run` gives the calls of the reply, which is recorded by then."""
 
     def __init__(
-        self, model: Model, journal: Journal, ids: CallIds, retries: Retries | None = None, sleep: Sleep = asyncio.sleep
+        self,
+        model: Model,
+        journal: Journal,
+        ids: CallIds,
+        retries: Retries | None = None,
+        sleep: Sleep = asyncio.sleep,
+        fallback: Callable[[], Model] | None = None,
     ) -> None:
         self._model = model
+        self._fallback = fallback
+        """Makes the smaller model that takes over when the quota is used up."""
         self._journal = journal
         self._ids = ids
         self._retries = retries or Retries()
@@ -100,8 +109,18 @@ class Turn:
                     raise
                 delay = self._retries.delay(attempt, error.retry_after)
                 self._journal.announce(ModelRetry(prompt_id, attempt, str(error), delay))
+            except QuotaExhausted as error:
+                if self._fallback is None:
+                    raise
+                self._fall_back(self._fallback(), prompt_id, str(error))
+                continue
             await self._sleep(delay)
             attempt += 1
+
+    def _fall_back(self, smaller: Model, prompt_id: str, reason: str) -> None:
+        """Goes on with the smaller model for the rest of this run, and says so."""
+        self._journal.announce(ModelFallback(prompt_id, self._model.name, smaller.name, reason))
+        self._model, self._fallback = smaller, None
 
     async def _attempt(self, request: Request, prompt_id: str) -> list[CallRequest]:
         collected = _Collected()

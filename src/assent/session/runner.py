@@ -55,6 +55,8 @@ class Options(Struct, frozen=True):
     client: str = "assent"
     retries: Retries = Retries()
     sleep: Sleep = asyncio.sleep
+    fallback: Callable[[], Model] | None = None
+    """Makes the smaller model for when the quota is used up."""
     clock: Callable[[], float] = time.time
 
 
@@ -101,7 +103,8 @@ class Runner:
         self._unwatch: Callable[[], None] | None = None
 
     def _agent_loop(self, model: Model, registry: Registry) -> AgentLoop:
-        turn = Turn(model, self._journal, self._ids, self._options.retries, self._options.sleep)
+        options = self._options
+        turn = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
         return AgentLoop(
             turn,
             self._scheduler,

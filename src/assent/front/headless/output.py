@@ -17,6 +17,7 @@ from assent.events import (
     CallRequested,
     CallStarted,
     Envelope,
+    ModelFallback,
     ModelReplied,
     ModelRetry,
     TextDelta,
@@ -71,6 +72,8 @@ class TextOutput:
                 self._whole([part.text for part in parts if isinstance(part, Text)])
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
+            case ModelFallback(model=model, fallback=fallback, reason=reason):
+                self._note(f"{make_safe(reason, 'label').text}: going on with {fallback} instead of {model}")
             case CallRequested(request=request):
                 self._calls[request.call_id] = request
             case CallStarted(call_id=call_id):
@@ -90,6 +93,8 @@ class TextOutput:
             self._note("Cancelled. What was done is kept.")
         elif summary.status == "max_turns":
             self._note("Stopped: the largest number of turns was reached.")
+        elif summary.status == "loop_detected":
+            self._note("Stopped: the model repeated the same calls with the same results.")
 
     # --- the answer ---
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
@@ -98,6 +99,11 @@ async def _create(request: Run, log: SessionLog, model: str) -> str:
     return await create_session(log, request.folder, model, mode, request.settings.gate)
 
 
+def _fallback(settings: Settings) -> Callable[[], Model] | None:
+    name = settings.fallback_model
+    return None if name is None else lambda: open_model(name, os.environ)
+
+
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
     options = Options(
         rules=request.rules,
@@ -105,6 +111,7 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
         max_turns=request.settings.max_turns,
         approval_ttl=request.settings.approval_ttl,
         client=f"headless {me()}",
+        fallback=_fallback(request.settings),
     )
     workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
     registry = Registry(builtin_tools(workspace))

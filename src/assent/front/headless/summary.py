@@ -8,14 +8,14 @@ from assent import exits
 from assent.events import CallFinished, CallScheduled, Envelope, ModelReplied, TurnFinished, TurnStatus
 from assent.parts import Failure, Text, Usage
 
-Status = Literal["success", "error", "cancelled", "max_turns", "waiting"]
+Status = Literal["success", "error", "cancelled", "max_turns", "loop_detected", "waiting"]
 
 _STATUS: dict[TurnStatus, Status] = {
     "completed": "success",
     "cancelled": "cancelled",
     "failed": "error",
     "max_turns": "max_turns",
-    "loop_detected": "error",
+    "loop_detected": "loop_detected",
 }
 
 
@@ -51,7 +51,7 @@ class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
                 return exits.OK
             case "cancelled":
                 return exits.CANCELLED
-            case "max_turns":
+            case "max_turns" | "loop_detected":
                 return exits.TURN_LIMIT
             case "waiting":
                 return exits.WAITING
