@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from tools.test_tool_contract import failure
-from tools.toolkit import PERMIT, Bench, Heard
 
 from assent.approval import EditDetails
 from assent.parts import DiffDisplay
 from assent.tools.base import Invocation, ToolFailed
 from assent.tools.response import to_result
+from tools.test_tool_contract import failure
+from tools.toolkit import PERMIT, Bench, Heard
 
 
 async def shown(invocation: Invocation) -> EditDetails:

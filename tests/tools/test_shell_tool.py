@@ -5,8 +5,6 @@ import os
 from typing import Any
 
 import pytest
-from tools.test_tool_contract import failure
-from tools.toolkit import PERMIT, Bench, Heard
 
 from assent.approval import ExecDetails, Risk
 from assent.files.workspace import Workspace
@@ -17,6 +15,8 @@ from assent.tools.files import Files
 from assent.tools.shell import ShellTool
 from assent.tools.shell_risk import risk, roots
 from assent.tools.throttle import Throttle
+from tools.test_tool_contract import failure
+from tools.toolkit import PERMIT, Bench, Heard
 
 
 def shell(bench: Bench, **options: Any) -> ShellTool:
@@ -66,7 +66,9 @@ async def test_colours_reach_the_person_and_not_the_model(bench: Bench) -> None:
 
 async def test_it_runs_in_the_given_folder_with_a_bash_of_our_own(bench: Bench) -> None:
     (bench.root / "sub dir").mkdir()
-    text = await bench.text("run_shell_command", command="pwd; echo $ASSENT; echo ${BASH_VERSION:+bash}", dir_path="sub dir")
+    text = await bench.text(
+        "run_shell_command", command="pwd; echo $ASSENT; echo ${BASH_VERSION:+bash}", dir_path="sub dir"
+    )
     assert text == f"Directory: sub dir\nOutput: {bench.root}/sub dir\n1\nbash\nExit Code: 0"
     assert (await failure(bench, "run_shell_command", command="ls", dir_path="none")).type == "file_not_found"
 
