@@ -8,12 +8,13 @@ known.
 
 import contextlib
 import os
-from typing import NamedTuple
+
+from msgspec import Struct
 
 MARKER = "ASSENT_RUN"
 
 
-class Seen(NamedTuple):
+class Seen(Struct, frozen=True, gc=False):
     """A line of the process table."""
 
     parent: int
