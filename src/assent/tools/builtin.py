@@ -8,15 +8,20 @@ from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.replace import ReplaceTool
-from assent.tools.shell import IDLE_TIMEOUT, ShellTool
+from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
 from assent.tools.write_file import WriteFileTool
 
 
 def builtin_tools(
-    workspace: Workspace, *, idle_timeout: float | None = IDLE_TIMEOUT, total_timeout: float | None = None
+    workspace: Workspace,
+    *,
+    idle_timeout: float | None = IDLE_TIMEOUT,
+    total_timeout: float | None = None,
+    terminal: tuple[int, int] | None = TERMINAL,
 ) -> list[AnyTool]:
-    """The timeouts, in seconds, are those of shell commands."""
+    """The options are those of shell commands. Where nobody watches, `terminal=None` is a plain pipe, and faster."""
     files = Files(workspace)
+    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal)
     return [
         ReadFileTool(files),
         ListDirectoryTool(files),
@@ -24,5 +29,5 @@ def builtin_tools(
         GrepTool(files),
         WriteFileTool(files),
         ReplaceTool(files),
-        ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout),
+        shell,
     ]

@@ -9,6 +9,8 @@ from assent.tools.base import InvalidParams, Invocation, Tool
 from assent.tools.files import Files
 
 IDLE_TIMEOUT = 300.0
+TERMINAL = (120, 40)
+"""Columns and rows."""
 
 
 class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +43,7 @@ class ShellTool(Tool[ShellParams]):
         idle_timeout: float | None = IDLE_TIMEOUT,
         total_timeout: float | None = None,
         grace: float = 0.5,
-        terminal: tuple[int, int] | None = (120, 40),
+        terminal: tuple[int, int] | None = TERMINAL,
         pass_environment: Iterable[str] = (),
     ) -> None:
         """Times in seconds; `terminal` is columns and rows, None for a plain pipe; names of variables to pass on."""
