@@ -47,9 +47,7 @@ class Workspace:
         Raises `Unusable` for a root that is no absolute path.
         """
         found = {_root(root) for root in roots}
-        self.roots = tuple(
-            sorted(root for root in found if not any(_is_below(root, other) for other in found))
-        )
+        self.roots = tuple(sorted(root for root in found if not any(_is_below(root, other) for other in found)))
         self.cwd = cwd
         self._own_folders = tuple(_root(folder) for folder in own_folders)
 
@@ -97,9 +95,7 @@ class Workspace:
     def _why_special_place(self, path: str, op: Operation) -> str | None:
         if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):
             return f"{folder} holds Assent's own settings"
-        if link := next(
-            (link for link in self._protected_links() if path == link or _is_below(path, link)), None
-        ):
+        if link := next((link for link in self._protected_links() if path == link or _is_below(path, link)), None):
             return f"{link} is where a protected link leads"
         if op == "write" and _has_other_names(path):
             return "the file has a second name (hard link), which may be outside the workspace"
@@ -118,9 +114,7 @@ class Workspace:
 
     def _protected_links(self) -> list[str]:
         """Where protected names at the top of a root lead as links: `.vscode -> config` protects `config`."""
-        links = [
-            entry for root in self.roots for entry in _links(root) if why_protected([os.path.basename(entry)])
-        ]
+        links = [entry for root in self.roots for entry in _links(root) if why_protected([os.path.basename(entry)])]
         return [resolve(link, "/").path for link in links]
 
     def _names_below(self, path: str) -> tuple[str, ...]:

@@ -31,9 +31,7 @@ def make_approval(
     action: Action,
     invocation: Invocation,
     why: str,
-    *,
-    ttl: float | None = None,
-    now: float = 0.0,
+    expires_at: float | None,
 ) -> Approval:
     """The question for an action that needs one. `action.details` says what would happen."""
     if action.details is None:
@@ -45,7 +43,7 @@ def make_approval(
         options=_options(action, invocation),
         why=why,
         always=proposed_grant(action, secrets.token_urlsafe(9), call_id),
-        expires_at=None if ttl is None else now + ttl,
+        expires_at=expires_at,
     )
 
 

@@ -64,9 +64,24 @@ class Life:
         self.task: asyncio.Task[None] | None = None
         self.changed = asyncio.Event()
         """Set by every transition, so that whoever waits looks again."""
+        self.answerable = asyncio.Event()
+        """Set when the life waits for its answer; a call from the log is built and judged anew before that."""
         self.recorded: Awaitable[None] | None = None
         """The newest record of this call; await it to know that it is durable."""
         self.cancel_reason = ""
+        self._begun = False
+
+    def begin(self) -> None:
+        """Called first thing in the life's own task."""
+        self._begun = True
+        if self.cancel_reason:
+            raise asyncio.CancelledError
+
+    def cancel(self, reason: str) -> None:
+        """Ends the life from outside, also before it has begun: a task cancelled that early would not run at all."""
+        self.cancel_reason = reason
+        if self._begun and self.task is not None:
+            self.task.cancel()
 
     @property
     def request(self) -> CallRequest:
@@ -90,12 +105,14 @@ class Batch:
         """False when the calls come from the log and are already recorded."""
         self.barrier = Barrier(len(lives))
         self._results: asyncio.Future[list[Terminal]] = asyncio.get_running_loop().create_future()
-        self.cancelled = ""
 
     async def results(self) -> list[Terminal]:
         return await asyncio.shield(self._results)
 
     def settle(self) -> None:
+        """Tells whoever waits how it ended, unless that was told already."""
+        if self._results.done():
+            return
         finished = [life.call for life in self.lives if isinstance(life.call, Terminal)]
         if len(finished) == len(self.lives):
             self._results.set_result(finished)
