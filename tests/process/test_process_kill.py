@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -156,6 +157,34 @@ async def test_others_are_left_alone(tmp_path: Path) -> None:
         await asyncio.to_thread((tmp_path / "go").write_text, "\n")
     result: Finished = await neighbour
     assert result.output.text() == "still here\n"
+
+
+def started(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+
+
+def start_and_age(argv: list[str], folder: Path) -> "subprocess.Popen[bytes]":
+    """Returns when whatever starts now counts as younger: the kernel's clock for this ticks slowly."""
+    older = subprocess.Popen(argv, cwd=folder, start_new_session=True)
+    while True:
+        with subprocess.Popen(["true"]) as later:
+            if started(later.pid) > started(older.pid):
+                return older
+
+
+async def test_an_older_process_that_was_handed_our_pipe_is_left_alone(tmp_path: Path) -> None:
+    for name in ("whose", "held"):
+        os.mkfifo(tmp_path / name)
+    take = "read pid < whose; exec 3> /proc/$pid/fd/1; echo > held; while :; do read -t 60 < whose; done"
+    older = start_and_age(["bash", "-c", take], tmp_path)
+    try:
+        async with cancelled_after_start(
+            ["bash", "-c", "echo $$ > whose; read < held; echo $$ > pids; sleep 300"], tmp_path
+        ):
+            assert alive(older.pid)
+    finally:
+        os.killpg(older.pid, 9)
+        older.wait()
 
 
 def test_the_environment_of_children_is_built_and_carries_no_key() -> None:

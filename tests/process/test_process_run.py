@@ -87,7 +87,6 @@ async def test_binary_output_is_counted_not_kept(tmp_path: Path) -> None:
     assert result.output.text() == "[binary output]\n"
 
 
-@pytest.mark.spec("D4")
 @pytest.mark.parametrize("terminal", [None, Size()])
 async def test_twenty_megabytes_are_counted_and_cut_in_the_middle(tmp_path: Path, terminal: Size | None) -> None:
     command = "echo first; yes 0123456789abcde | head -c 20000000; echo; echo last"

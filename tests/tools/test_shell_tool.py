@@ -9,7 +9,6 @@ import pytest
 from assent.approval import ExecDetails, Risk
 from assent.files.workspace import Workspace
 from assent.parts import TerminalDisplay
-from assent.process.run import Limits
 from assent.tools.base import ToolResult
 from assent.tools.files import Files
 from assent.tools.shell import ShellTool
@@ -96,7 +95,7 @@ async def test_binary_output_is_only_counted(bench: Bench) -> None:
 
 @pytest.mark.spec("D7")
 async def test_a_silent_command_is_ended_and_its_output_kept(bench: Bench) -> None:
-    result = await run(shell(bench, limits=Limits(idle=0.1)), "echo begun; sleep 300")
+    result = await run(shell(bench, idle_timeout=0.1), "echo begun; sleep 300")
     line = "Timed out: no output for 0.1 seconds, so the command was ended."
     assert result.content == f"{line}\nOutput: begun\n{line}"
 

@@ -8,12 +8,13 @@ known.
 
 import contextlib
 import os
-from typing import NamedTuple
+
+from msgspec import Struct
 
 MARKER = "ASSENT_RUN"
 
 
-class Seen(NamedTuple):
+class Seen(Struct, frozen=True, gc=False):
     """A line of the process table."""
 
     parent: int
@@ -27,7 +28,7 @@ class Family:
         self._leader = leader
         self._mark = mark.encode()
         self._channel = channel
-        seen = _look(leader)
+        seen = _look(leader, even_dead=True)  # it may have ended already, but we have not collected it yet
         self._since = seen.started if seen else 0
 
     def members(self) -> list[int]:
@@ -40,6 +41,12 @@ class Family:
         young = {pid: seen for pid, seen in table.items() if seen.started >= self._since}
         found = {pid for pid, seen in young.items() if self._is_ours(pid, seen)}
         return sorted(_with_descendants(found, young))
+
+    def any_alive(self, pids: list[int]) -> bool:
+        """Whether one of these still lives; without a process table, whether anybody in the group does."""
+        if os.path.isdir("/proc/self"):
+            return any(_look(pid) for pid in pids)
+        return _group_lives(self._leader)
 
     def _is_ours(self, pid: int, seen: Seen) -> bool:
         if self._leader in (pid, seen.group, seen.session):
@@ -79,13 +86,13 @@ def _process_table() -> dict[int, Seen] | None:
     return {pid: seen for pid in pids if pid != me and (seen := _look(pid))}
 
 
-def _look(pid: int) -> Seen | None:
+def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             fields = file.read(1024).rpartition(b")")[2].split()
     except OSError:
         return None
-    if not fields or fields[0] in (b"Z", b"X"):
+    if not fields or (fields[0] in (b"Z", b"X") and not even_dead):
         return None
     return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
 

@@ -8,11 +8,11 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable
 
 from assent.process.family import Family
 
-_LOOK_AGAIN = 0.005
+_LOOK_AGAIN = 0.002
+_LOOK_AROUND = 0.5
 _PATIENCE = 5.0
 """After this, whoever still lives cannot be killed by us: somebody else's, or stuck in the kernel."""
 
@@ -23,13 +23,13 @@ async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.E
     living = family.members()
     if grace > 0 and living:
         _send(living, leader, signal.SIGTERM)
-        await _until_gone(family.members, loop.time() + grace, hurry)
+        await _until_gone(family, living, loop.time() + grace, hurry)
         living = family.members()
     deadline = loop.time() + _PATIENCE
     while living and loop.time() < deadline:
         # Again and again, because one that was forking while we looked was not in the list.
         _send(living, leader, signal.SIGKILL)
-        await asyncio.sleep(_LOOK_AGAIN)
+        await _until_gone(family, living, min(loop.time() + _LOOK_AROUND, deadline), None)
         living = family.members()
     return tuple(living)
 
@@ -52,10 +52,18 @@ def _in_group(pid: int, group: int) -> bool:
         return pid == group
 
 
-async def _until_gone(members: Callable[[], list[int]], deadline: float, hurry: asyncio.Event) -> None:
+async def _until_gone(family: Family, pids: list[int], deadline: float, hurry: asyncio.Event | None) -> None:
+    """Looks only at these, which is cheap; looking for the whole family goes through all processes of the machine."""
     loop = asyncio.get_running_loop()
     pause = _LOOK_AGAIN
-    while not hurry.is_set() and loop.time() < deadline and members():
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(hurry.wait(), min(pause, max(deadline - loop.time(), 0)))
+    while family.any_alive(pids) and loop.time() < deadline and not (hurry and hurry.is_set()):
+        await _pause(min(pause, max(deadline - loop.time(), 0)), hurry)
         pause = min(pause * 1.5, 0.05)
+
+
+async def _pause(seconds: float, hurry: asyncio.Event | None) -> None:
+    if hurry is None:
+        await asyncio.sleep(seconds)
+        return
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(hurry.wait(), seconds)

@@ -1,7 +1,6 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
 from assent.files.workspace import Workspace
-from assent.process.run import Limits
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
 from assent.tools.glob import GlobTool
@@ -9,12 +8,20 @@ from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.replace import ReplaceTool
-from assent.tools.shell import DEFAULT_LIMITS, ShellTool
+from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
 from assent.tools.write_file import WriteFileTool
 
 
-def builtin_tools(workspace: Workspace, *, shell_limits: Limits = DEFAULT_LIMITS) -> list[AnyTool]:
+def builtin_tools(
+    workspace: Workspace,
+    *,
+    idle_timeout: float | None = IDLE_TIMEOUT,
+    total_timeout: float | None = None,
+    terminal: tuple[int, int] | None = TERMINAL,
+) -> list[AnyTool]:
+    """The options are those of shell commands. Where nobody watches, `terminal=None` is a plain pipe, and faster."""
     files = Files(workspace)
+    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal)
     return [
         ReadFileTool(files),
         ListDirectoryTool(files),
@@ -22,5 +29,5 @@ def builtin_tools(workspace: Workspace, *, shell_limits: Limits = DEFAULT_LIMITS
         GrepTool(files),
         WriteFileTool(files),
         ReplaceTool(files),
-        ShellTool(files, limits=shell_limits),
+        shell,
     ]

@@ -8,7 +8,8 @@ import os
 from functools import lru_cache
 from typing import Literal
 
-from assent.files.access import Entry, FileAccess, digest_of
+from assent.files.access import Entry, FileAccess
+from assent.files.beneath import digest_of
 from assent.files.errors import (
     CannotAccess,
     ChangedSinceShown,

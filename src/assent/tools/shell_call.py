@@ -1,0 +1,131 @@
+"""A call of run_shell_command: one command line for bash, in the workspace, with its output as it comes.
+
+What the command may do is not judged here; `should_confirm` only says what would run. Ending it, with everything that
+it started, is the process room's work.
+"""
+
+import os
+import signal
+
+from assent.approval import ExecDetails
+from assent.parts import TerminalDisplay
+from assent.process.environment import child_environment
+from assent.process.output import Excerpt, cut_middle, omission
+from assent.process.plain import plain
+from assent.process.pty import Size
+from assent.process.run import Finished, Limits, run
+from assent.tools.base import Invocation, Live, Permit, Resources, ToolFailed, ToolResult
+from assent.tools.shell import ShellParams, ShellTool
+from assent.tools.shell_risk import risk, roots
+from assent.tools.throttle import Throttle
+
+MODEL_CHARACTERS = 40_000
+_HEAD = MODEL_CHARACTERS // 5
+
+
+class ShellInvocation(Invocation):
+    def __init__(self, tool: ShellTool, params: ShellParams) -> None:
+        self._tool = tool
+        self._params = params
+        self._limits = Limits(idle=tool.idle_timeout, total=tool.total_timeout, grace=tool.grace)
+
+    def describe(self) -> str:
+        where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
+        why = f" ({' '.join(self._params.description.split())})" if self._params.description else ""
+        return f"{self._params.command}{where}{why}"
+
+    async def should_confirm(self) -> ExecDetails:
+        directory = self._directory()
+        command = self._params.command
+        level, reason = risk(command, directory, self._tool.files.root_of(directory))
+        return ExecDetails(command, roots(command), directory, level, reason)
+
+    def resources(self) -> Resources:
+        """A command may touch anything in the workspace."""
+        return Resources(writes=tuple(root.rstrip("/") + "/" for root in self._tool.files.workspace.roots))
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        throttle = Throttle(live.output)
+        try:
+            finished = await self._run(live, throttle)
+        except OSError as error:
+            raise ToolFailed("shell_execute_error", f"The command could not be started: {error}") from error
+        finally:
+            throttle.close()
+        return ToolResult(self._for_model(finished), TerminalDisplay(_for_person(finished)))
+
+    async def _run(self, live: Live, throttle: Throttle) -> Finished:
+        return await run(
+            [*_shell(), self._params.command],
+            cwd=self._directory(),
+            env=child_environment(also=self._tool.pass_environment),
+            on_start=live.process,
+            on_output=throttle.add,
+            limits=self._limits,
+            terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
+        )
+
+    def _directory(self) -> str:
+        return self._tool.files.folder(self._params.dir_path)
+
+    def _for_model(self, finished: Finished) -> str:
+        """How it ended comes first where it did not end well: nobody reads the last line of a long output."""
+        ending = _ending(finished, self._limits)
+        output = _text(finished)
+        sections = [f"Directory: {self._tool.files.shown(self._directory())}"] if self._params.dir_path else []
+        sections += [ending] if finished.code != 0 else []
+        sections += [f"Output: {output}" if output else "Output: (empty)"]
+        sections += [ending]
+        if finished.background:
+            sections += [f"Background PIDs: {', '.join(map(str, finished.background))}"]
+        if finished.survivors:
+            sections += [f"Could not be ended: {', '.join(map(str, finished.survivors))}"]
+        return "\n".join(sections)
+
+
+def _ending(finished: Finished, limits: Limits) -> str:
+    match finished:
+        case Finished(ended="idle_timeout"):
+            return f"Timed out: no output for {limits.idle:g} seconds, so the command was ended."
+        case Finished(ended="total_timeout"):
+            return f"Timed out: the command ran for {limits.total:g} seconds and was ended."
+        case Finished(signal=int(number)):
+            return f"Signal: {_signal_name(number)} (the command was killed)"
+        case _:
+            failed = "" if finished.code == 0 else " (the command FAILED)"
+            return f"Exit Code: {finished.code}{failed}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"{number} {signal.Signals(number).name}"
+    except ValueError:
+        return str(number)
+
+
+def _text(finished: Finished) -> str:
+    if finished.binary:
+        return f"(binary, {finished.bytes:,} bytes; send it to a file or through a program that prints text)"
+    return _cut(finished.output).rstrip("\n")
+
+
+def _cut(output: Excerpt) -> str:
+    if not output.omitted:
+        return cut_middle(plain(output.head + output.tail), MODEL_CHARACTERS)
+    head, tail = plain(output.head), plain(output.tail)
+    first, last = head[:_HEAD], tail[max(len(tail) - (MODEL_CHARACTERS - _HEAD), 0) :]
+    missing = output.omitted + len(head) - len(first) + len(tail) - len(last)
+    return first + omission(missing) + last
+
+
+def _for_person(finished: Finished) -> str:
+    if finished.binary:
+        return f"[binary output: {finished.bytes:,} bytes received]\n"
+    return finished.output.text()
+
+
+def _shell() -> list[str]:
+    for bash in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"):
+        if os.access(bash, os.X_OK):
+            return [bash, "--noprofile", "--norc", "-c"]
+    return ["/bin/sh", "-c"]

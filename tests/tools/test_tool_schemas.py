@@ -1,0 +1,208 @@
+"""The schemas as the model sees them; a change here is a change for every model."""
+
+# ruff: noqa: E501
+
+import pytest
+from inline_snapshot import snapshot
+
+from tools.toolkit import Bench
+
+
+@pytest.mark.spec("E1")
+def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
+    assert {name: tool.schema() for name, tool in bench.tools.items()} == snapshot(
+        {
+            "read_file": {
+                "type": "object",
+                "properties": {
+                    "file_path": {
+                        "description": "The file, relative to the workspace root or absolute.",
+                        "type": "string",
+                    },
+                    "start_line": {
+                        "description": "First line to read, counted from 1.",
+                        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}],
+                        "default": None,
+                    },
+                    "end_line": {
+                        "description": "Last line to read, inclusive.",
+                        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}],
+                        "default": None,
+                    },
+                },
+                "required": ["file_path"],
+                "additionalProperties": False,
+            },
+            "list_directory": {
+                "type": "object",
+                "properties": {
+                    "dir_path": {
+                        "description": "The folder, relative to the workspace root or absolute.",
+                        "type": "string",
+                    },
+                    "ignore": {
+                        "description": "Patterns of names to leave out, e.g. `*.log`.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "default": [],
+                    },
+                },
+                "required": ["dir_path"],
+                "additionalProperties": False,
+            },
+            "glob": {
+                "type": "object",
+                "properties": {
+                    "pattern": {
+                        "description": "Pattern of the path, e.g. `src/**/*.py`; `**` is any number of folders.",
+                        "type": "string",
+                    },
+                    "dir_path": {
+                        "description": "Folder to search in. Default: the workspace root.",
+                        "type": "string",
+                        "default": "",
+                    },
+                    "case_sensitive": {
+                        "description": "Tell upper from lower case. Default: false.",
+                        "type": "boolean",
+                        "default": False,
+                    },
+                    "respect_git_ignore": {
+                        "description": "Leave out what git ignores. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                },
+                "required": ["pattern"],
+                "additionalProperties": False,
+            },
+            "grep_search": {
+                "type": "object",
+                "properties": {
+                    "pattern": {
+                        "description": "Regular expression to look for (plain text with fixed_strings).",
+                        "type": "string",
+                    },
+                    "dir_path": {
+                        "description": "Folder or file to search. Default: the workspace root.",
+                        "type": "string",
+                        "default": "",
+                    },
+                    "include_pattern": {
+                        "description": "Only files that match this glob, e.g. `*.{ts,tsx}`.",
+                        "type": "string",
+                        "default": "",
+                    },
+                    "exclude_pattern": {
+                        "description": "Leave out lines that match this regular expression.",
+                        "type": "string",
+                        "default": "",
+                    },
+                    "names_only": {
+                        "description": "Only the paths of the files with a match.",
+                        "type": "boolean",
+                        "default": False,
+                    },
+                    "case_sensitive": {
+                        "description": "Tell upper from lower case. Default: false.",
+                        "type": "boolean",
+                        "default": False,
+                    },
+                    "fixed_strings": {
+                        "description": "Take the pattern as plain text.",
+                        "type": "boolean",
+                        "default": False,
+                    },
+                    "context": {
+                        "description": "Lines to show before and after each match.",
+                        "anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}],
+                        "default": None,
+                    },
+                    "after": {
+                        "description": "Lines to show after each match.",
+                        "anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}],
+                        "default": None,
+                    },
+                    "before": {
+                        "description": "Lines to show before each match.",
+                        "anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}],
+                        "default": None,
+                    },
+                    "no_ignore": {"description": "Search also what git ignores.", "type": "boolean", "default": False},
+                    "max_matches_per_file": {
+                        "description": "At most so many matches in one file.",
+                        "anyOf": [{"type": "integer", "minimum": 1, "maximum": 5000}, {"type": "null"}],
+                        "default": None,
+                    },
+                    "total_max_matches": {
+                        "description": "At most so many matches. Default: 100.",
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 5000,
+                        "default": 100,
+                    },
+                },
+                "required": ["pattern"],
+                "additionalProperties": False,
+            },
+            "write_file": {
+                "type": "object",
+                "properties": {
+                    "file_path": {
+                        "description": "The file, relative to the workspace root or absolute.",
+                        "type": "string",
+                    },
+                    "content": {
+                        "description": "The complete content. Never leave anything out: no `... rest of the code ...`.",
+                        "type": "string",
+                    },
+                },
+                "required": ["file_path", "content"],
+                "additionalProperties": False,
+            },
+            "replace": {
+                "type": "object",
+                "properties": {
+                    "file_path": {
+                        "description": "The file, relative to the workspace root or absolute.",
+                        "type": "string",
+                    },
+                    "instruction": {
+                        "description": "What this change is for, in one sentence.",
+                        "type": "string",
+                        "default": "",
+                    },
+                    "old_string": {
+                        "description": "The exact text to replace, with its indentation, and enough lines around it to be found only once. Empty to create a new file.",
+                        "type": "string",
+                    },
+                    "new_string": {"description": "The exact text to put in its place, complete.", "type": "string"},
+                    "allow_multiple": {
+                        "description": "Replace every occurrence. Default: false.",
+                        "type": "boolean",
+                        "default": False,
+                    },
+                },
+                "required": ["file_path", "old_string", "new_string"],
+                "additionalProperties": False,
+            },
+            "run_shell_command": {
+                "type": "object",
+                "properties": {
+                    "command": {"description": "The exact command line, run as `bash -c COMMAND`.", "type": "string"},
+                    "description": {
+                        "description": "One short sentence for the user: what the command does and why. No line breaks.",
+                        "type": "string",
+                        "default": "",
+                    },
+                    "dir_path": {
+                        "description": "Folder to run it in, relative to the workspace root or absolute. Default: the root.",
+                        "type": "string",
+                        "default": "",
+                    },
+                },
+                "required": ["command"],
+                "additionalProperties": False,
+            },
+        }
+    )
