@@ -114,4 +114,6 @@ class Decision(Struct, frozen=True, omit_defaults=True):
     reason: str
     by: str = ""
     outcome: Outcome | None = None
+    edited: bool = False
+    """The person changed the arguments; the model is told."""
     digest: str = ""

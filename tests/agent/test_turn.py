@@ -90,7 +90,7 @@ async def test_a_cut_reply_is_asked_for_again_and_no_call_of_it_runs():
     assert house.world.effects == ["whole"]
     retry = next(e.event for e in house.events if isinstance(e.event, ModelRetry))
     assert retry.attempt == 1
-    assert [event.parts for event in house.recorded(ModelReplied)][0] == (Call("b", "read_note", {"text": "whole"}),)
+    assert house.recorded(ModelReplied)[0].parts == (Call("b", "read_note", {"text": "whole"}),)
 
 
 @pytest.mark.spec("F9")

@@ -125,6 +125,9 @@ async def test_an_answer_may_carry_new_content_and_it_is_applied_to_that_very_ca
     assert desk.world.files == {"/w/a": "one", "/w/b": "changed"}
     assert results[1].request.args == {"path": "/w/b", "content": "changed"}
     assert results[1].decision is not None and results[1].decision.reason == "approved with changes"
+    assert "The user changed the arguments" in results[1].result.response["note"]
+    assert results[1].result.response["args"] == {"path": "/w/b", "content": "changed"}
+    assert "note" not in results[0].result.response
 
 
 @pytest.mark.spec("C4")

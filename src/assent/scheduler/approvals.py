@@ -86,7 +86,7 @@ def edited_args(invocation: Invocation, answer: Answer) -> JsonObject | None:
 
 def person_decision(answer: Answer, digest: str, *, edited: bool) -> Decision:
     reason = "approved with changes" if edited else "approved"
-    return Decision("person", reason, by=answer.by, outcome=answer.outcome, digest=digest)
+    return Decision("person", reason, by=answer.by, outcome=answer.outcome, edited=edited, digest=digest)
 
 
 def grant_for(answer: Answer, approval: Approval, action: Action) -> Grant | None:

@@ -28,6 +28,8 @@ from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed, To
 from assent.tools.registry import Registry
 from assent.tools.response import cancelled_result, failure_result, to_result
 
+EDITED = "The user changed the arguments of this call before approving it; it ran with these."
+
 
 class Over(Exception):
     """The call reached a terminal state; its life has nothing left to do."""
@@ -134,6 +136,8 @@ class Steps:
 
     async def succeed(self, life: Life, result: ToolResult) -> None:
         model_face = to_result(life.call_id, life.request.tool, result)
+        if isinstance(life.call, Executing) and life.call.decision.edited:
+            model_face = replace(model_face, response=model_face.response | {"note": EDITED, "args": life.request.args})
         status = "success" if result.failure is None else "error"
         await self.finish(life, CallFinished(life.call_id, status, model_face, result.display, result.failure))
 
