@@ -21,7 +21,7 @@ from assent.events import (
 )
 from assent.front.headless.output import call_label, duration
 from assent.front.lookup import NotFound, find_session
-from assent.front.question import option_line, question_lines
+from assent.front.question import question_lines
 from assent.front.style import Style
 from assent.parts import Text
 from assent.screen import make_safe
@@ -99,7 +99,6 @@ def _show_lines(envelopes: list[Envelope], state: SessionState, style: Style) ->
         yield ""
         yield from question_lines(call, style)
         yield f"  answer with: assent answer {state.session} {call.request.call_id} yes|always|no"
-        yield style.dim(f"  {option_line(call.approval)}")
 
 
 def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Iterable[str]:

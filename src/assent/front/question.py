@@ -31,9 +31,10 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     yield style.dim(f"  asked because {safe(call.approval.why)}")
 
 
-def option_line(approval: Approval) -> str:
+def option_lines(approval: Approval) -> Iterator[str]:
     """The keys that are offered, with what they mean here."""
-    return " · ".join(f"[{key}] {_meaning(outcome, approval)}" for key, outcome in offered_keys(approval).items())
+    for key, outcome in offered_keys(approval).items():
+        yield f"{key}  {_meaning(outcome, approval)}"
 
 
 def offered_keys(approval: Approval) -> dict[str, Outcome]:
@@ -53,7 +54,7 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
         case "modify_with_editor":
             return "edit first"
         case "cancel":
-            return "no (add a reason after it: n not now)"
+            return "no; a reason may follow: n use the other branch"
 
 
 def _title(details: Details) -> str:

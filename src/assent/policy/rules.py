@@ -122,8 +122,14 @@ def _ask(action: Action) -> Verdict:
 
 def covers(grant: Grant, action: Action) -> bool:
     match grant.kind:
-        case "exact" | "file":
+        case "exact":
             return grant.tool == action.tool and grant.value == action.main
+        case "file":
+            return (
+                grant.tool == action.tool
+                and isinstance(action.details, EditDetails)
+                and grant.value == action.details.path
+            )
         case "tool":
             return grant.tool == action.tool
         case "server":
@@ -137,8 +143,8 @@ def proposed_grant(action: Action, grant_id: str, call_id: str) -> Grant | None:
     match action.details:
         case ExecDetails():
             return Grant(grant_id, "exact", action.tool, action.main, from_call=call_id)
-        case EditDetails():
-            return Grant(grant_id, "file", action.tool, action.main, from_call=call_id)
+        case EditDetails(path=path):
+            return Grant(grant_id, "file", action.tool, path, from_call=call_id)
         case InfoDetails(urls=urls) if len(hosts := {_host(url) for url in urls}) == 1 and "" not in hosts:
             return Grant(grant_id, "domain", action.tool, hosts.pop(), from_call=call_id)
         case McpDetails():

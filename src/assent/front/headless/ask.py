@@ -20,7 +20,7 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
-from assent.front.question import offered_keys, option_line, question_lines
+from assent.front.question import offered_keys, option_lines, question_lines
 from assent.front.style import Style
 from assent.process.editor import edit_text
 from assent.scheduler.call import AwaitingApproval
@@ -105,15 +105,18 @@ class TerminalAsker:
 
     def _show(self, call: AwaitingApproval, how_many: int) -> None:
         self._asking = call
+        self._say("")
         for line in question_lines(call, self._style):
             self._say(line)
+        for line in option_lines(call.approval):
+            self._say(f"    {line}")
         if how_many > 1:
             self._say(self._style.dim(f"  ({how_many - 1} more after this)"))
         _flush_input()
         self._prompt(call)
 
     def _prompt(self, call: AwaitingApproval) -> None:
-        sys.stderr.write(f"  {option_line(call.approval)} > ")
+        sys.stderr.write(f"  your answer [{', '.join(offered_keys(call.approval))}]: ")
         sys.stderr.flush()
 
     def _readable(self) -> None:

@@ -63,6 +63,7 @@ class TextOutput:
         self._live: SafeStream | None = None
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
+        self._line_start = True
 
     def event(self, envelope: Envelope) -> None:
         match envelope.event:
@@ -128,11 +129,20 @@ class TextOutput:
             return
         if self._live is None:
             self._live = SafeStream("output")
-        _write(sys.stderr, self._live.feed(text))
+        self._indented(self._live.feed(text))
+
+    def _indented(self, text: str) -> None:
+        """Output of commands stands apart from what we say ourselves."""
+        for line in text.splitlines(keepends=True):
+            bar = self._style.dim("│ ") if self._line_start else ""
+            _write(sys.stderr, bar + line)
+            self._line_start = line.endswith("\n")
 
     def _finished(self, event: CallFinished) -> None:
         if self._live is not None:
-            _write(sys.stderr, self._live.close())
+            self._indented(self._live.close())
+            if not self._line_start:
+                self._indented("\n")
             self._live = None
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         why = "" if event.failure is None else f": {make_safe(event.failure.message, 'label').text}"

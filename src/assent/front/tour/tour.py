@@ -107,4 +107,6 @@ def _say_goodbye(scratch: Path, style: Style) -> None:
 def _program() -> str:
     """How this program was called, so that the lines above can be copied."""
     name = sys.argv[0]
+    if name.endswith("__main__.py"):
+        return "python -m assent"
     return os.path.relpath(name) if os.sep in name and os.path.exists(name) else "assent"
