@@ -483,7 +483,7 @@ def test_a_rival_that_swaps_things_all_the_time_gets_nothing_written_elsewhere(
     rival.start()
     files = FileAccess(Workspace([str(root)], str(root)))
     try:
-        for number in range(500):
+        for number in range(200):
             _write_once(files, b"round %d\n" % number * 50)
     finally:
         stop.set()
