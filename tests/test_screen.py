@@ -70,9 +70,7 @@ HOSTILE = st.lists(PIECES, max_size=30).map("".join)
         ("⚠\ufe0f", "⚠<U+FE0F>", ()),
     ],
 )
-def test_a_question_shows_what_would_be_obeyed_or_missed(
-    text: str, shown: str, suspicious: tuple[str, ...]
-) -> None:
+def test_a_question_shows_what_would_be_obeyed_or_missed(text: str, shown: str, suspicious: tuple[str, ...]) -> None:
     safe = make_safe(text, "prompt")
     assert (safe.text, safe.suspicious) == (shown, suspicious)
 
@@ -152,9 +150,7 @@ def test_text_that_is_only_read_keeps_what_ordinary_writing_needs(text: str, con
         ("x\x08y", r"x\x08y"),
     ],
 )
-def test_an_output_pane_keeps_readable_colours_and_shows_every_other_escape(
-    text: str, shown: str | None
-) -> None:
+def test_an_output_pane_keeps_readable_colours_and_shows_every_other_escape(text: str, shown: str | None) -> None:
     safe = make_safe(text, "output")
     assert safe.text == (text if shown is None else shown)
     assert bool(safe.suspicious) == ("\\x" in safe.text or "<" in safe.text)
@@ -171,9 +167,7 @@ def test_a_label_is_one_line_and_says_how_much_was_cut() -> None:
 
 def test_html_is_escaped_for_insertion_as_text() -> None:
     safe = make_safe("<img src=x onerror='a()'> & \"b\"\u200b\x1b[31m", "html")
-    assert safe.text == (
-        "&lt;img src=x onerror=&#x27;a()&#x27;&gt; &amp; &quot;b&quot;&lt;U+200B&gt;\\x1b[31m"
-    )
+    assert safe.text == ("&lt;img src=x onerror=&#x27;a()&#x27;&gt; &amp; &quot;b&quot;&lt;U+200B&gt;\\x1b[31m")
     assert make_safe("a" + " " * 81 + "b", "html").text == "a &lt;81 blanks folded&gt; b"
 
 
@@ -198,13 +192,9 @@ def test_hidden_characters_are_all_that_unicode_calls_invisible() -> None:
     missed = [
         hex(code)
         for code in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(code)) in invisible
-        and chr(code) not in " \n\t"
-        and not hidden.match(chr(code))
+        if unicodedata.category(chr(code)) in invisible and chr(code) not in " \n\t" and not hidden.match(chr(code))
     ]
-    ignorable = (
-        "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2065\u3164\ufe00\uffa0\ufff0\U000e0fff\u2800"
-    )
+    ignorable = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2065\u3164\ufe00\uffa0\ufff0\U000e0fff\u2800"
     assert missed == [] == [char for char in ignorable if not hidden.match(char)]
 
 

@@ -22,9 +22,7 @@ _WORD = re.compile(rf"[\w{_PUNCTUATION}]+")
 _LATIN = re.compile("[A-Za-z]")
 _FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")  # invisible, but letters to `\w`
 _TWINS = re.compile(f"[{_CYRILLIC_TWINS}{_GREEK_TWINS}]+")
-_CLEARLY_FOREIGN = re.compile(
-    rf"(?![{_CYRILLIC_TWINS}])[{_CYRILLIC}]|(?![{_GREEK_TWINS}])[\u0370-\u03ff\u1f00-\u1fff]"
-)
+_CLEARLY_FOREIGN = re.compile(rf"(?![{_CYRILLIC_TWINS}])[{_CYRILLIC}]|(?![{_GREEK_TWINS}])[\u0370-\u03ff\u1f00-\u1fff]")
 _SAMPLE = 24
 _MOST = 8
 

@@ -40,9 +40,7 @@ _EMOJI = (
     r"\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf\u2934\u2935"
     r"\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
-_JOINING = (
-    r"\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff"  # Arabic, Persian, Indic scripts need joiners
-)
+_JOINING = r"\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff"  # Arabic, Persian, Indic scripts need joiners
 _WIDE = r"\u3001-\u9fff\uac00-\ud7af\uff01-\uff9f"
 # Hidden characters that ordinary writing needs at exactly this place: emoji sequences, joined letters.
 SPELLING = (

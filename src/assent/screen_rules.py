@@ -58,9 +58,7 @@ class Rules:
         self.scan = re.compile("|".join(self._alternatives(hidden)))
         self._hidden_run = re.compile(f"(?:{hidden}|[{COMBINING}])+")
         self._padding_run = re.compile(f"[{self._padding.chars}]+")
-        self._half_colour = re.compile(
-            rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}" if context == "output" else "(?!)"
-        )
+        self._half_colour = re.compile(rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}" if context == "output" else "(?!)")
 
     def plain(self, text: str) -> str:
         """Text in which nothing was found, as this context wants it."""

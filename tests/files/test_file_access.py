@@ -161,9 +161,7 @@ class TestWriting:
         assert (root / "link").is_symlink()
         assert (root / "a").read_bytes() == NEW
 
-    def test_through_a_dangling_link_creates_its_target_or_nothing(
-        self, files: FileAccess, root: Path
-    ) -> None:
+    def test_through_a_dangling_link_creates_its_target_or_nothing(self, files: FileAccess, root: Path) -> None:
         (root / "in").symlink_to("target")
         (root / "gone").symlink_to("../out/target")
         files.write("in", NEW, None)
@@ -305,9 +303,7 @@ class TestBetweenTheStepsOfAWrite:
         yield
 
     @pytest.mark.spec("J3")
-    def test_changed_content_stays(
-        self, files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_changed_content_stays(self, files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (root / "a").write_bytes(OLD)
         with (
             self.meanwhile(monkeypatch, lambda: (root / "a").write_bytes(b"OLD CONTENT\n")),
@@ -469,9 +465,7 @@ def test_a_replaced_root_is_not_the_workspace_any_more(files: FileAccess, root: 
 
 @pytest.mark.spec("I2")
 @pytest.mark.parametrize("attack", ["content", "file", "link", "parent", "folder"])
-def test_a_rival_that_swaps_things_all_the_time_gets_nothing_written_elsewhere(
-    root: Path, attack: str
-) -> None:
+def test_a_rival_that_swaps_things_all_the_time_gets_nothing_written_elsewhere(root: Path, attack: str) -> None:
     """Bounded rounds against a busy thread: whoever wins a round, the outcome is one of the legal ones."""
     out = root.parent / "out"
     folder, moved = root / "folder", root / "moved"

@@ -12,9 +12,7 @@ from assent.files.resolve import Resolved, Unusable, resolve
 
 NAMES = st.sampled_from(["a", "b", "c", "..x", "%2e%2e"])
 STEPS = st.lists(st.one_of(NAMES, st.sampled_from([".", "..", ""])), min_size=1, max_size=7).map("/".join)
-TARGETS = st.one_of(
-    STEPS, STEPS.map(lambda steps: "ROOT/" + steps), st.sampled_from(["/", "/etc", "OUT/a", "../.."])
-)
+TARGETS = st.one_of(STEPS, STEPS.map(lambda steps: "ROOT/" + steps), st.sampled_from(["/", "/etc", "OUT/a", "../.."]))
 ENTRIES = st.lists(st.tuples(STEPS, st.sampled_from(["folder", "file", "link"]), TARGETS), max_size=12)
 
 

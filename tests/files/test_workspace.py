@@ -125,9 +125,7 @@ class TestEveryProtectedEntry:
     def test_is_protected_before_it_exists(self, workspace: Workspace, path: str, op: Operation) -> None:
         assert workspace.classify(path, op).kind == "protected"
 
-    def test_is_protected_once_it_exists(
-        self, workspace: Workspace, root: Path, path: str, op: Operation
-    ) -> None:
+    def test_is_protected_once_it_exists(self, workspace: Workspace, root: Path, path: str, op: Operation) -> None:
         make(root / path)
         assert workspace.classify(path, op).kind == "protected"
 
@@ -138,9 +136,7 @@ class TestEveryProtectedEntry:
     def test_is_protected_below_any_folder(self, workspace: Workspace, path: str, op: Operation) -> None:
         assert workspace.classify(f"some/where/{path}", op).kind == "protected"
 
-    def test_is_protected_behind_a_link(
-        self, workspace: Workspace, root: Path, path: str, op: Operation
-    ) -> None:
+    def test_is_protected_behind_a_link(self, workspace: Workspace, root: Path, path: str, op: Operation) -> None:
         make(root / path)
         (root / "harmless").symlink_to(path)
         (root / "harmless-folder").symlink_to((root / path).parent)
@@ -179,9 +175,7 @@ def test_ordinary_names_are_inside(workspace: Workspace, path: str, op: Operatio
     assert workspace.classify(path, op).kind == "inside"
 
 
-@pytest.mark.parametrize(
-    "name", [".git.", ".git ", ".g\u200cit", "GIT~1", ".git::$INDEX_ALLOCATION", ".ſsh", "．git"]
-)
+@pytest.mark.parametrize("name", [".git.", ".git ", ".g\u200cit", "GIT~1", ".git::$INDEX_ALLOCATION", ".ſsh", "．git"])
 def test_names_that_are_git_on_some_file_system_are_protected(workspace: Workspace, name: str) -> None:
     assert workspace.classify(f"{name}/config", "write").kind == "protected"
 
@@ -234,9 +228,7 @@ def test_links_are_judged_by_where_they_lead(workspace: Workspace, root: Path, o
     (root / "in").symlink_to("folder")
     (root / "chain").symlink_to("out/lib")
     (root / "loop").symlink_to("loop")
-    kinds = {
-        p: workspace.classify(p, op).kind for p in ("out/x", "dangling", "chain", "in/x", "loop/x", "out")
-    }
+    kinds = {p: workspace.classify(p, op).kind for p in ("out/x", "dangling", "chain", "in/x", "loop/x", "out")}
     expected = {
         "out/x": "outside",
         "dangling": "outside",
@@ -271,9 +263,7 @@ def test_several_roots_and_roots_behind_links(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     (tmp_path / "alias").symlink_to("two")
-    workspace = Workspace(
-        [f"{tmp_path}/one", f"{tmp_path}/alias", f"{tmp_path}/one/inner"], f"{tmp_path}/one"
-    )
+    workspace = Workspace([f"{tmp_path}/one", f"{tmp_path}/alias", f"{tmp_path}/one/inner"], f"{tmp_path}/one")
     assert workspace.roots == (f"{tmp_path}/one", f"{tmp_path}/two")
     assert workspace.classify("../two/x", "write").kind == "inside"
     assert workspace.classify("../alias/x", "write").kind == "inside"
@@ -301,9 +291,7 @@ def test_the_workspace_itself_is_not_moved_or_deleted(workspace: Workspace) -> N
     assert workspace.classify(".", "rename").kind == "protected"
 
 
-def test_a_folder_that_may_bring_workflows_under_its_new_name_is_protected(
-    workspace: Workspace, root: Path
-) -> None:
+def test_a_folder_that_may_bring_workflows_under_its_new_name_is_protected(workspace: Workspace, root: Path) -> None:
     assert workspace.classify(".github", "rename").kind == "protected"
     assert workspace.classify(".GitHub", "create").kind == "protected"
     (root / ".github").mkdir()

@@ -253,9 +253,7 @@ async def test_a_name_that_is_not_found_is_refused_with_its_reason() -> None:
         False,
         "nowhere.example.com was not found (Name or service not known)",
     )
-    assert (
-        await check_url("https://empty.example.com/", Names())
-    ).reason == "empty.example.com has no address"
+    assert (await check_url("https://empty.example.com/", Names())).reason == "empty.example.com has no address"
 
 
 @pytest.mark.spec("C9")

@@ -82,9 +82,7 @@ def preimage(folder: int, name: str, path: str, expected: str | None) -> os.stat
         raise ChangedSinceShown(path, "it was deleted since it was shown") from None
 
 
-def check_unchanged(
-    folder: int, name: str, path: str, before: os.stat_result | None, expected: str | None
-) -> None:
+def check_unchanged(folder: int, name: str, path: str, before: os.stat_result | None, expected: str | None) -> None:
     """Right before the effect: the same file with the same content as at the start."""
     now = preimage(folder, name, path, expected)
     if now is not None and before is not None and identity(now) != identity(before):

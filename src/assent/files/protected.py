@@ -76,9 +76,7 @@ def why_protected(names: Sequence[str], *, may_bring: bool = False) -> str | Non
             part = tuple(folded[index : index + len(path)])
             leads_there = may_bring and index + len(part) == len(folded) and part == path[: len(part)]
             if part == path or leads_there:
-                return (
-                    f"{'/'.join(names[index : index + len(part)])} decides what runs or what is allowed here"
-                )
+                return f"{'/'.join(names[index : index + len(part)])} decides what runs or what is allowed here"
     return None
 
 
@@ -95,9 +93,7 @@ def why_contains_protected(folder: str, names: Sequence[str]) -> str | None:
     try:
         for seen, inner in enumerate(_below(folder, tuple(names))):
             if why_protected(inner):
-                return (
-                    f"it contains {'/'.join(inner[len(names) :])}, which decides what runs or what is allowed"
-                )
+                return f"it contains {'/'.join(inner[len(names) :])}, which decides what runs or what is allowed"
             if seen >= _MOST_ENTRIES:
                 return f"it has more than {_MOST_ENTRIES} entries, too many to look for protected files"
     except OSError as error:

@@ -47,9 +47,7 @@ class Workspace:
         Raises `Unusable` for a root that is no absolute path.
         """
         found = {_root(root) for root in roots}
-        self.roots = tuple(
-            sorted(root for root in found if not any(_is_below(root, other) for other in found))
-        )
+        self.roots = tuple(sorted(root for root in found if not any(_is_below(root, other) for other in found)))
         self.cwd = cwd
         self._own_folders = tuple(_root(folder) for folder in own_folders)
 

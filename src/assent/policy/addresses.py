@@ -79,9 +79,7 @@ def _why_not_public_6(address: IPv6Address) -> str | None:
         if reason := _why_not_public_4(inner):
             return f"{address} leads to {reason}"
     public, not_public = _networks_6()
-    if (carried and not _is_isatap(address)) or (
-        address in public and not any(address in n for n in not_public)
-    ):
+    if (carried and not _is_isatap(address)) or (address in public and not any(address in n for n in not_public)):
         return None
     return f"{address} is not on the public internet"
 

@@ -1,0 +1,97 @@
+"""The loop: ask the model, run what it asks for, send the results back under the same prompt id, until none is left."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from assent.agent.turn import Turn
+from assent.events import CallRequest, TurnFinished, TurnStatus
+from assent.models.base import ModelError, Request
+from assent.parts import Declaration, Failure, Message, Usage
+from assent.scheduler.call import Cancelled, Terminal
+from assent.scheduler.life import Batch, Journal, Parked
+from assent.scheduler.scheduler import Scheduler
+
+DEFAULT_MAX_TURNS = 100
+
+
+class AgentLoop:
+    def __init__(
+        self,
+        turn: Turn,
+        scheduler: Scheduler,
+        journal: Journal,
+        *,
+        system: str,
+        tools: Callable[[], tuple[Declaration, ...]],
+        history: Callable[[], tuple[Message, ...]],
+        usage: Callable[[], Usage],
+        max_turns: int = DEFAULT_MAX_TURNS,
+    ) -> None:
+        self._turn = turn
+        self._scheduler = scheduler
+        self._journal = journal
+        self._system = system
+        self._tools = tools
+        self._history = history
+        self._usage = usage
+        self._max_turns = max_turns
+        self.cancel_reason = ""
+        self.closing = False
+        """Set when the session is being closed: the model is not asked again."""
+
+    async def run(self, prompt_id: str, unfinished: Batch | None = None) -> TurnStatus:
+        """Carries a prompt to its end, which is recorded whatever it is. `unfinished` are calls left by a crash."""
+        failure: Failure | None = None
+        before = self._usage()
+        try:
+            status = await self._until_done(prompt_id, unfinished)
+        except asyncio.CancelledError:
+            status = "cancelled"
+        except ModelError as error:
+            status, failure = "failed", Failure(error.type, str(error))
+        except Parked:
+            raise  # the turn is not over: it goes on when the session is opened again
+        except Exception as error:
+            status, failure = "failed", Failure("internal_error", f"{type(error).__name__}: {error}")
+        used = _difference(self._usage(), before)
+        await self._journal.record(TurnFinished(prompt_id, status, failure, used))
+        return status
+
+    async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> TurnStatus:
+        if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
+            return "cancelled"
+        for _ in range(self._max_turns):
+            calls = await self._turn.run(self._request(), prompt_id)
+            if not calls:
+                return "completed"
+            if _all_cancelled(await self._schedule(calls)) or self.closing:
+                return "cancelled"
+        return "max_turns"
+
+    def _request(self) -> Request:
+        return Request(self._system, self._history(), self._tools())
+
+    async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
+        return await self._results(self._scheduler.schedule(calls))
+
+    async def _results(self, batch: Batch) -> list[Terminal]:
+        try:
+            return await batch.results()
+        except asyncio.CancelledError:
+            self._scheduler.cancel(batch, self.cancel_reason or "The user cancelled the turn.")
+            await batch.results()
+            raise
+
+
+def _all_cancelled(calls: Sequence[Terminal]) -> bool:
+    """Then there is nothing to tell the model now: the results wait in the history for the next prompt."""
+    return bool(calls) and all(isinstance(call, Cancelled) for call in calls)
+
+
+def _difference(after: Usage, before: Usage) -> Usage:
+    return Usage(
+        after.input - before.input,
+        after.output - before.output,
+        after.thoughts - before.thoughts,
+        after.cached - before.cached,
+    )

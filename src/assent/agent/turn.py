@@ -1,0 +1,146 @@
+"""One reply of the model: streamed to whoever watches, recorded only when it is whole.
+
+A reply that was cut, malformed or empty is asked for again; nothing of it is kept and no call of it is run. When the
+person cancels, the text so far is kept and the calls are not.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from assent.agent.thoughts import parse_thought
+from assent.events import CallRequest, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
+from assent.models.base import (
+    BrokenStream,
+    CallChunk,
+    Chunk,
+    Finished,
+    Model,
+    Request,
+    TextChunk,
+    ThoughtChunk,
+    Transient,
+)
+from assent.parts import Call, ModelPart, Text, Thought
+from assent.scheduler.ids import CallIds
+from assent.scheduler.life import Journal
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Retries(Struct, frozen=True):
+    """How often a broken reply is asked for again, and how long we wait before."""
+
+    attempts: int = 5
+    first_delay: float = 1.0
+    longest_delay: float = 30.0
+
+    def delay(self, attempt: int, asked: float | None) -> float:
+        """Doubling with jitter; the provider's own wish goes first, unless it is unreasonable."""
+        if asked is not None:
+            return min(asked, 2 * self.longest_delay)
+        return min(self.first_delay * 2 ** (attempt - 1), self.longest_delay) * random.uniform(0.7, 1.3)
+
+
+class _Collected:
+    """The parts of a reply so far; runs of text become one part."""
+
+    def __init__(self) -> None:
+        self._parts: list[ModelPart] = []
+        self._texts: list[str] = []
+        self.finished: Finished | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        match chunk:
+            case TextChunk(text, None):
+                self._texts.append(text)
+            case TextChunk(text, signature):
+                self._close_text()
+                self._parts.append(Text(text, signature))
+            case ThoughtChunk(text, signature):
+                self._close_text()
+                self._parts.append(Thought(text, signature))
+            case CallChunk():
+                self._close_text()
+                self._parts.append(Call(chunk.call_id or "", chunk.name, chunk.args, chunk.signature))
+            case Finished():
+                self.finished = chunk
+
+    def parts(self) -> list[ModelPart]:
+        self._close_text()
+        return self._parts
+
+    def _close_text(self) -> None:
+        if text := "".join(self._texts):
+            self._parts.append(Text(text))
+        self._texts.clear()
+
+
+class Turn:
+    """Asks the model once, with retries. `run` gives the calls of the reply, which is recorded by then."""
+
+    def __init__(
+        self, model: Model, journal: Journal, ids: CallIds, retries: Retries | None = None, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        self._model = model
+        self._journal = journal
+        self._ids = ids
+        self._retries = retries or Retries()
+        self._sleep = sleep
+
+    async def run(self, request: Request, prompt_id: str) -> list[CallRequest]:
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(request, prompt_id)
+            except Transient as error:
+                if attempt >= self._retries.attempts:
+                    raise
+                delay = self._retries.delay(attempt, error.retry_after)
+                self._journal.announce(ModelRetry(prompt_id, attempt, str(error), delay))
+            await self._sleep(delay)
+            attempt += 1
+
+    async def _attempt(self, request: Request, prompt_id: str) -> list[CallRequest]:
+        collected = _Collected()
+        try:
+            async for chunk in self._model.stream(request):
+                collected.add(chunk)
+                self._show(chunk, prompt_id)
+        except asyncio.CancelledError:
+            await self._keep_text(collected, prompt_id)
+            raise
+        return await self._accept(collected, prompt_id)
+
+    def _show(self, chunk: Chunk, prompt_id: str) -> None:
+        match chunk:
+            case TextChunk(text) if text:
+                self._journal.announce(TextDelta(prompt_id, text))
+            case ThoughtChunk(text):
+                self._journal.announce(ThoughtDelta(prompt_id, *parse_thought(text)))
+            case _:
+                pass
+
+    async def _accept(self, collected: _Collected, prompt_id: str) -> list[CallRequest]:
+        finished, parts = collected.finished, collected.parts()
+        if finished is None:
+            raise BrokenStream("the reply was cut off before its end")
+        if not any(isinstance(part, Text | Call) for part in parts):
+            raise BrokenStream("the reply was empty")
+        requests: list[CallRequest] = []
+        for place, part in enumerate(parts):
+            if isinstance(part, Call):
+                request = self._ids.request(part.call_id, part.name, part.args, prompt_id)
+                parts[place] = Call(request.call_id, part.name, part.args, part.signature)
+                requests.append(request)
+        await self._journal.record(
+            ModelReplied(prompt_id, self._model.name, tuple(parts), finished.reason, finished.usage)
+        )
+        return requests
+
+    async def _keep_text(self, collected: _Collected, prompt_id: str) -> None:
+        texts = tuple(part for part in collected.parts() if isinstance(part, Text))
+        if texts:
+            await self._journal.record(ModelReplied(prompt_id, self._model.name, texts, "cancelled"))

@@ -1,0 +1,41 @@
+"""The command line: parse, dispatch. Imports as little as possible, so that `assent --help` is instant."""
+
+import sys
+from collections.abc import Sequence
+
+COMMANDS = ("sessions", "answer", "tour")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = list(sys.argv[1:] if argv is None else argv)
+    if args in (["--version"], ["-v"]):
+        from assent import __version__
+
+        sys.stdout.write(f"assent {__version__}\n")
+        return 0
+    try:
+        return _dispatch(args)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever read our output has gone; that is no error of ours
+        return 0
+
+
+def _dispatch(args: list[str]) -> int:
+    match args[:1]:
+        case ["sessions"]:
+            from assent.cli import sessions
+
+            return sessions.main(args[1:])
+        case ["answer"]:
+            from assent.cli import answer
+
+            return answer.main(args[1:])
+        case ["tour"]:
+            from assent.cli import tour
+
+            return tour.main(args[1:])
+        case _:
+            from assent.cli import prompt
+
+            return prompt.main(args)

@@ -1,0 +1,156 @@
+"""`assent answer SESSION CALL OUTCOME`: answers a waiting call from another terminal."""
+
+import argparse
+import asyncio
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import msgspec
+
+from assent import exits
+from assent.approval import OUTCOMES, Outcome
+from assent.cli.parsing import Parser, complain
+from assent.commands import Answer
+from assent.config import data_folder
+from assent.events import CommandTaken
+from assent.front.headless.run import me
+from assent.front.lookup import NotFound, find_by_start, find_session
+from assent.front.question import question_lines
+from assent.front.style import Style
+from assent.parts import JsonObject
+from assent.scheduler.call import AwaitingApproval
+from assent.session.log import LogError, NoSuchSession, SessionLog
+from assent.session.sqlite import SqliteLog
+from assent.session.state import SessionState, fold
+
+SHORT: dict[str, Outcome] = {
+    "yes": "proceed_once",
+    "once": "proceed_once",
+    "always": "proceed_always",
+    "server": "proceed_always_server",
+    "tool": "proceed_always_tool",
+    "no": "cancel",
+}
+PATIENCE = 10.0
+"""How long we wait for a running session to take the answer."""
+
+
+class BadAnswer(ValueError):
+    """The answer cannot be given; the message says why."""
+
+
+def main(argv: list[str]) -> int:
+    args = _parser().parse_args(argv)
+    try:
+        return asyncio.run(_answer(args))
+    except (NoSuchSession, NotFound, BadAnswer) as error:
+        complain(str(error))
+        return exits.INPUT
+    except LogError as error:
+        complain(str(error))
+        return exits.STORAGE
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "assent answer",
+        "Answers a call that waits for approval, in any session of yours.\n"
+        "SESSION and CALL may be shortened to their first characters; SESSION may be `latest`.",
+        "outcomes:\n  yes (proceed_once), always (proceed_always), server (proceed_always_server),\n"
+        "  tool (proceed_always_tool), no (cancel)",
+    )
+    parser.add_argument("session", metavar="SESSION")
+    parser.add_argument("call", metavar="CALL")
+    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT, *OUTCOMES))
+    parser.add_argument("--reason", default="", help="for the model, with `no`")
+    parser.add_argument("--content", metavar="FILE", help="approve, but write this file's content instead")
+    parser.add_argument("--args", metavar="JSON", help="approve, but with these arguments instead")
+    return parser
+
+
+async def _answer(args: argparse.Namespace) -> int:
+    log = SqliteLog(data_folder(os.environ))
+    try:
+        session = (await find_session(log, args.session)).id
+        state = fold(session, await log.read(session))
+        call = _find_call(state, args.call)
+        for line in question_lines(call, Style.for_stream(sys.stderr)):
+            sys.stderr.write(line + "\n")
+        return await _send(log, session, state.seq, _command(args, call))
+    finally:
+        await log.close()
+
+
+def _find_call(state: SessionState, name: str) -> AwaitingApproval:
+    call = find_by_start(name, state.calls)
+    call_id = call.request.call_id
+    if isinstance(call, AwaitingApproval) and not call.answered_by:
+        return call
+    by = state.answered_by.get(call_id)
+    if by is not None:
+        raise BadAnswer(f"call {call_id} was already answered by {by or 'somebody'}")
+    raise BadAnswer(f"call {call_id} does not wait for an answer")
+
+
+def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
+    outcome: Outcome = SHORT.get(args.outcome) or args.outcome
+    return Answer(
+        call.request.call_id,
+        outcome,
+        call.approval.digest,
+        reason=args.reason,
+        content=None if args.content is None else _content(args.content),
+        args=None if args.args is None else _arguments(args.args),
+        by=me(),
+    )
+
+
+def _content(path: str) -> str:
+    try:
+        return Path(path).read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadAnswer(f"cannot read {path}: {error}") from error
+
+
+def _arguments(text: str) -> JsonObject:
+    try:
+        return msgspec.json.decode(text, type=JsonObject)
+    except msgspec.MsgspecError as error:
+        raise BadAnswer(f"--args is not a JSON object: {error}") from error
+
+
+async def _send(log: SessionLog, session: str, after: int, command: Answer) -> int:
+    key = secrets.token_urlsafe(12)
+    news = asyncio.Event()
+    stop = log.watch(session, news.set)
+    try:
+        await log.put(session, key, command)
+        if not await log.is_open(session):
+            sys.stdout.write(f"Recorded. It takes effect when the session goes on: assent --resume {session}\n")
+            return exits.OK
+        return await _until_taken(log, session, after, key, news)
+    finally:
+        stop()
+
+
+async def _until_taken(log: SessionLog, session: str, after: int, key: str, news: asyncio.Event) -> int:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while (taken := await _taken(log, session, after, key)) is None:
+                await news.wait()
+                news.clear()
+    except TimeoutError:
+        sys.stdout.write("Recorded, but the session is busy; it will take the answer when it can.\n")
+        return exits.OK
+    if taken.problem:
+        complain(f"the answer was not taken: {taken.problem}")
+        return exits.ERROR
+    sys.stdout.write("Answered.\n")
+    return exits.OK
+
+
+async def _taken(log: SessionLog, session: str, after: int, key: str) -> CommandTaken | None:
+    events = (envelope.event for envelope in await log.read(session, after))
+    return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)

@@ -1,0 +1,139 @@
+"""`assent -p "…"`: one prompt, headless."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from assent import exits
+from assent.cli.parsing import Parser, complain
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
+    from assent.config import Settings
+    from assent.front.headless.run import Asking, Run
+
+DESCRIPTION = """\
+An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
+
+  assent -p "why does test_total fail?"            ask; on a terminal you approve what it wants to do
+  git diff | assent -p "review this"               standard input goes before the prompt
+  assent --resume 20261115-… -p "and now the docs" go on with an earlier session
+  assent tour                                      see it work, without a key"""
+
+COMMANDS = """\
+commands:
+  assent sessions list | show ID | export ID | fork ID
+  assent answer SESSION CALL OUTCOME               answer a waiting call from another terminal
+  assent tour                                      a guided tour on a sample project; needs no key
+
+environment:
+  GEMINI_API_KEY           the key for the model
+  GOOGLE_GEMINI_BASE_URL   another address for it
+  ASSENT_HOME              where sessions and settings live"""
+
+STDIN_LIMIT = 8_000_000
+
+
+def main(argv: list[str]) -> int:
+    args = build_parser().parse_args(argv)
+    if args.prompt is None and args.resume is None and sys.stdin.isatty():
+        complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
+        return exits.INPUT
+    return _run(args)
+
+
+def build_parser() -> Parser:
+    codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exits.MEANING.items())
+    parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
+    add = parser.add_argument
+    add("-p", "--prompt", metavar="TEXT", help="what to do; `-` reads all of it from standard input")
+    add("-m", "--model", metavar="NAME", help="the model, e.g. gemini-2.5-flash, or scripted:FILE to play a scenario")
+    add(
+        "--approval-mode",
+        choices=("default", "auto_edit", "yolo", "plan"),
+        help="default: ask; auto_edit: edits run; yolo: everything runs; plan: read only",
+    )
+    add(
+        "--allowed-tools",
+        action="append",
+        default=[],
+        metavar="LIST",
+        help='calls that need no question, e.g. "write_file,run_shell_command(git status)"; '
+        "a shell command must match exactly",
+    )
+    add(
+        "--ask",
+        choices=("inline", "wait", "refuse"),
+        help="when a call needs approval: ask here (default on a terminal), wait for an answer from elsewhere, "
+        "or refuse it (default otherwise)",
+    )
+    add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
+    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="go on with a session; the newest without ID")
+    add("-v", "--version", action="store_true", help="print the version")
+    return parser
+
+
+def _run(args: argparse.Namespace) -> int:
+    from assent.config import BadSettings, load_settings
+    from assent.policy.rules import BadRule
+
+    try:
+        request = _request(args, load_settings(os.environ))
+    except BadSettings as error:
+        complain(str(error))
+        return exits.CONFIG
+    except (BadRule, BadPrompt) as error:
+        complain(str(error))
+        return exits.INPUT
+    import asyncio
+
+    from assent.front.headless.run import run
+
+    return asyncio.run(run(request))
+
+
+class BadPrompt(ValueError):
+    """The prompt cannot be used; the message says why."""
+
+
+def _request(args: argparse.Namespace, settings: "Settings") -> "Run":
+    from assent.front.headless.run import Run
+    from assent.policy.rules import parse_allowed, split_allowed
+
+    listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
+    return Run(
+        prompt=_prompt(args.prompt, resuming=args.resume is not None),
+        model=args.model or os.environ.get("ASSENT_MODEL"),
+        mode=args.approval_mode,
+        settings=settings,
+        rules=tuple(parse_allowed(item) for item in listed),
+        output=args.output_format,
+        asking=args.ask or _default_asking(),
+        resume=args.resume,
+        folder=os.path.realpath(os.getcwd()),
+    )
+
+
+def _default_asking() -> "Asking":
+    return "inline" if sys.stdin.isatty() and sys.stderr.isatty() else "refuse"
+
+
+def _prompt(given: str | None, *, resuming: bool) -> str | None:
+    """The prompt, with standard input before it when there is some."""
+    piped = "" if sys.stdin.isatty() or (resuming and given is None) else _read_stdin()
+    text = "" if given in (None, "-") else given
+    whole = f"{piped}\n\n{text}" if piped.strip() and text else piped or text
+    if not whole.strip():
+        if resuming and given is None:
+            return None
+        raise BadPrompt('the prompt is empty; give one with -p "…" or on standard input')
+    return whole
+
+
+def _read_stdin() -> str:
+    data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
+    if len(data) > STDIN_LIMIT:
+        raise BadPrompt(f"standard input is longer than {STDIN_LIMIT:,} bytes; put it into a file and name that")
+    if b"\0" in data:
+        raise BadPrompt("standard input is not text")
+    return data.decode(errors="replace")

@@ -1,0 +1,130 @@
+"""`assent sessions list | show | export | fork`: what there is, what happened, all of it, and a copy to go on from."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Iterable
+
+from assent import exits
+from assent.cli.parsing import Parser, complain
+from assent.config import data_folder
+from assent.events import (
+    CallFinished,
+    CallRequested,
+    CallScheduled,
+    Envelope,
+    ModelReplied,
+    PromptSubmitted,
+    TurnFinished,
+    to_wire,
+)
+from assent.front.headless.output import call_label, duration
+from assent.front.lookup import NotFound, find_session
+from assent.front.question import option_line, question_lines
+from assent.front.style import Style
+from assent.parts import Text
+from assent.screen import make_safe
+from assent.session.fork import fork_session
+from assent.session.log import LogError, NoSuchSession, SessionInfo, SessionLog
+from assent.session.sqlite import SqliteLog
+from assent.session.state import SessionState, fold
+from assent.telemetry import records
+
+
+def main(argv: list[str]) -> int:
+    args = _parser().parse_args(argv)
+    try:
+        return asyncio.run(_main(args.action, args.session, telemetry=args.telemetry))
+    except (NoSuchSession, NotFound) as error:
+        complain(str(error))
+        return exits.INPUT
+    except LogError as error:
+        complain(str(error))
+        return exits.STORAGE
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "assent sessions",
+        "Lists sessions, shows one, exports it as JSON lines, or forks it into a new one.\n"
+        "ID may be shortened to its first characters; `latest` is the newest of this folder.",
+    )
+    parser.add_argument("action", choices=("list", "show", "export", "fork"), nargs="?", default="list")
+    parser.add_argument("session", metavar="ID", nargs="?", default="latest")
+    parser.add_argument("--telemetry", action="store_true", help="with export: one record per prompt, call and error")
+    return parser
+
+
+async def _main(action: str, name: str, *, telemetry: bool) -> int:
+    log = SqliteLog(data_folder(os.environ))
+    try:
+        if action == "list":
+            _write(_list_lines(await log.sessions()))
+            return exits.OK
+        session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
+        await _act(action, log, session, telemetry=telemetry)
+        return exits.OK
+    finally:
+        await log.close()
+
+
+async def _act(action: str, log: SessionLog, session: str, *, telemetry: bool) -> None:
+    envelopes = await log.read(session)
+    match action:
+        case "export" if telemetry:
+            _write(line.decode() for line in records(envelopes))
+        case "export":
+            _write(to_wire(envelope).decode() for envelope in envelopes)
+        case "fork":
+            _write([await fork_session(log, session)])
+        case _:
+            _write(_show_lines(envelopes, fold(session, envelopes), Style.for_stream(sys.stdout)))
+
+
+def _list_lines(sessions: list[SessionInfo]) -> Iterable[str]:
+    if not sessions:
+        yield 'No sessions yet. Begin one with: assent -p "…"'
+    for session in sessions:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
+        title = make_safe(session.title or "(no prompt)", "label").text
+        yield f"{session.id}  {when}  {session.events:>5} events  {make_safe(session.folder, 'label').text}  {title}"
+
+
+def _show_lines(envelopes: list[Envelope], state: SessionState, style: Style) -> Iterable[str]:
+    yield f"session {state.session} · {make_safe(state.folder, 'label').text} · {state.model} · mode {state.mode}"
+    for envelope in envelopes:
+        yield from _event_lines(envelope, state, style)
+    for call in state.waiting():
+        yield ""
+        yield from question_lines(call, style)
+        yield f"  answer with: assent answer {state.session} {call.request.call_id} yes|always|no"
+        yield style.dim(f"  {option_line(call.approval)}")
+
+
+def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Iterable[str]:
+    match envelope.event:
+        case PromptSubmitted(text=text):
+            yield f"\n{style.cyan('>')} {make_safe(text, 'prompt').text}"
+        case ModelReplied(parts=parts):
+            for part in parts:
+                if isinstance(part, Text):
+                    yield make_safe(part.text, "output").text
+        case CallRequested(request=request):
+            yield f"  ▸ {call_label(request, style)}"
+        case CallScheduled(decision=decision):
+            by = f" by {make_safe(decision.by, 'label').text}" if decision.by else ""
+            yield style.dim(f"    allowed{by}: {make_safe(decision.reason, 'label').text}")
+        case CallFinished():
+            why = f": {make_safe(envelope.event.failure.message, 'label').text}" if envelope.event.failure else ""
+            yield style.dim(f"    {envelope.event.status} after {duration(envelope.event.duration_ms)}{why}")
+        case TurnFinished(status=status, failure=failure):
+            why = f": {make_safe(failure.message, 'label').text}" if failure else ""
+            yield style.dim(f"  — {status}{why}")
+        case _:
+            pass
+
+
+def _write(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stdout.write(line + "\n")

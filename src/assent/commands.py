@@ -1,0 +1,70 @@
+"""What a client may ask of a session: one closed union. Commands are durable before they are acknowledged.
+
+Ground floor: plain frozen data. Terminal, headless, browser, editor and API all send these and nothing else.
+"""
+
+import msgspec
+from msgspec import Struct
+
+from assent.approval import Mode, Outcome
+from assent.parts import JsonObject
+
+
+class CommandBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
+    """Common shape. `by` says who asks: shown to the others, kept in the audit."""
+
+
+class Submit(CommandBase, frozen=True, tag="submit"):
+    text: str
+    by: str = ""
+
+
+class Answer(CommandBase, frozen=True, tag="answer"):
+    """Answers a waiting call. `digest` names exactly what the person saw; anything else is refused."""
+
+    call_id: str
+    outcome: Outcome
+    digest: str
+    reason: str = ""
+    content: str | None = None
+    """New content for the file the call would write."""
+    args: JsonObject | None = None
+    """New arguments for the call."""
+    by: str = ""
+
+
+class CancelTurn(CommandBase, frozen=True, tag="cancel_turn"):
+    reason: str = ""
+    by: str = ""
+
+
+class CancelCall(CommandBase, frozen=True, tag="cancel_call"):
+    call_id: str
+    reason: str = ""
+    by: str = ""
+
+
+class SetMode(CommandBase, frozen=True, tag="set_mode"):
+    mode: Mode
+    by: str = ""
+
+
+class RunTool(CommandBase, frozen=True, tag="run_tool"):
+    """A person runs a tool directly; the result stays with the person."""
+
+    tool: str
+    args: JsonObject
+    by: str = ""
+
+
+Command = Submit | Answer | CancelTurn | CancelCall | SetMode | RunTool
+
+_decoder: "msgspec.json.Decoder[Command]" = msgspec.json.Decoder(Command)
+
+
+def encode_command(command: Command) -> bytes:
+    return msgspec.json.encode(command)
+
+
+def decode_command(data: bytes | str) -> Command:
+    return _decoder.decode(data)

@@ -1,0 +1,278 @@
+"""What happened in a session: one closed union, the same on disk, on the wire, on screen and in the audit.
+
+Durable events are the session: gap-free sequence numbers, committed before anyone hears of them; all state is a fold
+of them.
+Transient events (deltas, live output) are only for those who watch now; they have no number and may be missed.
+On the wire an event is one flat JSON object: the envelope's fields, then the event's own.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from assent.approval import Approval, Decision, Grant, Mode, Outcome
+from assent.parts import Display, Failure, FinishReason, JsonObject, ModelPart, Result, Usage
+
+VERSION = 1
+"""Raised when an event changes its meaning; readers refuse what is newer than they know."""
+
+Initiator = Literal["model", "person"]
+CallStatus = Literal["success", "error", "cancelled"]
+TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected"]
+GateKind = Literal["batch", "eager"]
+
+
+class EventBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
+    """Common shape. No event may use the envelope's names: seq, ts, session, v."""
+
+
+# --- durable ---
+
+
+class SessionCreated(EventBase, frozen=True, tag="session.created"):
+    """Always the first event."""
+
+    folder: str
+    model: str
+    mode: Mode
+    version: str
+    gate: GateKind = "batch"
+    forked_from: str | None = None
+
+
+class SessionOpened(EventBase, frozen=True, tag="session.opened"):
+    """A process took the session over; `fence` outdates every earlier writer."""
+
+    fence: int
+    client: str
+
+
+class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
+    prompt_id: str
+    text: str
+    by: str
+    key: str = ""
+    """The idempotency key of the command, so that a repeated command is not a second prompt."""
+
+
+class ModelReplied(EventBase, frozen=True, tag="model.message"):
+    """A whole reply. Deltas came before as transient events; this is what counts."""
+
+    prompt_id: str
+    model: str
+    parts: tuple[ModelPart, ...]
+    finish: FinishReason
+    usage: Usage = Usage()
+
+
+class CallRequest(Struct, frozen=True, omit_defaults=True):
+    """Who wants which tool to do what."""
+
+    call_id: str
+    tool: str
+    args: JsonObject
+    prompt_id: str
+    initiator: Initiator = "model"
+    problem: str = ""
+    """Set when the request itself is refused, e.g. for a call id that was used before."""
+
+
+class CallRequested(EventBase, frozen=True, tag="call.requested"):
+    """→ validating"""
+
+    request: CallRequest
+
+
+class ApprovalRequested(EventBase, frozen=True, tag="approval.requested"):
+    """→ awaiting_approval. A second one for the same call replaces the first."""
+
+    call_id: str
+    approval: Approval
+    args: JsonObject | None = None
+    """Set when a person changed the arguments and is asked again."""
+
+
+class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
+    call_id: str
+    approval_id: str
+    outcome: Outcome
+    by: str
+    reason: str = ""
+    args: JsonObject | None = None
+    """Set when the answer changed the arguments: these are what runs."""
+
+
+class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
+    """→ scheduled"""
+
+    call_id: str
+    decision: Decision
+
+
+class CallStarted(EventBase, frozen=True, tag="call.started"):
+    """→ executing. Durable before the side effect; started without finished after a crash is *unknown*."""
+
+    call_id: str
+    digest: str
+
+
+class CallFinished(EventBase, frozen=True, tag="call.finished"):
+    """→ success, error or cancelled"""
+
+    call_id: str
+    status: CallStatus
+    result: Result
+    display: Display | None = None
+    failure: Failure | None = None
+    duration_ms: int = 0
+
+
+class GrantAdded(EventBase, frozen=True, tag="grant.added"):
+    grant: Grant
+
+
+class ModeChanged(EventBase, frozen=True, tag="mode.changed"):
+    mode: Mode
+    by: str
+
+
+class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
+    """Always the last event of a prompt."""
+
+    prompt_id: str
+    status: TurnStatus
+    failure: Failure | None = None
+    usage: Usage = Usage()
+
+
+class CommandTaken(EventBase, frozen=True, tag="command.taken"):
+    """A client's command was carried out or refused; `problem` says why not."""
+
+    key: str
+    by: str
+    problem: str = ""
+
+
+DurableEvent = (
+    SessionCreated
+    | SessionOpened
+    | PromptSubmitted
+    | ModelReplied
+    | CallRequested
+    | ApprovalRequested
+    | ApprovalAnswered
+    | CallScheduled
+    | CallStarted
+    | CallFinished
+    | GrantAdded
+    | ModeChanged
+    | TurnFinished
+    | CommandTaken
+)
+
+
+# --- transient ---
+
+
+class TextDelta(EventBase, frozen=True, tag="model.text"):
+    prompt_id: str
+    text: str
+
+
+class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
+    prompt_id: str
+    subject: str
+    description: str
+
+
+class ModelRetry(EventBase, frozen=True, tag="model.retry"):
+    """The stream broke and is asked for again: drop the deltas of this reply."""
+
+    prompt_id: str
+    attempt: int
+    reason: str
+    delay: float
+
+
+class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
+    """A batch waits for the one that is running."""
+
+    call_ids: tuple[str, ...]
+
+
+class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
+    """Somebody has the proposal open in an editor."""
+
+    call_id: str
+    by: str
+
+
+class CallOutput(EventBase, frozen=True, tag="call.output"):
+    call_id: str
+    text: str
+
+
+class CallProcess(EventBase, frozen=True, tag="call.process"):
+    call_id: str
+    pid: int
+
+
+TransientEvent = TextDelta | ThoughtDelta | ModelRetry | CallsQueued | ApprovalModifying | CallOutput | CallProcess
+
+Event = DurableEvent | TransientEvent
+
+
+# --- the envelope ---
+
+
+class Envelope(Struct, frozen=True):
+    """An event with its place: session, time, and for durable ones the sequence number (0 when transient)."""
+
+    seq: int
+    ts: float
+    session: str
+    event: Event
+
+
+class _Head(Struct):
+    seq: int
+    ts: float
+    session: str
+    v: int
+
+
+_encode = msgspec.json.Encoder().encode
+_event_decoder: "msgspec.json.Decoder[Event]" = msgspec.json.Decoder(Event)
+_head_decoder = msgspec.json.Decoder(_Head)
+
+
+class NewerFormat(ValueError):
+    """The event was written by a newer Assent."""
+
+
+def encode_event(event: Event) -> bytes:
+    return _encode(event)
+
+
+def decode_event(data: bytes | str, v: int = VERSION) -> Event:
+    if v > VERSION:
+        raise NewerFormat(f"this session was written by a newer Assent (format {v}, this one reads {VERSION})")
+    return _event_decoder.decode(data)
+
+
+def to_wire(envelope: Envelope) -> bytes:
+    """One flat JSON object: `{"seq":…,"ts":…,"session":…,"v":…,"type":…, …}`."""
+    head = _encode(_Head(envelope.seq, envelope.ts, envelope.session, VERSION))
+    return head[:-1] + b"," + _encode(envelope.event)[1:]
+
+
+def from_wire(data: bytes | str) -> Envelope:
+    head = _head_decoder.decode(data)
+    return Envelope(head.seq, head.ts, head.session, decode_event(data, head.v))
+
+
+def type_of(event: Event) -> str:
+    """The event's name on the wire, e.g. `call.started`."""
+    config: Any = type(event).__struct_config__
+    return config.tag

@@ -1,0 +1,27 @@
+"""Exit codes: stable, documented in `assent --help`, the same for every front end that ends a process."""
+
+from typing import Final
+
+OK: Final = 0
+ERROR: Final = 1
+AUTH: Final = 41
+INPUT: Final = 42
+CONFIG: Final = 52
+TURN_LIMIT: Final = 53
+BUSY: Final = 56
+WAITING: Final = 57
+STORAGE: Final = 74
+CANCELLED: Final = 130
+
+MEANING: Final = {
+    OK: "done",
+    ERROR: "the model or Assent itself failed",
+    AUTH: "no key for the model, or it was refused",
+    INPUT: "the command line or the prompt cannot be used",
+    CONFIG: "the settings file cannot be used",
+    TURN_LIMIT: "stopped after the largest number of turns",
+    BUSY: "the session is open in another process",
+    WAITING: "stopped with calls that wait for an answer; resume to go on",
+    STORAGE: "the session log cannot be written or read",
+    CANCELLED: "cancelled by the user",
+}

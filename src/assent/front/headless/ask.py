@@ -1,0 +1,172 @@
+"""Asks for approvals on the terminal, one at a time, while everything else goes on.
+
+An answer may come from anywhere; when another client is faster, the question closes and says who answered. Input typed
+before a question appeared never answers it, and an empty line or anything unclear means no answer at all.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from assent.approval import EditDetails
+from assent.commands import Answer, Command
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallFinished,
+    CallScheduled,
+    CommandTaken,
+    Envelope,
+)
+from assent.front.question import offered_keys, option_line, question_lines
+from assent.front.style import Style
+from assent.process.editor import edit_text
+from assent.scheduler.call import AwaitingApproval
+from assent.screen import make_safe
+
+Send = Callable[[Command], Awaitable[str]]
+
+
+class Asker(Protocol):
+    """Somebody who answers questions: gets every event, and sends answers as commands."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def event(self, envelope: Envelope) -> None: ...
+
+
+class TerminalAsker:
+    """Feed it every event; it prints to stderr and reads lines from stdin."""
+
+    def __init__(self, waiting: Callable[[], list[AwaitingApproval]], send: Send, style: Style, me: str) -> None:
+        self._waiting = waiting
+        self._send = send
+        self._style = style
+        self._me = me
+        self._asking: AwaitingApproval | None = None
+        self._sent: dict[str, str] = {}
+        """Answers under way: command key → call id."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._listening = False
+
+    def start(self) -> None:
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)
+        self._listening = True
+        self._next()
+
+    def stop(self) -> None:
+        if self._listening:
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            self._listening = False
+        for task in self._tasks:
+            task.cancel()
+
+    # --- events ---
+
+    async def event(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case ApprovalRequested():
+                self._next()
+            case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
+                if by != self._me:
+                    self._say(f"answered by {make_safe(by or 'another client', 'label').text}")
+                self._close()
+            case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) if self._is_asked(call_id):
+                self._say("no longer needed")
+                self._close()
+            case CommandTaken(key=key, problem=problem) if key in self._sent:
+                del self._sent[key]
+                if problem:
+                    self._say(self._style.red(f"not taken: {make_safe(problem, 'label').text}"))
+                self._close()
+            case _:
+                pass
+
+    def _is_asked(self, call_id: str) -> bool:
+        return self._asking is not None and self._asking.request.call_id == call_id
+
+    def _close(self) -> None:
+        self._asking = None
+        self._next()
+
+    # --- asking ---
+
+    def _next(self) -> None:
+        if self._asking is not None or self._sent or not self._listening:
+            return
+        under_way = set(self._sent.values())
+        calls = [call for call in self._waiting() if call.request.call_id not in under_way and not call.answered_by]
+        if calls:
+            self._show(calls[0], len(calls))
+
+    def _show(self, call: AwaitingApproval, how_many: int) -> None:
+        self._asking = call
+        for line in question_lines(call, self._style):
+            self._say(line)
+        if how_many > 1:
+            self._say(self._style.dim(f"  ({how_many - 1} more after this)"))
+        _flush_input()
+        self._prompt(call)
+
+    def _prompt(self, call: AwaitingApproval) -> None:
+        sys.stderr.write(f"  {option_line(call.approval)} > ")
+        sys.stderr.flush()
+
+    def _readable(self) -> None:
+        line = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
+        if not line:  # the terminal is gone: nobody is there to ask any more
+            self.stop()
+            return
+        if self._asking is not None:
+            self._take(self._asking, line)
+
+    def _take(self, call: AwaitingApproval, line: str) -> None:
+        key, _, reason = line.strip().partition(" ")
+        outcome = offered_keys(call.approval).get(key.lower())
+        if outcome is None or (reason and outcome != "cancel"):
+            self._say(f"  please answer with one of: {', '.join(offered_keys(call.approval))}")
+            self._prompt(call)
+            return
+        answer = Answer(call.request.call_id, outcome, call.approval.digest, reason, by=self._me)
+        job = self._edit(call, answer) if outcome == "modify_with_editor" else self._answer(answer)
+        task = asyncio.create_task(job)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, answer: Answer) -> None:
+        self._asking = None
+        self._sent[await self._send(answer)] = answer.call_id
+
+    async def _edit(self, call: AwaitingApproval, answer: Answer) -> None:
+        """Opens the person's editor on the proposal; the question is then asked again with what came out."""
+        details = call.approval.details
+        assert isinstance(details, EditDetails)
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        try:
+            content = await edit_text(details.path, details.new)
+        except OSError as error:
+            self._say(self._style.red(f"  the editor failed: {error}"))
+            content = None
+        finally:
+            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)
+        if content is None or content == details.new:
+            self._say("  nothing was changed")
+            self._prompt(call)
+            return
+        edited = Answer(answer.call_id, answer.outcome, answer.digest, content=content, by=self._me)
+        await self._answer(edited)
+
+    def _say(self, line: str) -> None:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+def _flush_input() -> None:
+    """Throws away what was typed before the question was there."""
+    import termios
+
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -1,0 +1,168 @@
+"""The three output formats. Each gets every event and, at the very end, exactly one summary.
+
+- text: the answer on stdout; what the tools do on stderr.
+- json: one object at the end.
+- stream-json: every event as a line, then the summary as the last line.
+"""
+
+import sys
+from typing import Protocol, TextIO
+
+import msgspec
+
+from assent.events import (
+    CallFinished,
+    CallOutput,
+    CallRequest,
+    CallRequested,
+    CallStarted,
+    Envelope,
+    ModelReplied,
+    ModelRetry,
+    TextDelta,
+    to_wire,
+)
+from assent.front.headless.summary import Summary
+from assent.front.style import Style
+from assent.parts import Text
+from assent.screen import SafeStream, make_safe
+
+
+class Output(Protocol):
+    def event(self, envelope: Envelope) -> None: ...
+
+    def finish(self, summary: Summary) -> None: ...
+
+
+class JsonOutput:
+    def event(self, envelope: Envelope) -> None:
+        pass
+
+    def finish(self, summary: Summary) -> None:
+        _write(sys.stdout, msgspec.json.format(msgspec.json.encode(summary)).decode() + "\n")
+
+
+class StreamJsonOutput:
+    def event(self, envelope: Envelope) -> None:
+        _write(sys.stdout, to_wire(envelope).decode() + "\n")
+
+    def finish(self, summary: Summary) -> None:
+        _write(sys.stdout, msgspec.json.encode(summary).decode() + "\n")
+
+
+class TextOutput:
+    """On a terminal the answer appears as it comes; in a pipe only whole replies are written, never a broken one."""
+
+    def __init__(self, style: Style, *, live: bool) -> None:
+        """`live`: show what commands print while they run."""
+        self._style = style
+        self._shows_live = live
+        self._streams = sys.stdout.isatty()
+        self._text: SafeStream | None = None
+        self._live: SafeStream | None = None
+        self._calls: dict[str, CallRequest] = {}
+        self._column_open = False
+
+    def event(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case TextDelta(text=text) if self._streams:
+                self._stream(text)
+            case ModelReplied(parts=parts):
+                self._whole([part.text for part in parts if isinstance(part, Text)])
+            case ModelRetry(reason=reason, delay=delay):
+                self._retry(reason, delay)
+            case CallRequested(request=request):
+                self._calls[request.call_id] = request
+            case CallStarted(call_id=call_id):
+                self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
+            case CallOutput(text=text):
+                self._live_output(text)
+            case CallFinished():
+                self._finished(envelope.event)
+            case _:
+                pass
+
+    def finish(self, summary: Summary) -> None:
+        self._end_line()
+        if summary.error is not None:
+            self._note(self._style.red(f"✗ {make_safe(summary.error.message, 'prompt').text}"))
+        elif summary.status == "cancelled":
+            self._note("Cancelled. What was done is kept.")
+        elif summary.status == "max_turns":
+            self._note("Stopped: the largest number of turns was reached.")
+
+    # --- the answer ---
+
+    def _stream(self, text: str) -> None:
+        if self._text is None:
+            self._text = SafeStream("output")
+        _write(sys.stdout, self._text.feed(text))
+        self._column_open = True
+
+    def _whole(self, texts: list[str]) -> None:
+        if self._streams:
+            if self._text is not None:
+                _write(sys.stdout, self._text.close())
+                self._text = None
+            self._end_line()
+        elif any(texts):
+            _write(sys.stdout, make_safe("".join(texts), "output").text.rstrip("\n") + "\n")
+
+    def _retry(self, reason: str, delay: float) -> None:
+        self._text = None
+        self._note(self._style.dim(f"↻ {make_safe(reason, 'label').text}; trying again in {delay:.0f} s"))
+
+    # --- the tools ---
+
+    def _label(self, call_id: str) -> str:
+        request = self._calls[call_id]
+        return call_label(request, self._style)
+
+    def _live_output(self, text: str) -> None:
+        if not self._shows_live:
+            return
+        if self._live is None:
+            self._live = SafeStream("output")
+        _write(sys.stderr, self._live.feed(text))
+
+    def _finished(self, event: CallFinished) -> None:
+        if self._live is not None:
+            _write(sys.stderr, self._live.close())
+            self._live = None
+        mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
+        why = "" if event.failure is None else f": {make_safe(event.failure.message, 'label').text}"
+        self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
+
+    def _note(self, line: str) -> None:
+        self._end_line()
+        _write(sys.stderr, line + "\n")
+
+    def _end_line(self) -> None:
+        if self._column_open:
+            _write(sys.stdout, "\n")
+            self._column_open = False
+
+
+def call_label(request: CallRequest, style: Style) -> str:
+    """The tool and what it is about, on one line."""
+    about = next((value for value in request.args.values() if isinstance(value, str)), "")
+    return f"{style.bold(make_safe(request.tool, 'label').text)} {make_safe(about, 'label').text}".rstrip()
+
+
+def duration(milliseconds: int) -> str:
+    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def make_output(kind: str) -> Output:
+    match kind:
+        case "json":
+            return JsonOutput()
+        case "stream-json":
+            return StreamJsonOutput()
+        case _:
+            return TextOutput(Style.for_stream(sys.stderr), live=sys.stderr.isatty())

@@ -1,0 +1,223 @@
+"""One headless run: open or make a session, send the prompt, show what happens, end with exactly one result."""
+
+import asyncio
+import getpass
+import os
+import signal
+import sys
+import time
+from typing import Literal
+
+from msgspec import Struct
+
+from assent import exits
+from assent.approval import Mode
+from assent.commands import CancelTurn, SetMode, Submit
+from assent.config import Settings, data_folder
+from assent.events import Envelope, PromptSubmitted, TurnFinished
+from assent.files.workspace import Workspace
+from assent.front.headless.ask import Asker, TerminalAsker
+from assent.front.headless.output import Output, make_output
+from assent.front.headless.summary import Summariser, Summary
+from assent.front.lookup import NotFound, find_session
+from assent.front.style import Style
+from assent.models.base import Model, ModelError
+from assent.models.choose import open_model
+from assent.parts import Failure
+from assent.policy.rules import Rule
+from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
+from assent.session.runner import Options, Runner, create_session
+from assent.session.sqlite import SqliteLog
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
+
+Asking = Literal["inline", "wait", "refuse"]
+
+
+class Run(Struct, frozen=True):
+    """What to do, as the command line says it."""
+
+    prompt: str | None
+    model: str | None
+    """None: the session's own when resuming, otherwise that of the settings."""
+    mode: Mode | None
+    settings: Settings
+    rules: tuple[Rule, ...] = ()
+    output: str = "text"
+    asking: Asking = "refuse"
+    resume: str | None = None
+    folder: str = ""
+
+
+def me() -> str:
+    """Who answers from here: the user and the terminal."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "somebody"
+    return f"{user}@pid{os.getpid()}"
+
+
+async def run(request: Run) -> int:
+    output = make_output(request.output)
+    log = SqliteLog(data_folder(os.environ))
+    try:
+        return await _run(request, log, output)
+    except ModelError as error:
+        return _failed(output, Failure(error.type, str(error)))
+    except SessionBusy as error:
+        return _failed(output, Failure("busy", str(error)))
+    except (NoSuchSession, NotFound) as error:
+        return _failed(output, Failure("input", str(error)))
+    except LogError as error:
+        return _failed(output, Failure("storage", str(error)))
+    finally:
+        await log.close()
+
+
+def _failed(output: Output, failure: Failure, session: str = "") -> int:
+    summary = Summary(session_id=session, status="error", error=failure)
+    output.finish(summary)
+    return summary.exit_code()
+
+
+async def _run(request: Run, log: SessionLog, output: Output) -> int:
+    resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
+    folder = resumed.folder if resumed is not None else request.folder
+    name = request.model or (resumed.model if resumed is not None else request.settings.model)
+    model = open_model(name, os.environ)
+    try:
+        session = resumed.id if resumed is not None else await _create(request, log, name)
+        return await _run_session(request, log, session, model, folder, output)
+    finally:
+        await model.close()
+
+
+async def _create(request: Run, log: SessionLog, model: str) -> str:
+    mode = request.mode or request.settings.approval_mode
+    return await create_session(log, request.folder, model, mode, request.settings.gate)
+
+
+async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
+    options = Options(
+        rules=request.rules,
+        attended=request.asking != "refuse",
+        max_turns=request.settings.max_turns,
+        approval_ttl=request.settings.approval_ttl,
+        client=f"headless {me()}",
+    )
+    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
+    registry = Registry(builtin_tools(workspace))
+    async with await Runner.open(log, session, model, registry, options) as runner:
+        asker = None
+        if request.asking == "inline":
+            asker = TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
+        return await HeadlessRun(runner, request, output, asker).until_done()
+
+
+class HeadlessRun:
+    """Follows one session until its prompt is answered."""
+
+    def __init__(self, runner: Runner, request: Run, output: Output, asker: Asker | None = None) -> None:
+        self._runner = runner
+        self._request = request
+        self._output = output
+        self._summariser = Summariser(runner.session, time.time())
+        self._asker = asker
+        self._awaited: str | None = runner.state.open_prompt
+        """The prompt whose end we wait for."""
+        self._key: str | None = None
+        self._interrupts = 0
+        self._cancelling: asyncio.Future[str] | None = None
+
+    async def until_done(self) -> int:
+        if self._request.prompt is None and self._awaited is None:
+            text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
+            return _failed(self._output, Failure("input", text), self._runner.session)
+        if self._nobody_can_answer():
+            return self._finish_waiting()
+        events = self._runner.subscribe()
+        self._handle_signals()
+        await self._show_opening()
+        try:
+            await self._begin()
+            async for envelope in events:
+                if await self._show(envelope):
+                    break
+        finally:
+            if self._asker is not None:
+                self._asker.stop()
+        return self._finish()
+
+    def _nobody_can_answer(self) -> bool:
+        """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
+        return self._request.asking == "refuse" and bool(self._runner.state.waiting())
+
+    async def _show_opening(self) -> None:
+        """The events before we could subscribe: a stream begins with the session's creation or its opening."""
+        until = self._runner.state.seq
+        after = 0 if self._request.resume is None else self._runner.opened_at - 1
+        for envelope in await self._runner.read(after):
+            if envelope.seq <= until:
+                self._output.event(envelope)
+
+    async def _begin(self) -> None:
+        if self._request.mode is not None and self._request.mode != self._runner.state.mode:
+            await self._runner.send(SetMode(self._request.mode, by=me()))
+        if self._request.prompt is not None:
+            self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
+        if self._asker is not None:
+            self._asker.start()
+
+    async def _show(self, envelope: Envelope) -> bool:
+        """Passes the event on to all who want it; true when it was the last one."""
+        self._output.event(envelope)
+        self._summariser.event(envelope)
+        if self._asker is not None:
+            await self._asker.event(envelope)
+        match envelope.event:
+            case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key:
+                self._awaited = prompt_id
+            case TurnFinished(prompt_id=prompt_id):
+                return prompt_id == self._awaited and self._key_seen()
+            case _:
+                pass
+        return False
+
+    def _key_seen(self) -> bool:
+        return self._key is None or self._key in self._runner.state.keys
+
+    def _finish(self) -> int:
+        failure = self._runner.failure
+        if failure is not None:
+            self._summariser.summary.status = "error"
+            self._summariser.summary.error = Failure("storage", str(failure))
+        summary = self._summariser.finish(time.time())
+        self._output.finish(summary)
+        return summary.exit_code()
+
+    def _finish_waiting(self) -> int:
+        calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
+        session = self._runner.session
+        sys.stderr.write(
+            f"Calls wait for an answer and nobody is here to give it: {calls}\n"
+            f"Look at them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
+            f"then go on with `assent --resume {session}`.\n"
+        )
+        self._summariser.summary.status = "waiting"
+        self._output.finish(self._summariser.finish(time.time()))
+        return exits.WAITING
+
+    # --- Ctrl-C ---
+
+    def _handle_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupted)
+
+    def _interrupted(self) -> None:
+        """First: cancel the turn and keep what was done. Again: leave at once; the log has it all."""
+        self._interrupts += 1
+        if self._interrupts > 1:
+            os._exit(exits.CANCELLED)
+        self._cancelling = asyncio.ensure_future(self._runner.send(CancelTurn("The user pressed Ctrl-C.", by=me())))

@@ -1,0 +1,101 @@
+"""What came of a prompt: the answer, the counts, the status. A fold of the events, shared by all output formats."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from assent import exits
+from assent.events import CallFinished, CallScheduled, Envelope, ModelReplied, TurnFinished, TurnStatus
+from assent.parts import Failure, Text, Usage
+
+Status = Literal["success", "error", "cancelled", "max_turns", "waiting"]
+
+_STATUS: dict[TurnStatus, Status] = {
+    "completed": "success",
+    "cancelled": "cancelled",
+    "failed": "error",
+    "max_turns": "max_turns",
+    "loop_detected": "error",
+}
+
+
+class ToolStats(Struct):
+    total: int = 0
+    success: int = 0
+    error: int = 0
+    cancelled: int = 0
+    duration_ms: int = 0
+
+
+class Stats(Struct):
+    duration_ms: int = 0
+    requests: int = 0
+    tokens: dict[str, int] = field(default_factory=dict[str, int])
+    tools: ToolStats = field(default_factory=ToolStats)
+    decisions: dict[str, int] = field(default_factory=dict[str, int])
+    """How calls came to be allowed: by person, rule, mode, grant, or because the tool is harmless."""
+
+
+class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
+    """The final result; its `type` makes it a line of the event stream."""
+
+    session_id: str = ""
+    status: Status = "error"
+    response: str = ""
+    error: Failure | None = None
+    stats: Stats = field(default_factory=Stats)
+
+    def exit_code(self) -> int:
+        match self.status:
+            case "success":
+                return exits.OK
+            case "cancelled":
+                return exits.CANCELLED
+            case "max_turns":
+                return exits.TURN_LIMIT
+            case "waiting":
+                return exits.WAITING
+            case "error":
+                return _ERROR_CODES.get(self.error.type if self.error else "", exits.ERROR)
+
+
+_ERROR_CODES = {"auth": exits.AUTH, "input": exits.INPUT, "storage": exits.STORAGE, "busy": exits.BUSY}
+
+
+class Summariser:
+    def __init__(self, session: str, started_at: float) -> None:
+        self.summary = Summary(session_id=session)
+        self._started_at = started_at
+        self._texts: list[str] = []
+        self._usage = Usage()
+
+    def event(self, envelope: Envelope) -> None:
+        stats = self.summary.stats
+        match envelope.event:
+            case ModelReplied(parts=parts, usage=usage):
+                stats.requests += 1
+                self._usage += usage
+                self._texts += ["".join(part.text for part in parts if isinstance(part, Text))]
+            case CallScheduled(decision=decision):
+                stats.decisions[decision.source] = stats.decisions.get(decision.source, 0) + 1
+            case CallFinished(status=status, duration_ms=took):
+                stats.tools.total += 1
+                stats.tools.duration_ms += took
+                setattr(stats.tools, status, getattr(stats.tools, status) + 1)
+            case TurnFinished(status=status, failure=failure):
+                self.summary.status, self.summary.error = _STATUS[status], failure
+            case _:
+                pass
+
+    def finish(self, now: float) -> Summary:
+        self.summary.response = "\n\n".join(text for text in self._texts if text)
+        self.summary.stats.duration_ms = round((now - self._started_at) * 1000)
+        usage = self._usage
+        self.summary.stats.tokens = {
+            "input": usage.input,
+            "output": usage.output,
+            "thoughts": usage.thoughts,
+            "cached": usage.cached,
+            "total": usage.total,
+        }
+        return self.summary

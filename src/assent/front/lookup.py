@@ -1,0 +1,45 @@
+"""Finds sessions and calls by what people type: a whole id, the start of one, or `latest`."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from assent.session.log import NoSuchSession, SessionInfo, SessionLog, no_such_session
+
+T = TypeVar("T")
+
+
+class NotFound(LookupError):
+    """Nothing, or more than one thing, has that name; the message lists what there is."""
+
+
+async def find_session(log: SessionLog, name: str, folder: str | None = None) -> SessionInfo:
+    """`latest` prefers the newest session of this folder."""
+    sessions = await log.sessions()
+    if name == "latest":
+        return _latest(sessions, folder)
+    matching = [session for session in sessions if session.id.startswith(name)]
+    exact = [session for session in matching if session.id == name]
+    if len(exact or matching) != 1:
+        raise _ambiguous(name, [session.id for session in matching]) if matching else no_such_session(name)
+    return (exact or matching)[0]
+
+
+def _latest(sessions: list[SessionInfo], folder: str | None) -> SessionInfo:
+    here = [session for session in sessions if session.folder == folder]
+    for session in here or sessions:
+        return session
+    raise NoSuchSession("there is no session yet")
+
+
+def find_by_start(name: str, things: Mapping[str, T]) -> T:
+    if name in things:
+        return things[name]
+    matching = [key for key in things if key.startswith(name)]
+    if len(matching) != 1:
+        raise _ambiguous(name, matching or things)
+    return things[matching[0]]
+
+
+def _ambiguous(name: str, candidates: Iterable[str]) -> NotFound:
+    listed = ", ".join(candidates) or "nothing"
+    return NotFound(f"{name!r} names no single one of: {listed}")

@@ -1,0 +1,112 @@
+"""A waiting approval as plain lines: exactly what would happen, made safe, with the answers that are offered.
+
+For places that print lines (the headless terminal, `assent sessions show`); it asks nobody.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from assent.approval import Approval, Details, EditDetails, ExecDetails, InfoDetails, McpDetails, Outcome
+from assent.front.style import Style
+from assent.scheduler.call import AwaitingApproval
+from assent.screen import make_safe
+
+KEYS: dict[str, Outcome] = {
+    "y": "proceed_once",
+    "a": "proceed_always",
+    "s": "proceed_always_server",
+    "t": "proceed_always_tool",
+    "e": "modify_with_editor",
+    "n": "cancel",
+}
+
+
+def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
+    """What is asked, and why."""
+    yield style.yellow(style.bold(f"? {_title(call.approval.details)}"))
+    yield from (f"  {line}" for line in _body(call.approval.details, style))
+    for warning in _hidden(call.approval.details):
+        yield style.red(f"  ! {warning}")
+    yield style.dim(f"  asked because {safe(call.approval.why)}")
+
+
+def option_line(approval: Approval) -> str:
+    """The keys that are offered, with what they mean here."""
+    return " · ".join(f"[{key}] {_meaning(outcome, approval)}" for key, outcome in offered_keys(approval).items())
+
+
+def offered_keys(approval: Approval) -> dict[str, Outcome]:
+    return {key: outcome for key, outcome in KEYS.items() if outcome in approval.options}
+
+
+def _meaning(outcome: Outcome, approval: Approval) -> str:
+    match outcome:
+        case "proceed_once":
+            return "yes, once"
+        case "proceed_always":
+            return f"always: {safe(approval.always.reach(), 'label')}" if approval.always else "always"
+        case "proceed_always_server":
+            return "always, every tool of this server"
+        case "proceed_always_tool":
+            return "always, this tool"
+        case "modify_with_editor":
+            return "edit first"
+        case "cancel":
+            return "no (add a reason after it: n not now)"
+
+
+def _title(details: Details) -> str:
+    match details:
+        case EditDetails(path=path, old=None):
+            return f"Create {safe(path, 'label')}"
+        case EditDetails(path=path):
+            return f"Change {safe(path, 'label')}"
+        case ExecDetails(risk=risk):
+            return f"Run a command (risk: {risk})"
+        case InfoDetails():
+            return "Ask the outside world"
+        case McpDetails(server=server, tool=tool):
+            return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
+
+
+def _body(details: Details, style: Style) -> Iterator[str]:
+    match details:
+        case EditDetails(diff=diff):
+            yield from (_diff_line(line, style) for line in safe(diff).splitlines())
+        case ExecDetails():
+            yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
+            yield f"in {safe(details.directory, 'label')}"
+            colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
+            yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
+        case InfoDetails(prompt=prompt, urls=urls):
+            yield from safe(prompt).splitlines()
+            yield from (style.cyan(safe(url)) for url in urls)
+        case McpDetails(args=args):
+            yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
+
+
+def _diff_line(line: str, style: Style) -> str:
+    match line[:1]:
+        case "+":
+            return style.green(line)
+        case "-":
+            return style.red(line)
+        case "@":
+            return style.cyan(line)
+        case _:
+            return line
+
+
+def _hidden(details: Details) -> tuple[str, ...]:
+    match details:
+        case EditDetails(diff=text) | ExecDetails(command=text):
+            return make_safe(text, "prompt").suspicious
+        case InfoDetails(urls=urls):
+            return make_safe(" ".join(urls), "prompt").suspicious
+        case McpDetails(args=args):
+            return make_safe(msgspec.json.encode(args).decode(), "prompt").suspicious
+
+
+def safe(text: str, context: str = "prompt") -> str:
+    return make_safe(text, "label" if context == "label" else "prompt").text

@@ -1,0 +1,15 @@
+"""A shopping cart: prices in cents."""
+
+
+def subtotal(items):
+    return sum(price * count for price, count in items)
+
+
+def discount(amount):
+    """Ten percent off from 100.00 on."""
+    return amount // 10 if amount > 10_000 else 0
+
+
+def total(items):
+    amount = subtotal(items)
+    return amount - discount(amount)

@@ -1,0 +1,110 @@
+"""Plays the tour in a scratch folder. On a terminal the person answers; without one it answers itself and says so."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from assent.commands import Answer
+from assent.config import Settings
+from assent.events import ApprovalRequested, Envelope
+from assent.files.workspace import Workspace
+from assent.front.headless.ask import Asker, Send, TerminalAsker
+from assent.front.headless.output import TextOutput
+from assent.front.headless.run import HeadlessRun, Run, me
+from assent.front.question import question_lines
+from assent.front.style import Style
+from assent.models.scripted import ScriptedModel
+from assent.scheduler.call import AwaitingApproval
+from assent.session.runner import Options, Runner, create_session
+from assent.session.sqlite import SqliteLog
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
+
+HERE = Path(__file__).parent
+PROMPT = "A test of this project fails. Find out why, fix it, and show me that it works."
+
+
+async def tour(*, interactive: bool) -> int:
+    scratch = Path(tempfile.mkdtemp(prefix="assent-tour-"))
+    project = scratch / "cart"
+    shutil.copytree(HERE / "sample", project, ignore=shutil.ignore_patterns("__pycache__"))
+    style = Style.for_stream(sys.stderr)
+    _introduce(project, style, interactive=interactive)
+    log = SqliteLog(scratch / "home")
+    try:
+        code = await _play(log, str(project), style, interactive=interactive)
+    finally:
+        await log.close()
+    _say_goodbye(scratch, style)
+    return code
+
+
+async def _play(log: SqliteLog, project: str, style: Style, *, interactive: bool) -> int:
+    model = ScriptedModel.from_file(HERE / "scenario.json")
+    session = await create_session(log, project, "scripted tour", "default")
+    registry = Registry(builtin_tools(Workspace([project], project)))
+    async with await Runner.open(log, session, model, registry, Options(client="tour")) as runner:
+        asker: Asker = (
+            TerminalAsker(runner.waiting, runner.send, style, me())
+            if interactive
+            else TourAnswers(runner.waiting, runner.send, style)
+        )
+        request = Run(PROMPT, None, None, Settings(), asking="wait", folder=project)
+        return await HeadlessRun(runner, request, TextOutput(style, live=True), asker).until_done()
+
+
+class TourAnswers:
+    """Answers in the person's place, and says which answer it gave."""
+
+    def __init__(self, waiting: Callable[[], list[AwaitingApproval]], send: Send, style: Style) -> None:
+        self._waiting = waiting
+        self._send = send
+        self._style = style
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+    async def event(self, envelope: Envelope) -> None:
+        if not isinstance(envelope.event, ApprovalRequested):
+            return
+        for call in self._waiting():
+            if call.request.call_id == envelope.event.call_id:
+                await self._answer(call)
+
+    async def _answer(self, call: AwaitingApproval) -> None:
+        for line in question_lines(call, self._style):
+            sys.stderr.write(line + "\n")
+        sys.stderr.write(self._style.green("  ➜ no terminal here, so the tour answered: yes, once\n"))
+        await self._send(Answer(call.request.call_id, "proceed_once", call.approval.digest, by="tour"))
+
+
+def _introduce(project: Path, style: Style, *, interactive: bool) -> None:
+    who = "you answer its questions" if interactive else "the tour answers its questions, because there is no terminal"
+    sys.stderr.write(
+        f"{style.bold('Assent: a guided tour')}\n"
+        f"{style.dim('The model is a script. Scheduler, tools, approvals and log are the real ones;')}\n"
+        f"{style.dim(f'{who}. The project is a copy in {project}.')}\n\n"
+        f"{style.cyan('>')} {PROMPT}\n\n"
+    )
+
+
+def _say_goodbye(scratch: Path, style: Style) -> None:
+    home = scratch / "home"
+    sys.stderr.write(
+        f"\n{style.dim('That was the tour. Everything that happened is in its log:')}\n"
+        f"  ASSENT_HOME={home} {_program()} sessions show\n"
+        f"{style.dim('With a key for a model you do the same on your own project:')}\n"
+        f'  export GEMINI_API_KEY=…; {_program()} -p "…"\n'
+    )
+
+
+def _program() -> str:
+    """How this program was called, so that the lines above can be copied."""
+    name = sys.argv[0]
+    return os.path.relpath(name) if os.sep in name and os.path.exists(name) else "assent"

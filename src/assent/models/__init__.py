@@ -1,0 +1,1 @@
+"""Models: one small protocol, one adapter a provider. They know no tools, no policy and no session."""

@@ -1,0 +1,90 @@
+"""The Model protocol: a request goes in, chunks stream out, and the last one is `Finished`.
+
+A stream that ends without `Finished` was cut. What can go wrong:
+
+    ModelError
+    ├── AuthFailed       the key is missing or refused; the person must act
+    ├── BadRequest       the provider refuses the request as it is; trying again does not help
+    ├── QuotaExhausted   no more today; a smaller model may still answer
+    └── Transient        worth trying again, perhaps after `retry_after` seconds
+        └── BrokenStream the reply was cut or malformed; nothing of it may be used
+"""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from msgspec import Struct
+
+from assent.parts import Declaration, FinishReason, JsonObject, Message, Usage
+
+
+class ModelError(Exception):
+    """`str(error)` says what happened and, where the person can act, what to do."""
+
+    type = "model_error"
+
+
+class AuthFailed(ModelError):
+    type = "auth"
+
+
+class BadRequest(ModelError):
+    type = "bad_request"
+
+
+class QuotaExhausted(ModelError):
+    type = "quota"
+
+
+class Transient(ModelError):
+    type = "unavailable"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class BrokenStream(Transient):
+    type = "broken_stream"
+
+
+class Request(Struct, frozen=True):
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[Declaration, ...] = ()
+
+
+class TextChunk(Struct, frozen=True):
+    text: str
+    signature: str | None = None
+
+
+class ThoughtChunk(Struct, frozen=True):
+    text: str
+    signature: str | None = None
+
+
+class CallChunk(Struct, frozen=True):
+    """A whole call: providers that stream arguments in pieces are put together by their adapter."""
+
+    name: str
+    args: JsonObject
+    call_id: str | None = None
+    signature: str | None = None
+
+
+class Finished(Struct, frozen=True):
+    reason: FinishReason
+    usage: Usage = Usage()
+
+
+Chunk = TextChunk | ThoughtChunk | CallChunk | Finished
+
+
+class Model(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,51 @@
+"""From a model's name to a model. Adapters are imported here, one by one, and only when they are chosen."""
+
+from collections.abc import Mapping
+
+from assent.models.base import AuthFailed, BadRequest, Model
+
+SCRIPTED = "scripted:"
+BASE_URL = "https://generativelanguage.googleapis.com"
+
+NO_KEY = (
+    "No key for the model. Get one for free at https://aistudio.google.com/apikey\n"
+    "and set it in this shell: export GEMINI_API_KEY=<your key>\n"
+    "To try Assent without a key: make run, or assent tour."
+)
+
+
+def open_model(name: str, env: Mapping[str, str]) -> Model:
+    """`scripted:PATH` plays a scenario; any other name is a Gemini model."""
+    if name.startswith(SCRIPTED):
+        return _scripted(name.removeprefix(SCRIPTED))
+    return _gemini(name, env)
+
+
+def _scripted(path: str) -> Model:
+    from pathlib import Path
+
+    from assent.models.scripted import ScriptedModel
+
+    return ScriptedModel.from_file(Path(path))
+
+
+def _gemini(name: str, env: Mapping[str, str]) -> Model:
+    key = (env.get("GEMINI_API_KEY") or env.get("GOOGLE_API_KEY") or "").strip()
+    if not key:
+        raise AuthFailed(NO_KEY)
+    from assent.models.gemini import GeminiModel
+    from assent.models.proxy import proxy_for
+
+    url = env.get("GOOGLE_GEMINI_BASE_URL", "").strip() or BASE_URL
+    _check_safe(url)
+    return GeminiModel(name, key, url, proxy_for(url, env))
+
+
+def _check_safe(url: str) -> None:
+    """The key goes to this address, so it must not go there in the clear, except inside the machine."""
+    from assent.models.http import parse_origin
+    from assent.models.proxy import is_loopback
+
+    origin = parse_origin(url)
+    if origin.scheme == "http" and not is_loopback(origin.host):
+        raise BadRequest(f"GOOGLE_GEMINI_BASE_URL is {url}: it must use https, or your key can be read on the way")

@@ -1,0 +1,158 @@
+"""Gemini's streamed reply: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
+
+Tolerant to fields it does not know, strict about those it does: an event of another shape breaks the whole reply.
+`Finished` exists only when the stream has ended and a finish reason has come: nothing can be taken from half a reply.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from assent.models.base import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.gemini_failures import failure_in_stream
+from assent.parts import FinishReason, JsonObject, Usage
+
+
+class _Call(Struct, rename="camel", gc=False):
+    name: str = ""
+    args: JsonObject | None = None
+    id: str | None = None
+    will_continue: bool = False
+
+
+class _Part(Struct, rename="camel", gc=False):
+    text: str | None = None
+    thought: bool = False
+    thought_signature: str | None = None
+    function_call: _Call | None = None
+
+
+class _Content(Struct, gc=False):
+    parts: list[_Part] = []
+
+
+class _Candidate(Struct, rename="camel", gc=False):
+    content: _Content | None = None
+    finish_reason: str | None = None
+    finish_message: str | None = None
+
+
+class _Feedback(Struct, rename="camel"):
+    block_reason: str | None = None
+    block_reason_message: str | None = None
+
+
+class _Usage(Struct, rename="camel"):
+    prompt_token_count: int = 0
+    candidates_token_count: int = 0
+    thoughts_token_count: int = 0
+    cached_content_token_count: int = 0
+
+
+class _Event(Struct, rename="camel"):
+    candidates: list[_Candidate] = []
+    prompt_feedback: _Feedback | None = None
+    usage_metadata: _Usage | None = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+BLOCKED = frozenset({
+    "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+    "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
+})  # fmt: skip
+MALFORMED = frozenset({
+    "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE",
+})  # fmt: skip
+
+
+class ReplyReader:
+    """Reads one reply. `chunks` for each event, then `finished` once the stream has ended."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._finish: str | None = None
+        self._message = ""
+        self._usage = Usage()
+        self._has_content = False
+
+    def chunks(self, data: bytes) -> list[Chunk]:
+        if not data:
+            return []
+        try:
+            event = _decode(data)
+        except msgspec.MsgspecError as error:
+            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
+        except RecursionError:
+            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        if event.error is not None:
+            raise failure_in_stream(data, self._model)
+        self._note(event)
+        return self._content(event.candidates[0]) if event.candidates else []
+
+    def finished(self, cut: bool = False) -> Finished:
+        """The end of the stream. `cut` says that it ended inside an event."""
+        if cut or self._finish is None:
+            raise BrokenStream(f"the reply of {self._model} ended before it was finished")
+        if self._finish in BLOCKED and not self._has_content:
+            raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
+        if self._finish == "STOP" and not self._has_content:
+            raise BrokenStream(f"the reply of {self._model} was empty")
+        return Finished(_finish_reason(self._finish), self._usage)
+
+    def _note(self, event: _Event) -> None:
+        if (usage := event.usage_metadata) is not None:
+            self._usage = Usage(
+                input=usage.prompt_token_count,
+                output=usage.candidates_token_count,
+                thoughts=usage.thoughts_token_count,
+                cached=usage.cached_content_token_count,
+            )
+        if (feedback := event.prompt_feedback) is not None and feedback.block_reason:
+            raise BadRequest(
+                f"{self._model} refuses this prompt ({feedback.block_reason}). "
+                f"{feedback.block_reason_message or 'Say it in another way, or leave out what it objects to.'}"
+            )
+
+    def _content(self, candidate: _Candidate) -> list[Chunk]:
+        if candidate.finish_reason:
+            self._note_finish(candidate.finish_reason, candidate.finish_message or "")
+        if candidate.content is None:
+            return []
+        return [chunk for part in candidate.content.parts if (chunk := self._chunk(part)) is not None]
+
+    def _note_finish(self, reason: str, message: str) -> None:
+        if reason in MALFORMED:
+            raise BrokenStream(f"{self._model} made a malformed tool call ({reason}). {message}".rstrip())
+        self._finish, self._message = reason, message
+
+    def _chunk(self, part: _Part) -> Chunk | None:
+        """Parts of kinds that we did not ask for (code execution, images) are passed over."""
+        if part.function_call is not None:
+            return self._call(part.function_call, part.thought_signature)
+        if part.text is None or (not part.text and part.thought_signature is None):
+            return None
+        if part.thought:
+            return ThoughtChunk(part.text, part.thought_signature)
+        self._has_content = self._has_content or bool(part.text)
+        return TextChunk(part.text, part.thought_signature)
+
+    def _call(self, call: _Call, signature: str | None) -> CallChunk:
+        if not call.name:
+            raise BrokenStream(f"{self._model} made a tool call without a name")
+        if call.will_continue:
+            raise BrokenStream(f"{self._model} sent half a call of {call.name}")
+        self._has_content = True
+        return CallChunk(call.name, call.args or {}, call.id, signature)
+
+
+def _finish_reason(reason: str) -> FinishReason:
+    match reason:
+        case "STOP":
+            return "stop"
+        case "MAX_TOKENS":
+            return "max_tokens"
+        case _:
+            return "safety" if reason in BLOCKED else "other"

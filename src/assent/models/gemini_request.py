@@ -1,0 +1,74 @@
+"""A `Request` as the body of Gemini's `generateContent`. Pure: data in, bytes out."""
+
+from typing import Any
+
+import msgspec
+
+from assent.models.base import Request
+from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
+
+NO_SIGNATURE = "skip_thought_signature_validator"
+"""What Gemini 3 takes in place of the signature of a call that it did not make: another model's, before a switch."""
+
+
+def encode_request(request: Request, model: str) -> bytes:
+    body: JsonObject = {"contents": _contents(request.messages, model)}
+    if request.system:
+        body["systemInstruction"] = {"parts": [{"text": request.system}]}
+    if request.tools:
+        body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
+    body["generationConfig"] = {"thinkingConfig": {"includeThoughts": True}}
+    return msgspec.json.encode(body)
+
+
+def _declaration(tool: Declaration) -> JsonObject:
+    return {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema}
+
+
+def _contents(messages: tuple[Message, ...], model: str) -> list[JsonObject]:
+    """Gemini refuses a content without parts, so a message that leaves none is left out."""
+    contents: list[JsonObject] = []
+    for message in messages:
+        parts = [wire for part in message.parts for wire in _parts(part)]
+        if isinstance(message, ModelMessage) and model.startswith("gemini-3"):
+            _sign_first_call(parts)
+        if parts:
+            contents.append({"role": "model" if isinstance(message, ModelMessage) else "user", "parts": parts})
+    return contents
+
+
+def _parts(part: Text | Thought | Call | Result | Media) -> list[JsonObject]:
+    match part:
+        case Text("", None):
+            return []
+        case Text(text, signature):
+            return [_signed({"text": text}, signature)]
+        case Thought(_, None):  # only a summary for people; the model wants back what it has signed
+            return []
+        case Thought(text, signature):
+            return [_signed({"text": text, "thought": True}, signature)]
+        case Call(call_id, name, args, signature):
+            return [_signed({"functionCall": {"id": call_id, "name": name, "args": args}}, signature)]
+        case Result(call_id, name, response, media):
+            answer = {"functionResponse": {"id": call_id, "name": name, "response": response}}
+            return [answer, *(_inline(item) for item in media)]
+        case Media():
+            return [_inline(part)]
+
+
+def _inline(media: Media) -> JsonObject:
+    return {"inlineData": {"mimeType": media.mime, "data": media.data}}
+
+
+def _signed(part: JsonObject, signature: str | None) -> JsonObject:
+    if signature is not None:
+        part["thoughtSignature"] = signature
+    return part
+
+
+def _sign_first_call(parts: list[dict[str, Any]]) -> None:
+    """Gemini 3 refuses a step whose first call carries no signature."""
+    for part in parts:
+        if "functionCall" in part:
+            part.setdefault("thoughtSignature", NO_SIGNATURE)
+            return

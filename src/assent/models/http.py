@@ -1,0 +1,344 @@
+"""A small HTTP/1.1 client for streaming POSTs on asyncio streams (heads: `head`, bodies: `body`). It knows no provider.
+
+Every failure is one of ours (see `models.base`), with a sentence that names the host:
+
+    refused, reset, unresolved, TLS, silence    Transient
+    closed or garbled after the reply began     BrokenStream
+    a request or an address that cannot be sent BadRequest
+
+A connection has one owner at a time. It goes back to the client only after a whole, well-formed response; whatever else
+happens (an error, a cancelled task, a consumer that stops reading) closes it on the spot.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from assent.models.base import BadRequest, BrokenStream, ModelError, Transient
+from assent.models.body import Body, body_for
+from assent.models.head import Head, Headers, HeadParser, request_head
+from assent.models.proxy import Proxy
+
+if TYPE_CHECKING:
+    import ssl
+
+BLOCK = 1 << 18
+ERROR_BODY_LIMIT = 1 << 16
+
+
+class Timeouts(Struct, frozen=True):
+    """Seconds."""
+
+    connect: float = 15.0
+    """Until the connection stands, TLS and proxy included."""
+    read: float = 300.0
+    """Without a single byte. Models may think for minutes before the first."""
+    idle: float = 60.0
+    """After this much rest a connection is not trusted any more: routers forget silently."""
+
+
+class Origin(Struct, frozen=True):
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.scheme == "https" else 80) else f"{host}:{self.port}"
+
+
+def parse_origin(url: str) -> Origin:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise BadRequest(f"{url!r} is not an address: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadRequest(f"{url!r} is not an address: it must start with http:// or https:// and name a host")
+    default = 443 if parts.scheme == "https" else 80
+    return Origin(parts.scheme, parts.hostname, port or default, parts.path.rstrip("/"))
+
+
+class Connection:
+    """One stream of bytes, and the words for what goes wrong with it."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, timeout: float) -> None:
+        self._reader, self._writer = reader, writer
+        self._host, self._timeout = host, timeout
+        self.rested_since: float | None = None
+        """When it became idle; None before its first use."""
+
+    @property
+    def usable(self) -> bool:
+        return not self._writer.is_closing() and not self._reader.at_eof()
+
+    async def send(self, data: bytes) -> None:
+        self._writer.write(data)
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._writer.drain()
+        except TimeoutError:
+            raise Transient(f"{self._host} did not take the request within {self._timeout:g} s") from None
+
+    async def read(self) -> bytes:
+        """The next block, or b"" at the end."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._reader.read(BLOCK)
+        except TimeoutError:
+            raise Transient(f"{self._host} sent nothing for {self._timeout:g} s") from None
+
+    async def start_tls(self, context: "ssl.SSLContext", host: str) -> None:
+        await self._writer.start_tls(context, server_hostname=host)
+
+    def abort(self) -> None:
+        """At once, without the TLS farewell: a peer that does not answer it would keep us for half a minute."""
+        self._writer.transport.abort()
+
+    async def closed(self) -> None:
+        with suppress(OSError):
+            await self._writer.wait_closed()
+
+
+class Response:
+    """A response whose head has come. `read` gives the body block by block; leave the `async with` to let go of it."""
+
+    def __init__(self, client: "HttpClient", connection: Connection, head: Head, body: Body) -> None:
+        self._client, self._connection = client, connection
+        self._body, self._rest, self._keeps = body, head.rest, head.keeps
+        self.status, self.headers = head.status, head.headers
+
+    async def read(self) -> bytes | None:
+        """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
+        while not self._body.done:
+            block, self._rest = self._rest, b""
+            block = block or await self._read_block()
+            if not block:
+                self._body.end()
+                return None
+            if data := self._body.feed(block):
+                return data
+        return None
+
+    async def _read_block(self) -> bytes:
+        try:
+            return await self._connection.read()
+        except Transient as silence:
+            raise BrokenStream(f"{silence}, in the middle of its reply") from None
+        except OSError as error:
+            raise BrokenStream(f"{self._client.host} closed in the middle of its reply: {_reason(error)}") from error
+
+    async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
+        """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
+        data = bytearray()
+        try:
+            while len(data) < limit and (block := await self.read()) is not None:
+                data += block
+        except Transient:
+            pass
+        return bytes(data[:limit])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._client.take_back(self._connection, self._keeps and self._body.done and self._body.clean)
+
+
+class HttpClient:
+    """POSTs to one origin, keeping one idle connection. Requests at the same time get connections of their own."""
+
+    def __init__(self, base_url: str, proxy: Proxy | None = None, timeouts: Timeouts | None = None) -> None:
+        self._origin = parse_origin(base_url)
+        self._proxy = proxy
+        self._timeouts = timeouts or Timeouts()
+        self._idle: Connection | None = None
+        self._open: set[Connection] = set()
+        self._tls: ssl.SSLContext | None = None
+
+    @property
+    def host(self) -> str:
+        return self._origin.host
+
+    @property
+    def open_connections(self) -> int:
+        """The idle one included."""
+        return len(self._open)
+
+    async def post(self, path: str, headers: Headers, body: bytes) -> Response:
+        """Send and wait for the head. An idle connection that the server closed meanwhile is replaced, once."""
+        data = self._request(path, headers, body)
+        while True:
+            reused = self._take_idle()
+            connection = reused or await self._connect()
+            try:
+                return await self._exchange(connection, data)
+            except _NoReply as failed:
+                self.take_back(connection, keep=False)
+                if reused is None:
+                    raise Transient(f"{self.host} closed the connection without a reply{failed}") from failed
+            except BaseException:
+                self.take_back(connection, keep=False)
+                raise
+
+    def take_back(self, connection: Connection, keep: bool) -> None:
+        """The owner of a connection is done with it."""
+        if keep and self._idle is None and connection in self._open:
+            connection.rested_since = asyncio.get_running_loop().time()
+            self._idle = connection
+        else:
+            self._open.discard(connection)
+            connection.abort()
+
+    async def close(self) -> None:
+        """Close everything, requests under way included."""
+        connections, self._open, self._idle = self._open, set[Connection](), None
+        for connection in connections:
+            connection.abort()
+        for connection in connections:
+            await connection.closed()
+
+    # --- one exchange ---
+
+    def _request(self, path: str, headers: Headers, body: bytes) -> bytes:
+        origin = self._origin
+        target = origin.path + path
+        fields = [("Host", origin.authority), ("Content-Length", str(len(body))), *headers]
+        if self._proxy and origin.scheme == "http":
+            target = f"http://{origin.authority}{target}"
+            fields += _proxy_login(self._proxy)
+        return request_head("POST", target, fields) + body
+
+    async def _exchange(self, connection: Connection, data: bytes) -> Response:
+        try:
+            await connection.send(data)
+        except OSError as error:
+            raise _NoReply(f": {_reason(error)}") from error
+        head = await _read_head(connection, self.host, "POST")
+        return Response(self, connection, head, body_for(head.status, head.headers))
+
+    # --- connecting ---
+
+    def _take_idle(self) -> Connection | None:
+        connection, self._idle = self._idle, None
+        if connection is None or connection.rested_since is None:
+            return None
+        rested = asyncio.get_running_loop().time() - connection.rested_since
+        if connection.usable and rested < self._timeouts.idle:
+            return connection
+        self.take_back(connection, keep=False)
+        return None
+
+    async def _connect(self) -> Connection:
+        try:
+            async with asyncio.timeout(self._timeouts.connect):
+                if self._proxy and self._origin.scheme == "https":
+                    return await self._connect_tunnel(self._proxy)
+                return await self._connect_directly()
+        except TimeoutError:
+            raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
+        except OSError as error:
+            raise Transient(f"cannot reach {self._way()}: {_reason(error)}") from error
+        except UnicodeError:
+            raise BadRequest(f"{self.host!r} is not the name of a host") from None
+
+    async def _connect_directly(self) -> Connection:
+        """To the origin itself, or to the proxy for plain HTTP."""
+        if self._proxy:
+            return await self._dial(self._proxy.host, self._proxy.port)
+        context = self._tls_context() if self._origin.scheme == "https" else None
+        return await self._dial(self._origin.host, self._origin.port, context)
+
+    async def _connect_tunnel(self, proxy: Proxy) -> Connection:
+        connection = await self._dial(proxy.host, proxy.port)
+        try:
+            await self._ask_for_tunnel(connection, proxy)
+            await connection.start_tls(self._tls_context(), self._origin.host)
+        except BaseException:
+            self.take_back(connection, keep=False)
+            raise
+        return connection
+
+    async def _ask_for_tunnel(self, connection: Connection, proxy: Proxy) -> None:
+        target = f"{self._origin.host}:{self._origin.port}"
+        fields = [("Host", target), *_proxy_login(proxy)]
+        await connection.send(request_head("CONNECT", target, fields))
+        try:
+            head = await _read_head(connection, proxy.host, "CONNECT")
+        except _NoReply as failed:
+            raise Transient(f"the proxy {proxy.host} closed the connection{failed}") from failed
+        if not 200 <= head.status < 300:
+            raise _proxy_refusal(proxy, head.status)
+
+    async def _dial(self, host: str, port: int, context: "ssl.SSLContext | None" = None) -> Connection:
+        # Happy eyeballs: without them a broken IPv6 would use up the whole timeout before IPv4 gets its turn.
+        reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=BLOCK, happy_eyeballs_delay=0.25)
+        connection = Connection(reader, writer, host, self._timeouts.read)
+        self._open.add(connection)
+        return connection
+
+    def _tls_context(self) -> "ssl.SSLContext":
+        if self._tls is None:
+            import ssl
+
+            self._tls = ssl.create_default_context()
+        return self._tls
+
+    def _way(self) -> str:
+        return f"{self.host} through the proxy {self._proxy.host}" if self._proxy else self.host
+
+
+class _NoReply(Exception):
+    """The connection ended before the first byte of a response. The text begins with a colon or is empty."""
+
+
+async def _read_head(connection: Connection, host: str, method: str) -> Head:
+    parser = HeadParser(host, method)
+    while True:
+        try:
+            block = await connection.read()
+        except OSError as error:
+            if parser.begun:
+                raise BrokenStream(f"{host} closed in the middle of its reply: {_reason(error)}") from error
+            raise _NoReply(f": {_reason(error)}") from error
+        if not block and parser.begun:
+            raise BrokenStream(f"{host} closed in the middle of its reply")
+        if not block:
+            raise _NoReply
+        if (head := parser.feed(block)) is not None:
+            return head
+
+
+def _proxy_login(proxy: Proxy) -> list[tuple[str, str]]:
+    if proxy.login is None:
+        return []
+    from binascii import b2a_base64
+
+    token = b2a_base64(proxy.login.encode(), newline=False).decode("ascii")
+    return [("Proxy-Authorization", f"Basic {token}")]
+
+
+def _proxy_refusal(proxy: Proxy, status: int) -> ModelError:
+    if status == 407:
+        return BadRequest(f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY")
+    sentence = f"the proxy {proxy.host} refuses to connect us (status {status})"
+    return BadRequest(sentence) if status < 500 else Transient(sentence)
+
+
+def _reason(error: OSError) -> str:
+    match type(error).__name__:
+        case "gaierror":
+            return "its name cannot be resolved; is the network up?"
+        case "SSLCertVerificationError":
+            return f"its certificate is not trusted ({getattr(error, 'verify_message', error)})"
+        case "ConnectionRefusedError":
+            return "connection refused"
+        case "ConnectionResetError" | "BrokenPipeError":
+            return "connection reset"
+        case _:
+            return error.strerror or str(error)

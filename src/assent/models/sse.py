@@ -1,0 +1,91 @@
+"""Server-sent events out of byte blocks, however the blocks are cut. It knows bytes and lines, no network and no JSON.
+
+Per the standard, lines end in LF, CRLF or CR, and a blank line ends an event. `id` and `retry` are for browsers and are
+ignored here. An event that the stream left unfinished is never handed out: see `SseDecoder.unfinished`.
+"""
+
+from msgspec import Struct
+
+from assent.models.base import BrokenStream
+
+LIMIT = 64 << 20
+"""No provider sends an event of this size; a peer that does must not fill our memory."""
+
+BOM = b"\xef\xbb\xbf"
+
+
+class SseEvent(Struct, frozen=True, gc=False):
+    data: bytes
+    name: str = ""
+
+
+class SseDecoder:
+    """Feed blocks, get whole events. Work is linear in the bytes: a long event is joined once, not once a block."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._held: list[bytes] = []
+        self._size = 0
+        self._last = b""
+        self._after_cr = False
+        self._at_start = True
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether bytes came after the last whole event: at the end of a stream, the sign of a cut."""
+        return any(piece.strip(b"\n") for piece in self._held)
+
+    def feed(self, block: bytes) -> list[SseEvent]:
+        block = self._unify_line_ends(block)
+        if b"\n\n" not in self._last + block:
+            self._hold(block)
+            return []
+        *whole, rest = b"".join((*self._held, block)).split(b"\n\n")
+        self._held, self._size, self._last = [], 0, b""
+        self._hold(rest)
+        return [event for piece in whole if (event := self._parse(piece)) is not None]
+
+    def _unify_line_ends(self, block: bytes) -> bytes:
+        """A CR ends its line at once, so that nothing waits for a LF; a LF that opens the next block is dropped."""
+        if self._after_cr and block:
+            block = block.removeprefix(b"\n")
+            self._after_cr = False
+        if b"\r" not in block:
+            return block
+        self._after_cr = block.endswith(b"\r")
+        return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _hold(self, block: bytes) -> None:
+        if not block:
+            return
+        self._size += len(block)
+        if self._size > self._limit + 1:  # the first LF of the blank line may be held already
+            raise BrokenStream(f"the reply has an event longer than {self._limit} bytes")
+        self._held.append(block)
+        self._last = block[-1:]
+
+    def _parse(self, piece: bytes) -> SseEvent | None:
+        if len(piece) > self._limit:
+            raise BrokenStream(f"the reply has an event longer than {self._limit} bytes")
+        if self._at_start:
+            self._at_start = False
+            piece = piece.removeprefix(BOM)
+        if piece.startswith(b"data: ") and b"\n" not in piece:  # what providers send, 20,000 times a reply
+            return SseEvent(piece[6:])
+        return _parse_lines(piece)
+
+
+def _parse_lines(piece: bytes) -> SseEvent | None:
+    data: list[bytes] = []
+    name = ""
+    for line in piece.split(b"\n"):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        match field:
+            case b"data":
+                data.append(value)
+            case b"event":
+                name = value.decode("utf-8", "replace")
+            case _:  # a comment (the field is empty), id, retry, or something the standard tells us to ignore
+                pass
+    return SseEvent(b"\n".join(data), name) if data else None

@@ -1,0 +1,128 @@
+"""What models, tools and people say to each other: messages made of parts, and the faces of a tool's result.
+
+Ground floor: plain frozen data, the same in memory, on disk and on the wire. It knows no provider, tool or screen.
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+JsonObject = dict[str, Any]
+
+
+class Text(Struct, frozen=True, tag="text", omit_defaults=True):
+    text: str
+    signature: str | None = None
+
+
+class Thought(Struct, frozen=True, tag="thought", omit_defaults=True):
+    """The model thinking aloud. The signature is the provider's and goes back to it untouched."""
+
+    text: str
+    signature: str | None = None
+
+
+class Call(Struct, frozen=True, tag="call", omit_defaults=True):
+    """The model asks for a tool."""
+
+    call_id: str
+    name: str
+    args: JsonObject
+    signature: str | None = None
+
+
+class Media(Struct, frozen=True, tag="media"):
+    """Something that is not text; `data` is base64."""
+
+    mime: str
+    data: str
+
+
+class Result(Struct, frozen=True, tag="result", omit_defaults=True):
+    """A tool's answer as the model receives it: a JSON object, with media beside it."""
+
+    call_id: str
+    name: str
+    response: JsonObject
+    media: tuple[Media, ...] = ()
+
+
+ModelPart = Text | Thought | Call
+UserPart = Text | Result | Media
+
+
+class UserMessage(Struct, frozen=True, tag="user"):
+    parts: tuple[UserPart, ...]
+
+
+class ModelMessage(Struct, frozen=True, tag="model"):
+    parts: tuple[ModelPart, ...]
+
+
+Message = UserMessage | ModelMessage
+
+
+class Declaration(Struct, frozen=True):
+    """A tool as the model sees it."""
+
+    name: str
+    description: str
+    schema: JsonObject
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    """Tokens, as the provider counted them."""
+
+    input: int = 0
+    output: int = 0
+    thoughts: int = 0
+    cached: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.thoughts
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.thoughts + other.thoughts,
+            self.cached + other.cached,
+        )
+
+
+# --- the face of a result that the person sees ---
+
+
+class PlainDisplay(Struct, frozen=True, tag="text"):
+    text: str
+
+
+class MarkdownDisplay(Struct, frozen=True, tag="markdown"):
+    text: str
+
+
+class TerminalDisplay(Struct, frozen=True, tag="terminal"):
+    """Terminal output as it came, escapes included; whoever shows it makes it safe first."""
+
+    text: str
+
+
+class DiffDisplay(Struct, frozen=True, tag="diff"):
+    path: str
+    diff: str
+    added: int
+    removed: int
+
+
+Display = PlainDisplay | MarkdownDisplay | TerminalDisplay | DiffDisplay
+
+
+class Failure(Struct, frozen=True):
+    """Why a call did not succeed: a stable type for programs, a message for the model and the person."""
+
+    type: str
+    message: str
+
+
+FinishReason = Literal["stop", "max_tokens", "safety", "cancelled", "other"]

@@ -1,0 +1,108 @@
+"""Who belongs to a child we started: its group and session, its descendants, and those that slipped away.
+
+A process that forks twice and makes its own session has no visible tie to us any more. Two traces remain:
+the marker in the environment it was started with, and our pipe that it may still hold. Somebody who clears
+both is beyond this file; only a PID namespace (the sandbox) holds him. Without /proc only the group is
+known.
+"""
+
+import contextlib
+import os
+from typing import NamedTuple
+
+MARKER = "ASSENT_RUN"
+
+
+class Seen(NamedTuple):
+    """A line of the process table."""
+
+    parent: int
+    group: int
+    session: int
+    started: int
+
+
+class Family:
+    def __init__(self, leader: int, mark: str, channel: str) -> None:
+        self._leader = leader
+        self._mark = mark.encode()
+        self._channel = channel
+        seen = _look(leader)
+        self._since = seen.started if seen else 0
+
+    def members(self) -> list[int]:
+        """All living members; the dead that nobody has collected yet do not count."""
+        table = _process_table()
+        if table is None:
+            return [self._leader] if _group_lives(self._leader) else []
+        # Nobody older than the leader is of the family, whatever he holds: a terminal multiplexer that was
+        # there before may have been handed our pipe.
+        young = {pid: seen for pid, seen in table.items() if seen.started >= self._since}
+        found = {pid for pid, seen in young.items() if self._is_ours(pid, seen)}
+        return sorted(_with_descendants(found, young))
+
+    def _is_ours(self, pid: int, seen: Seen) -> bool:
+        if self._leader in (pid, seen.group, seen.session):
+            return True
+        return self._mark in _environment(pid) or self._holds_channel(pid)
+
+    def _holds_channel(self, pid: int) -> bool:
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    # Write access only: a child of ours between fork and exec still has our reading end.
+                    if os.readlink(entry.path) == self._channel and os.lstat(entry.path).st_mode & 0o200:
+                        return True
+        return False
+
+
+def nested_mark(token: str, around: str | None) -> str:
+    """Inside another run the outer token stays in the mark, so that the outer family includes this one."""
+    return f"{around}:{token}" if around else token
+
+
+def _with_descendants(found: set[int], table: dict[int, Seen]) -> set[int]:
+    while more := {pid for pid, seen in table.items() if seen.parent in found and pid not in found}:
+        found |= more
+    return found
+
+
+def _process_table() -> dict[int, Seen] | None:
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return None
+    pids = [int(name) for name in names if name.isdigit()]
+    if not pids:
+        return None
+    me = os.getpid()
+    return {pid: seen for pid in pids if pid != me and (seen := _look(pid))}
+
+
+def _look(pid: int) -> Seen | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            fields = file.read(1024).rpartition(b")")[2].split()
+    except OSError:
+        return None
+    if not fields or fields[0] in (b"Z", b"X"):
+        return None
+    return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+            return file.read(1 << 20)
+    except OSError:
+        return b""
+
+
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True

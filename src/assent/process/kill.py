@@ -1,0 +1,61 @@
+"""Ending a family of processes: a polite signal, a grace, then the one that cannot be refused, until all
+are gone.
+
+It knows nothing of output, timeouts or why it has to be.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+
+from assent.process.family import Family
+
+_LOOK_AGAIN = 0.005
+_PATIENCE = 5.0
+"""After this, whoever still lives cannot be killed by us: somebody else's, or stuck in the kernel."""
+
+
+async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.Event) -> tuple[int, ...]:
+    """Returns when all are gone, with those that could not be ended. `hurry` cuts the grace short."""
+    loop = asyncio.get_running_loop()
+    living = family.members()
+    if grace > 0 and living:
+        _send(living, leader, signal.SIGTERM)
+        await _until_gone(family.members, loop.time() + grace, hurry)
+        living = family.members()
+    deadline = loop.time() + _PATIENCE
+    while living and loop.time() < deadline:
+        # Again and again, because one that was forking while we looked was not in the list.
+        _send(living, leader, signal.SIGKILL)
+        await asyncio.sleep(_LOOK_AGAIN)
+        living = family.members()
+    return tuple(living)
+
+
+def _send(pids: list[int], leader: int, number: signal.Signals) -> None:
+    """Once for the whole group, singly only outside it: a second SIGTERM means something to many programs."""
+    outside = [pid for pid in pids if not _in_group(pid, leader)]
+    if len(outside) < len(pids):
+        with contextlib.suppress(OSError):
+            os.killpg(leader, number)
+    for pid in outside:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def _in_group(pid: int, group: int) -> bool:
+    try:
+        return os.getpgid(pid) == group
+    except OSError:
+        return pid == group
+
+
+async def _until_gone(members: Callable[[], list[int]], deadline: float, hurry: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+    pause = _LOOK_AGAIN
+    while not hurry.is_set() and loop.time() < deadline and members():
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(hurry.wait(), min(pause, max(deadline - loop.time(), 0)))
+        pause = min(pause * 1.5, 0.05)

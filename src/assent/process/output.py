@@ -1,0 +1,98 @@
+"""Bytes in, bounded text out: incremental decoding, and a memory of the beginning and the end of what came.
+
+It knows neither processes nor screens.
+"""
+
+import codecs
+from collections.abc import Callable
+
+from msgspec import Struct
+
+_PIECES = 512
+"""So many small pieces are joined into one: a string object costs fifty bytes before its first character."""
+
+
+class Excerpt(Struct, frozen=True):
+    """The beginning and the end of a text; when nothing is omitted, `head + tail` is all of it."""
+
+    head: str = ""
+    tail: str = ""
+    omitted: int = 0
+
+    def text(self) -> str:
+        gap = omission(self.omitted) if self.omitted else ""
+        return self.head + gap + self.tail
+
+
+class Kept:
+    """Collects the head and the tail of a text without end, in memory of about twice `cap` characters."""
+
+    def __init__(self, cap: int, head_share: float = 0.2) -> None:
+        self._head_cap = int(cap * head_share)
+        self._tail_cap = cap - self._head_cap
+        self._head = ""
+        self._tail: list[str] = []
+        self._tail_length = 0
+        self.total = 0
+        """All characters that came."""
+
+    def add(self, text: str) -> None:
+        self.total += len(text)
+        room = self._head_cap - len(self._head)
+        if room > 0:
+            self._head += text[:room]
+            text = text[room:]
+        if text:
+            self._tail.append(text)
+            self._tail_length += len(text)
+            if self._tail_length > 2 * self._tail_cap or len(self._tail) > _PIECES:
+                self._squeeze()
+
+    def _squeeze(self) -> None:
+        tail = "".join(self._tail)
+        if len(tail) > self._tail_cap:
+            tail = tail[len(tail) - self._tail_cap :]
+        self._tail = [tail]
+        self._tail_length = len(tail)
+
+    def excerpt(self) -> Excerpt:
+        self._squeeze()
+        return Excerpt(self._head, self._tail[0], self.total - len(self._head) - self._tail_length)
+
+
+def omission(count: int) -> str:
+    return f"\n... [{count:,} characters omitted] ...\n"
+
+
+def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:
+    """At most `cap` characters of the text, the rest taken out of the middle and counted."""
+    if len(text) <= cap:
+        return text
+    head = int(cap * head_share)
+    tail = cap - head
+    return text[:head] + omission(len(text) - cap) + text[len(text) - tail :]
+
+
+class Decoder:
+    """Feeds decoded text to `tell`; a character cut by two reads stays whole. Binary is only counted."""
+
+    _SNIFFED = 4096
+
+    def __init__(self, tell: Callable[[str], None], *, sniff: bool = True) -> None:
+        self._sniff = self._SNIFFED if sniff else 0
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._tell = tell
+        self.bytes = 0
+        self.binary = False
+
+    def feed(self, data: bytes) -> None:
+        if self.bytes < self._sniff and not self.binary and b"\0" in data[: self._sniff - self.bytes]:
+            self.binary = True
+            self._tell("[binary output]\n")
+        self.bytes += len(data)
+        if not self.binary and (text := self._decode(data)):
+            self._tell(text)
+
+    def close(self) -> None:
+        if not self.binary and (text := self._decode(b"", True)):
+            self._tell(text)

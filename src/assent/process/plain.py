@@ -1,0 +1,65 @@
+"""Plain text out of terminal output: colours gone, overwritten lines as they looked in the end.
+
+Line by line, which covers colours, progress bars and spinners. Programs that paint a whole screen need a
+terminal emulator; here their text survives, in the order in which it was written.
+"""
+
+import re
+
+_ESCAPE = (
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS and its kin
+    r"|\x1b[ -/]*[0-~]?"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+_SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_DROPPED = re.compile(_ESCAPE + r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_MOVES = re.compile(r"[\r\x08]|\x1b\[[0-2]?K")
+_TOKENS = re.compile(
+    rf"(?P<back>[\r\x08])|(?P<erase>\x1b\[(?P<how>[0-2]?)K)|(?P<drop>{_ESCAPE}|[\x00-\x08\x0b-\x1f\x7f-\x9f])"
+    r"|(?P<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f]+)"
+)
+
+
+def plain(text: str) -> str:
+    if not _SPECIAL.search(text):
+        return text
+    return "\n".join(map(_plain_line, text.split("\n")))
+
+
+def _plain_line(line: str) -> str:
+    line = line.rstrip("\r")
+    return _replay(line) if _MOVES.search(line) else _DROPPED.sub("", line)
+
+
+def _replay(line: str) -> str:
+    row: list[str] = []
+    column = 0
+    for token in _TOKENS.finditer(line):
+        match token.lastgroup:
+            case "text":
+                _write(row, column, token["text"])
+                column += len(token["text"])
+            case "back":
+                column = 0 if token["back"] == "\r" else max(column - 1, 0)
+            case "erase" | "how":
+                _erase(row, column, token["how"])
+            case _:
+                pass
+    return "".join(row).rstrip(" ")
+
+
+def _write(row: list[str], column: int, text: str) -> None:
+    row.extend(" " * (column - len(row)))
+    row[column : column + len(text)] = text
+
+
+def _erase(row: list[str], column: int, how: str) -> None:
+    match how:
+        case "1":
+            row[:column] = " " * min(column, len(row))
+        case "2":
+            row.clear()
+        case _:
+            del row[column:]

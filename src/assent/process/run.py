@@ -1,0 +1,286 @@
+"""Run one program to its end: own session, no input, one stream of output, timeouts, and nothing left behind.
+
+Cancelling the task that awaits `run` ends the program with all its descendants; `run` returns only when
+they are gone. A program that left children in the background has ended nevertheless: what they hold does
+not hold the call.
+"""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from assent.process.environment import child_environment
+from assent.process.family import MARKER, Family, nested_mark
+from assent.process.kill import end_family
+from assent.process.output import Decoder, Excerpt, Kept
+from assent.process.pty import Channel, Size
+
+Ended = Literal["exited", "idle_timeout", "total_timeout"]
+Tell = Callable[[str], None]
+
+_READS_AT_ONCE = 16  # a terminal hands out 4 KB at a time
+_READS_TO_DRAIN = 512
+
+
+class Limits(Struct, frozen=True):
+    """Seconds and characters."""
+
+    idle: float | None = None
+    """So long without any output."""
+    total: float | None = None
+    grace: float = 0.5
+    """From the polite signal to the one that cannot be refused."""
+    drain: float = 0.1
+    """For output that comes after the end, from a background process or a process substitution."""
+    keep: int = 200_000
+    """Characters of output kept, a fifth of them from the beginning."""
+    sniff: bool = True
+    """Look for NUL bytes at the beginning: output that has some is binary, and only counted."""
+
+
+class Finished(Struct, frozen=True):
+    code: int | None
+    """The exit code; None after a signal."""
+    signal: int | None
+    ended: Ended
+    output: Excerpt
+    bytes: int
+    binary: bool
+    """The output was no text: only its bytes were counted."""
+    background: tuple[int, ...] = ()
+    """Processes that still hold the output after a normal end. They are left alone."""
+    survivors: tuple[int, ...] = ()
+    """Processes that could not be ended after a timeout: somebody else's, or stuck in the kernel."""
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+async def run(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str] | None = None,
+    on_start: Callable[[int], None] = _ignore,
+    on_output: Tell = _ignore,
+    limits: Limits = Limits(),  # noqa: B008  (frozen)
+    terminal: Size | None = None,
+) -> Finished:
+    """Raises OSError when the program cannot be started."""
+    child = _Child(argv, cwd, child_environment() if env is None else env, on_output, limits, terminal)
+    try:
+        return await child.over(on_start)
+    finally:
+        child.close()
+
+
+class _Child:
+    """A running program with all that has to be given back: descriptors, readers, timers, the process."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        on_output: Tell,
+        limits: Limits,
+        terminal: Size | None,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._limits = limits
+        self._kept = Kept(limits.keep)
+        self._on_output = on_output
+        self._decoder = Decoder(self._text, sniff=limits.sniff)
+        self._end: asyncio.Future[Ended] = self._loop.create_future()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._exited = False
+        self._held = True
+        mark = os.urandom(8).hex()
+        self._channel = Channel(terminal)
+        try:
+            self._process = _spawn(argv, cwd, env, mark, self._channel.theirs)
+        except BaseException:
+            self._channel.close()
+            raise
+        self._channel.close_theirs()
+        self.pid = self._process.pid
+        self._family = Family(self.pid, mark, self._channel.name)
+        self._loop.add_reader(self._channel.ours, self._readable)
+        self._notice = _ExitNotice(self._process, self._on_exit)
+        self._last = self._loop.time()
+        self._arm()
+
+    # --- the end -----------------------------------------------------------------------------------------
+
+    async def over(self, on_start: Callable[[int], None]) -> Finished:
+        try:
+            on_start(self.pid)
+            ended = await self._end
+        except BaseException:  # cancelled, or a listener failed: nobody waits for this process any more
+            await self._stop()
+            raise
+        survivors = () if ended == "exited" else await self._stop()
+        return self._finished(ended, survivors)
+
+    async def _stop(self) -> tuple[int, ...]:
+        """Not to be interrupted: a second cancellation only takes the grace away."""
+        hurry = asyncio.Event()
+        ending = asyncio.ensure_future(end_family(self._family, self.pid, self._limits.grace, hurry))
+        while not ending.done():
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                hurry.set()
+        self._process.poll()
+        self._drain()
+        if hurry.is_set():
+            raise asyncio.CancelledError
+        return ending.result()
+
+    def _finished(self, ended: Ended, survivors: tuple[int, ...]) -> Finished:
+        self._decoder.close()
+        status = self._process.poll()
+        # Only when somebody still holds the output is it worth looking through the process table.
+        background = self._family.members() if self._held and ended == "exited" else ()
+        return Finished(
+            code=status if status is not None and status >= 0 else None,
+            signal=-status if status is not None and status < 0 else None,
+            ended=ended,
+            output=self._kept.excerpt(),
+            bytes=self._decoder.bytes,
+            binary=self._decoder.binary,
+            background=tuple(background),
+            survivors=survivors,
+        )
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._notice.close()
+        self._stop_reading()
+        self._channel.close()
+        self._process.poll()
+
+    def _over(self, ended: Ended) -> None:
+        if not self._end.done():
+            self._end.set_result(ended)
+
+    def _on_exit(self) -> None:
+        self._process.poll()
+        self._exited = True
+        self._drain()
+        if self._held:
+            self._later(self._limits.drain, lambda: self._over("exited"))
+        else:
+            self._over("exited")
+
+    # --- output ------------------------------------------------------------------------------------------
+
+    def _text(self, text: str) -> None:
+        self._kept.add(text)
+        try:
+            self._on_output(text)
+        except Exception as error:
+            if not self._end.done():
+                self._end.set_exception(error)
+
+    def _readable(self) -> None:
+        """A few reads at most, so that a flood does not keep the loop from everything else."""
+        self._read(_READS_AT_ONCE)
+
+    def _drain(self) -> None:
+        """What is there at once. Bounded, because a background process may write faster than we read."""
+        self._read(_READS_TO_DRAIN)
+
+    def _read(self, times: int) -> None:
+        while times > 0 and self._held and (data := self._channel.read()) is not None:
+            times -= 1
+            if data:
+                self._last = self._loop.time()
+                self._decoder.feed(data)
+            else:
+                self._output_ended()
+
+    def _output_ended(self) -> None:
+        self._stop_reading()
+        if self._exited:
+            self._over("exited")
+
+    def _stop_reading(self) -> None:
+        if self._held:
+            self._held = False
+            self._loop.remove_reader(self._channel.ours)
+
+    # --- time --------------------------------------------------------------------------------------------
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        self._timers.append(self._loop.call_later(seconds, do))
+
+    def _arm(self) -> None:
+        if self._limits.total is not None:
+            self._later(self._limits.total, lambda: self._over("total_timeout"))
+        if self._limits.idle is not None:
+            self._later(self._limits.idle, self._check_idle)
+
+    def _check_idle(self) -> None:
+        """Looks when it could be time, instead of moving a timer with every piece of output."""
+        idle = self._limits.idle or 0.0
+        left = self._last + idle - self._loop.time()
+        if left > 0:
+            self._timers[:] = [timer for timer in self._timers if timer.when() > self._loop.time()]
+            self._later(left, self._check_idle)
+        elif not self._exited:
+            self._over("idle_timeout")
+
+
+def _spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, output: int) -> "subprocess.Popen[bytes]":
+    marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=marked,
+        stdin=subprocess.DEVNULL,  # ours may be a protocol
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
+
+
+class _ExitNotice:
+    """Calls `tell` in the loop when the process has ended: by its descriptor, or else by a thread."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", tell: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._tell = tell
+        self._fd = -1
+        self._closed = False
+        try:
+            self._fd = os.pidfd_open(process.pid)
+        except (AttributeError, OSError):
+            threading.Thread(target=self._wait, args=(process,), daemon=True).start()
+        else:
+            self._loop.add_reader(self._fd, self._ended)
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
+        process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is gone
+            self._loop.call_soon_threadsafe(self._ended)
+
+    def _ended(self) -> None:
+        if not self._closed:
+            self.close()
+            self._tell()
+
+    def close(self) -> None:
+        self._closed = True
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+            self._fd = -1

@@ -1,0 +1,126 @@
+"""Answers to waiting calls, whoever gives them: the first one wins and is durable before it is acknowledged.
+
+A yes covers exactly what was shown: it names the digest, and edited arguments are checked like the model's own.
+"""
+
+from collections.abc import Mapping
+
+from assent import failpoints
+from assent.approval import Approval
+from assent.commands import Answer
+from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, GrantAdded
+from assent.parts import JsonObject
+from assent.policy.rules import Action, Policy
+from assent.scheduler.approvals import (
+    NotWaiting,
+    Refused,
+    check_answer,
+    edited_args,
+    grant_for,
+    person_decision,
+)
+from assent.scheduler.call import AwaitingApproval, advance
+from assent.scheduler.life import Journal, Life
+from assent.scheduler.steps import Over, Steps
+from assent.tools.base import InvalidParams, Invocation, ToolFailed
+
+
+class Answers:
+    def __init__(self, lives: Mapping[str, Life], steps: Steps, policy: Policy, journal: Journal) -> None:
+        self._lives = lives
+        self._steps = steps
+        self._policy = policy
+        self._journal = journal
+
+    async def take(self, answer: Answer) -> None:
+        """Raises Refused when the answer cannot be taken; then nothing has changed."""
+        life = self._lives.get(answer.call_id)
+        if life is None:
+            raise NotWaiting(f"no call {answer.call_id} waits for an answer")
+        await life.answerable.wait()
+        approval = check_answer(life.call, answer)
+        match answer.outcome:
+            case "cancel":
+                await self._refuse(life, approval, answer)
+            case "modify_with_editor":
+                await self._modify(life, answer)
+            case _:
+                await self._proceed(life, answer)
+
+    async def _refuse(self, life: Life, approval: Approval, answer: Answer) -> None:
+        life.cancel_reason = answer.reason or "User did not allow tool call"
+        answered = ApprovalAnswered(life.call_id, approval.id, "cancel", answer.by, answer.reason)
+        await self._steps.cancel(life, answered)
+
+    async def _modify(self, life: Life, answer: Answer) -> None:
+        """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked."""
+        assert life.invocation is not None
+        args = edited_args(life.invocation, answer)
+        if args is None:
+            event = ApprovalModifying(life.call_id, answer.by)
+            life.call = advance(life.call, event)
+            self._journal.announce(event)
+            return
+        invocation, action = await self._rebuilt(life, args)
+        check_answer(life.call, answer)
+        life.invocation, life.action = invocation, action
+        await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
+
+    async def _proceed(self, life: Life, answer: Answer) -> None:
+        assert life.invocation is not None and life.action is not None
+        invocation, action = life.invocation, life.action
+        args = edited_args(invocation, answer)
+        if args is not None:
+            invocation, action = await self._rebuilt(life, args)
+        approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
+        life.invocation, life.action = invocation, action
+        await self._approve(life, answer, approval, args)
+
+    async def _approve(self, life: Life, answer: Answer, approval: Approval, args: JsonObject | None) -> None:
+        assert life.action is not None
+        decision = person_decision(answer, self._steps.digest(life, args), edited=args is not None)
+        grant = grant_for(answer, approval, life.action)
+        if grant is not None:
+            self._policy.add_grant(grant)
+        recorded = self._steps.move(
+            life,
+            ApprovalAnswered(life.call_id, approval.id, answer.outcome, answer.by, answer.reason, args),
+            *(() if grant is None else (GrantAdded(grant),)),
+            CallScheduled(life.call_id, decision),
+        )
+        await recorded
+        failpoints.hit("answered")
+        if grant is not None:
+            await self.rejudge()
+
+    async def _rebuilt(self, life: Life, args: JsonObject) -> tuple[Invocation, Action]:
+        """The call with other arguments: checked by the tool and by the deny rules like any other."""
+        assert life.tool is not None
+        try:
+            invocation = life.tool.build(args)
+            action = await self._steps.action(life.tool, args, invocation)
+        except (InvalidParams, ToolFailed) as error:
+            raise Refused(str(error)) from error
+        verdict = self._policy.judge(action)
+        if verdict.ruling == "deny":
+            raise Refused(f"a rule forbids this: {verdict.reason}")
+        return invocation, action
+
+    async def rejudge(self) -> None:
+        """Judges every waiting call again, after a mode change or a new grant."""
+        for life in list(self._lives.values()):
+            if isinstance(life.call, AwaitingApproval) and not life.call.answered_by and life.action is not None:
+                await self._rejudge(life, life.action)
+
+    async def _rejudge(self, life: Life, action: Action) -> None:
+        verdict = self._steps.verdict(action, life.request)
+        try:
+            match verdict.ruling:
+                case "allow":
+                    await self._steps.allow(life, verdict)
+                case "deny":
+                    await self._steps.deny(life, verdict)
+                case "ask":
+                    pass
+        except Over:
+            pass

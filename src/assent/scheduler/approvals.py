@@ -1,0 +1,106 @@
+"""Approvals as records: what is asked, which answers are offered, and what an answer changes.
+
+Nothing here waits for anybody: a question is an event in the log, and so is its answer.
+"""
+
+import secrets
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assent.approval import Approval, Decision, Grant, McpDetails, Outcome
+from assent.commands import Answer
+from assent.parts import JsonObject
+from assent.policy.rules import Action, proposed_grant
+from assent.scheduler.call import AwaitingApproval, ToolCall, status
+from assent.scheduler.digest import action_digest
+from assent.tools.base import Invocation
+
+
+class Refused(Exception):
+    """An answer that cannot be taken; the message tells whoever gave it why."""
+
+
+class NotWaiting(Refused):
+    """The call does not wait for an answer: it is unknown, was answered before, or is over."""
+
+
+def make_approval(
+    session: str,
+    call_id: str,
+    action: Action,
+    invocation: Invocation,
+    why: str,
+    expires_at: float | None,
+) -> Approval:
+    """The question for an action that needs one. `action.details` says what would happen."""
+    if action.details is None:
+        raise ValueError(f"{action.tool} says that it needs no approval")
+    return Approval(
+        id=secrets.token_urlsafe(12),
+        digest=action_digest(session, call_id, action.tool, action.args, action.details),
+        details=action.details,
+        options=_options(action, invocation),
+        why=why,
+        always=proposed_grant(action, secrets.token_urlsafe(9), call_id),
+        expires_at=expires_at,
+    )
+
+
+def _options(action: Action, invocation: Invocation) -> tuple[Outcome, ...]:
+    offered = list[Outcome](("proceed_once",))
+    if proposed_grant(action, "", "") is not None:
+        offered.append("proceed_always")
+    if isinstance(action.details, McpDetails):
+        offered.extend(("proceed_always_server", "proceed_always_tool"))
+    if invocation.modifiable() is not None:
+        offered.append("modify_with_editor")
+    return (*offered, "cancel")
+
+
+def check_answer(call: ToolCall, answer: Answer) -> Approval:
+    """The approval that this answer may settle; raises with the reason when there is none."""
+    if not isinstance(call, AwaitingApproval):
+        raise NotWaiting(f"call {answer.call_id} does not wait for an answer: it is {status(call)}")
+    if call.answered_by:
+        raise NotWaiting(f"call {answer.call_id} was already answered by {call.answered_by}")
+    approval = call.approval
+    if answer.outcome == "cancel":
+        return approval  # a no needs no digest: nothing happens
+    if answer.digest != approval.digest:
+        raise Refused("the action changed since it was shown to you; look at it again before you answer")
+    if answer.outcome not in approval.options:
+        raise Refused(f"{answer.outcome} is not offered here; choose one of: {', '.join(approval.options)}")
+    return approval
+
+
+def edited_args(invocation: Invocation, answer: Answer) -> JsonObject | None:
+    """The arguments that the answer puts in place of the model's; None when it leaves them."""
+    if answer.content is None:
+        return answer.args
+    modifiable = invocation.modifiable()
+    if modifiable is None:
+        raise Refused("this call has no content that could be edited; send new arguments instead")
+    return modifiable.args_for(answer.content)
+
+
+def person_decision(answer: Answer, digest: str, *, edited: bool) -> Decision:
+    reason = "approved with changes" if edited else "approved"
+    return Decision("person", reason, by=answer.by, outcome=answer.outcome, digest=digest)
+
+
+def grant_for(answer: Answer, approval: Approval, action: Action) -> Grant | None:
+    """What the answer grants beyond this call."""
+    if approval.always is None or not answer.outcome.startswith("proceed_always"):
+        return None
+    grant = replace(approval.always, by=answer.by)
+    match answer.outcome:
+        case "proceed_always_server":
+            return replace(grant, kind="server", value=action.server)
+        case "proceed_always_tool":
+            return replace(grant, kind="tool", value="")
+        case _:
+            return grant
+
+
+Clock = Callable[[], float]

@@ -1,0 +1,187 @@
+"""The seven states of a tool call, each its own immutable type, and the one table of legal transitions.
+
+    validating ──► awaiting_approval ──► scheduled ──► executing ──► success
+        │  └───────────────────────────────►│ │            │ └─────► error
+        └──► error, cancelled ◄─────────────┴─┴────────────┴───────► cancelled
+
+A call moves only by an event: `advance(call, event)` gives the next state or refuses. A scheduled call goes back to
+awaiting_approval when what was approved is no longer what would happen. Terminal states never change.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.approval import Approval, Decision
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalModifying,
+    ApprovalRequested,
+    CallFinished,
+    CallOutput,
+    CallProcess,
+    CallRequest,
+    CallRequested,
+    CallScheduled,
+    CallStarted,
+    Event,
+)
+from assent.parts import Display, Failure, Result
+
+LIVE_OUTPUT_LIMIT = 64_000
+"""Characters of live output kept in an executing call; the newest ones."""
+
+
+class Validating(Struct, frozen=True, tag="validating"):
+    request: CallRequest
+    started_at: float
+
+
+class AwaitingApproval(Struct, frozen=True, tag="awaiting_approval"):
+    request: CallRequest
+    started_at: float
+    approval: Approval
+    answered_by: str = ""
+    """Set between the answer and the state that follows from it."""
+    modifying_by: str = ""
+    """Who has the proposal open in an editor."""
+
+
+class Scheduled(Struct, frozen=True, tag="scheduled"):
+    request: CallRequest
+    started_at: float
+    decision: Decision
+    approval: Approval | None = None
+
+
+class Executing(Struct, frozen=True, tag="executing"):
+    request: CallRequest
+    started_at: float
+    decision: Decision
+    approval: Approval | None = None
+    pid: int | None = None
+    output: str = ""
+
+
+class Success(Struct, frozen=True, tag="success"):
+    request: CallRequest
+    started_at: float
+    decision: Decision
+    result: Result
+    display: Display | None
+    duration_ms: int
+    approval: Approval | None = None
+
+
+class Failed(Struct, frozen=True, tag="error"):
+    request: CallRequest
+    started_at: float
+    result: Result
+    failure: Failure
+    duration_ms: int
+    decision: Decision | None = None
+    display: Display | None = None
+    approval: Approval | None = None
+
+
+class Cancelled(Struct, frozen=True, tag="cancelled"):
+    """Keeps what was there: the proposed change in `approval`, partial output in `display`."""
+
+    request: CallRequest
+    started_at: float
+    result: Result
+    duration_ms: int
+    decision: Decision | None = None
+    display: Display | None = None
+    approval: Approval | None = None
+
+
+Pending = Validating | AwaitingApproval | Scheduled | Executing
+Terminal = Success | Failed | Cancelled
+ToolCall = Pending | Terminal
+
+TRANSITIONS: dict[type[ToolCall], tuple[type[ToolCall], ...]] = {
+    Validating: (AwaitingApproval, Scheduled, Failed, Cancelled),
+    AwaitingApproval: (AwaitingApproval, Scheduled, Failed, Cancelled),
+    Scheduled: (AwaitingApproval, Executing, Failed, Cancelled),
+    Executing: (Executing, Success, Failed, Cancelled),
+    Success: (),
+    Failed: (),
+    Cancelled: (),
+}
+
+
+class IllegalTransition(Exception):
+    """A state was asked to become one that the table does not allow."""
+
+
+def status(call: ToolCall) -> str:
+    """The state's name, e.g. `awaiting_approval`."""
+    config: Any = type(call).__struct_config__
+    return config.tag
+
+
+def is_terminal(call: ToolCall) -> bool:
+    return isinstance(call, Terminal)
+
+
+def begin(event: CallRequested, ts: float) -> Validating:
+    return Validating(event.request, ts)
+
+
+def advance(call: ToolCall, event: Event) -> ToolCall:
+    """The state after the event. Raises IllegalTransition; never changes `call`."""
+    following = _following(call, event)
+    if following is None or type(following) not in TRANSITIONS[type(call)]:
+        raise IllegalTransition(
+            f"call {call.request.call_id}: {type(event).__name__} is not possible in {status(call)}"
+        )
+    return following
+
+
+def _following(call: ToolCall, event: Event) -> ToolCall | None:
+    if isinstance(call, Terminal):
+        return None
+    match call, event:
+        case Executing(), CallOutput():
+            return replace(call, output=(call.output + event.text)[-LIVE_OUTPUT_LIMIT:])
+        case Executing(), CallProcess():
+            return replace(call, pid=event.pid)
+        case AwaitingApproval(), ApprovalModifying():
+            return replace(call, modifying_by=event.by)
+        case AwaitingApproval(), ApprovalAnswered():
+            return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
+        case _, ApprovalRequested():
+            return AwaitingApproval(_with_args(call.request, event.args), call.started_at, event.approval)
+        case _, CallScheduled():
+            return Scheduled(call.request, call.started_at, event.decision, _approval(call))
+        case Scheduled(), CallStarted():
+            return Executing(call.request, call.started_at, call.decision, call.approval)
+        case _, CallFinished():
+            return _finished(call, event)
+        case _:
+            return None
+
+
+def _finished(call: Pending, event: CallFinished) -> Terminal | None:
+    decision = call.decision if isinstance(call, Scheduled | Executing) else None
+    took = event.duration_ms
+    common = (call.request, call.started_at)
+    match event.status:
+        case "success" if decision is not None:
+            return Success(*common, decision, event.result, event.display, took, _approval(call))
+        case "error" if event.failure is not None:
+            return Failed(*common, event.result, event.failure, took, decision, event.display, _approval(call))
+        case "cancelled":
+            return Cancelled(*common, event.result, took, decision, event.display, _approval(call))
+        case _:
+            return None
+
+
+def _approval(call: Pending) -> Approval | None:
+    return None if isinstance(call, Validating) else call.approval
+
+
+def _with_args(request: CallRequest, args: dict[str, Any] | None) -> CallRequest:
+    return request if args is None else replace(request, args=args)

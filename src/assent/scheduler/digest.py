@@ -1,0 +1,19 @@
+"""What exactly is approved, as one number: a change of any part of it is another action.
+
+The digest covers the session, the call, the tool, the arguments, and everything that was shown: for an edit the whole
+content before and after, for a command its directory.
+"""
+
+import hashlib
+
+import msgspec
+
+from assent.approval import Details
+from assent.parts import JsonObject
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def action_digest(session: str, call_id: str, tool: str, args: JsonObject, details: Details | None) -> str:
+    frozen = _encoder.encode([session, call_id, tool, args, details])
+    return hashlib.sha256(frozen).hexdigest()

@@ -1,0 +1,287 @@
+"""The scheduler: one batch at a time, each call living its own life from request to result.
+
+    request ─► build ─► judge ─► (ask) ─► gate ─► started ─► execute ─► finished
+
+A side effect happens only after its `call.started` is durable. One call's failure, refusal or cancellation leaves its
+siblings alone; a journal that cannot write stops everything.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from assent import failpoints
+from assent.commands import Answer
+from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, GateKind
+from assent.parts import Failure
+from assent.policy.rules import Policy
+from assent.scheduler.answers import Answers
+from assent.scheduler.approvals import Clock, NotWaiting
+from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
+from assent.scheduler.life import Batch, Journal, Life, LiveChannel
+from assent.scheduler.resources import ResourceLine
+from assent.scheduler.steps import Over, Steps
+from assent.tools.base import Invocation, Permit, Resources, ToolFailed
+from assent.tools.registry import Registry
+
+INTERRUPTED = Failure(
+    "interrupted",
+    "Assent stopped while this call was running. Whether it took effect is unknown; it was not run again. "
+    "Check the state of things before you go on.",
+)
+
+
+class Scheduler:
+    def __init__(
+        self,
+        session: str,
+        registry: Registry,
+        policy: Policy,
+        journal: Journal,
+        *,
+        gate: GateKind = "batch",
+        attended: bool = True,
+        max_parallel: int = 64,
+        approval_ttl: float | None = None,
+        clock: Clock = time.time,
+    ) -> None:
+        self._journal = journal
+        self._gate: GateKind = gate
+        self._clock = clock
+        self._slots = asyncio.Semaphore(max_parallel)
+        self._line = ResourceLine()
+        self._lives: dict[str, Life] = {}
+        self._running: asyncio.Task[None] | None = None
+        self._queue: deque[Batch] = deque()
+        self._parking = False
+        self._steps = Steps(
+            session, registry, policy, journal, attended=attended, approval_ttl=approval_ttl, clock=clock
+        )
+        self._answers = Answers(self._lives, self._steps, policy, journal)
+
+    # --- what clients ask for ---
+
+    def schedule(self, requests: CallRequest | Sequence[CallRequest]) -> Batch:
+        """Takes one or many calls as one batch; it starts at once, or when the batch before it is done."""
+        many = (requests,) if isinstance(requests, CallRequest) else requests
+        now = self._clock()
+        return self._enqueue(Batch([Life(Validating(request, now)) for request in many], fresh=True))
+
+    def restore(self, calls: Iterable[ToolCall]) -> Batch:
+        """Takes over calls that an earlier process left unfinished. What had started is not run again."""
+        return self._enqueue(Batch([Life(call) for call in calls], fresh=False))
+
+    async def answer(self, answer: Answer) -> None:
+        """Answers a waiting call; durable when this returns. When it raises Refused, nothing has changed."""
+        await self._answers.take(answer)
+
+    async def rejudge(self) -> None:
+        """Judges every waiting call again, after the mode has changed."""
+        await self._answers.rejudge()
+
+    def waiting(self) -> list[AwaitingApproval]:
+        return [life.call for life in self._lives.values() if isinstance(life.call, AwaitingApproval)]
+
+    @property
+    def busy(self) -> bool:
+        return self._running is not None
+
+    def cancel(self, batch: Batch, reason: str) -> None:
+        """Cancels what waits, is queued or runs; partial output and the proposed change are kept."""
+        for life in batch.lives:
+            if not isinstance(life.call, Terminal):
+                life.cancel(reason)
+
+    def cancel_call(self, call_id: str, reason: str) -> None:
+        life = self._lives.get(call_id)
+        if life is None or isinstance(life.call, Terminal):
+            raise NotWaiting(f"no call {call_id} is under way")
+        life.cancel(reason)
+
+    async def park(self) -> None:
+        """Stops without answering: running calls are cancelled, waiting ones stay in the log as they are."""
+        self._parking = True
+        for life in self._lives.values():
+            if not isinstance(life.call, Terminal):
+                life.cancel("Assent was closed.")
+        if self._running is not None:
+            await asyncio.wait([self._running])
+
+    # --- batches ---
+
+    def _enqueue(self, batch: Batch) -> Batch:
+        self._queue.append(batch)
+        if self._running is None:
+            self._start_next()
+        else:
+            self._journal.announce(CallsQueued(tuple(life.call_id for life in batch.lives)))
+        return batch
+
+    def _start_next(self) -> None:
+        self._running = None
+        while self._parking and self._queue:
+            self._queue.popleft().settle()
+        if self._queue:
+            batch = self._queue.popleft()
+            self._lives.update({life.call_id: life for life in batch.lives})
+            self._running = asyncio.create_task(self._run(batch), name="batch")
+
+    async def _run(self, batch: Batch) -> None:
+        try:
+            await self._run_lives(batch)
+        except BaseExceptionGroup as group:
+            batch.fail(group.exceptions[0])
+        except Exception as error:
+            batch.fail(error)
+        finally:
+            batch.settle()
+            for life in batch.lives:
+                self._lives.pop(life.call_id, None)
+            self._start_next()
+
+    async def _run_lives(self, batch: Batch) -> None:
+        if batch.fresh:
+            await self._journal.record(*(CallRequested(life.request) for life in batch.lives))
+            failpoints.hit("requested")
+        async with asyncio.TaskGroup() as group:
+            for life in batch.lives:
+                life.task = group.create_task(self._live(life, batch))
+
+    # --- one call's life ---
+
+    async def _live(self, life: Life, batch: Batch) -> None:
+        try:
+            life.begin()
+            await (self._decide(life) if batch.fresh else self._resume(life))
+            await self._pass_gate(life, batch)
+            await self._run_in_turn(life)
+        except Over:
+            pass
+        except asyncio.CancelledError:
+            await self._cancelled(life)
+        finally:
+            life.answerable.set()
+            batch.barrier.leave()
+
+    async def _decide(self, life: Life) -> None:
+        """validating → scheduled, after a question where one is needed."""
+        if life.request.problem:
+            await self._steps.fail(life, Failure("duplicate_call_id", life.request.problem))
+        invocation = await self._steps.build(life)
+        verdict = await self._steps.judge(life, invocation)
+        await self._steps.apply(life, invocation, verdict)
+        await self._until_answered(life)
+
+    async def _until_answered(self, life: Life) -> None:
+        life.answerable.set()
+        while isinstance(life.call, AwaitingApproval):
+            life.changed.clear()
+            expires = life.call.approval.expires_at
+            patience = None if expires is None else max(0.0, expires - self._clock())
+            try:
+                async with asyncio.timeout(patience):
+                    await life.changed.wait()
+            except TimeoutError:
+                await self._expire(life)
+        if isinstance(life.call, Terminal):
+            raise Over
+
+    async def _expire(self, life: Life) -> None:
+        if isinstance(life.call, AwaitingApproval):  # an answer may have come in the last moment
+            life.cancel_reason = "The approval expired unanswered."
+            await self._steps.cancel(life)
+
+    async def _pass_gate(self, life: Life, batch: Batch) -> None:
+        """`batch`: all decided, then all looked at again, then all start. `eager`: each on its own."""
+        if self._gate == "batch":
+            await batch.barrier.arrive()
+            if isinstance(life.call, Scheduled) and life.call.decision.source == "person":
+                await self._recheck(life)
+            await batch.barrier.arrive()
+
+    async def _run_in_turn(self, life: Life) -> None:
+        """Waits for earlier calls that touch the same things, then runs."""
+        assert life.invocation is not None
+        earlier, done = self._line.join(self._resources(life.invocation))
+        try:
+            if earlier:
+                await asyncio.wait(earlier)
+            async with self._slots:
+                await self._recheck(life)
+                await self._execute(life)
+        finally:
+            done.set_result(None)
+
+    def _resources(self, invocation: Invocation) -> Resources:
+        """With the batch gate only single files keep their order: commands, which may touch all, run in parallel."""
+        declared = invocation.resources()
+        if self._gate == "eager":
+            return declared
+        return Resources(*(tuple(p for p in paths if p[-1:] != "/") for paths in (declared.reads, declared.writes)))
+
+    async def _recheck(self, life: Life) -> None:
+        """Is what would happen still what was decided on? A person's yes covers only exactly what was shown."""
+        call, invocation = life.call, life.invocation
+        assert isinstance(call, Scheduled) and invocation is not None
+        if life.action is None or life.action.details is None:
+            return
+        verdict = await self._steps.judge(life, invocation)
+        if call.decision.source == "person":
+            if self._steps.digest(life) != call.decision.digest:
+                await self._steps.ask(life, invocation, "what it would do changed after you approved it")
+        elif verdict.ruling != "allow":
+            await self._steps.apply(life, invocation, verdict)
+        await self._until_answered(life)
+
+    async def _execute(self, life: Life) -> None:
+        assert life.invocation is not None
+        permit = Permit(life.call_id, self._steps.digest(life))
+        await self._steps.move(life, CallStarted(life.call_id, permit.digest))
+        failpoints.hit("started")
+        try:
+            result = await life.invocation.execute(permit, LiveChannel(life, self._journal))
+        except ToolFailed as error:
+            await self._steps.fail(life, error.failure)
+        except Exception as error:
+            await self._steps.fail(life, Failure("unhandled_exception", f"{type(error).__name__}: {error}"))
+        failpoints.hit("effect done")
+        await self._steps.succeed(life, result)
+        failpoints.hit("finished")
+
+    async def _cancelled(self, life: Life) -> None:
+        if self._parking and not isinstance(life.call, Executing | Terminal):
+            return  # stays as it is in the log, for whoever opens the session next
+        if not isinstance(life.call, Terminal):
+            await self._steps.cancel(life)
+        elif life.recorded is not None:
+            await life.recorded
+
+    # --- reopening ---
+
+    async def _resume(self, life: Life) -> None:
+        """Continues a call from the log. What may have happened does not happen again; a question stays a question."""
+        match life.call:
+            case Executing():
+                await self._steps.fail(life, INTERRUPTED)
+            case Validating():
+                await self._decide(life)
+            case AwaitingApproval() | Scheduled():
+                await self._resume_decided(life, life.call)
+            case _:
+                raise Over
+
+    async def _resume_decided(self, life: Life, call: AwaitingApproval | Scheduled) -> None:
+        invocation = await self._steps.build(life)
+        verdict = await self._steps.judge(life, invocation)
+        match call:
+            case Scheduled() if call.decision.source == "person":
+                await self._steps.ask(life, invocation, "you approved it, but Assent stopped before it started")
+            case Scheduled() if verdict.ruling == "allow":
+                pass
+            case AwaitingApproval() if verdict.ruling == "ask":
+                if self._steps.digest(life) != call.approval.digest:
+                    await self._steps.ask(life, invocation, "what it would do changed while Assent was stopped")
+            case _:
+                await self._steps.apply(life, invocation, verdict)
+        await self._until_answered(life)

@@ -1,0 +1,167 @@
+"""The single steps a call can take: build, judge, ask, end. Each is one transition, checked and journalled in `move`.
+
+Who takes them and when is the scheduler's business; what they mean for a call is decided here, once.
+"""
+
+from collections.abc import Awaitable
+from typing import NoReturn
+
+from msgspec.structs import replace
+
+from assent import failpoints
+from assent.approval import Decision
+from assent.events import (
+    ApprovalRequested,
+    CallFinished,
+    CallRequest,
+    CallScheduled,
+    DurableEvent,
+    GrantAdded,
+)
+from assent.parts import Failure, JsonObject, TerminalDisplay
+from assent.policy.rules import Action, Policy, Verdict
+from assent.scheduler.approvals import Clock, make_approval
+from assent.scheduler.call import Executing, advance
+from assent.scheduler.digest import action_digest
+from assent.scheduler.life import Journal, Life
+from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed, ToolResult
+from assent.tools.registry import Registry
+from assent.tools.response import cancelled_result, failure_result, to_result
+
+
+class Over(Exception):
+    """The call reached a terminal state; its life has nothing left to do."""
+
+
+class Steps:
+    def __init__(
+        self,
+        session: str,
+        registry: Registry,
+        policy: Policy,
+        journal: Journal,
+        *,
+        attended: bool,
+        approval_ttl: float | None,
+        clock: Clock,
+    ) -> None:
+        self._session = session
+        self._registry = registry
+        self._policy = policy
+        self._journal = journal
+        self._attended = attended
+        self._approval_ttl = approval_ttl
+        self._clock = clock
+
+    def move(self, life: Life, *events: DurableEvent) -> Awaitable[None]:
+        """Every transition of every call happens here: checked against the table, in the journal, in this order."""
+        call = life.call
+        for event in events:
+            if not isinstance(event, GrantAdded):
+                call = advance(call, event)
+        life.call = call
+        life.recorded = self._journal.record(*events)
+        life.changed.set()
+        return life.recorded
+
+    # --- towards a decision ---
+
+    async def build(self, life: Life) -> Invocation:
+        """Finds the tool and checks the arguments; what is wrong with them ends the call."""
+        tool = self._registry.get(life.request.tool)
+        if tool is None:
+            await self.fail(life, Failure("tool_not_registered", self._registry.not_found(life.request.tool)))
+        try:
+            invocation = tool.build(life.request.args)
+        except InvalidParams as error:
+            await self.fail(life, Failure("invalid_tool_params", str(error)))
+        life.tool, life.invocation = tool, invocation
+        return invocation
+
+    async def judge(self, life: Life, invocation: Invocation) -> Verdict:
+        """Anything that goes wrong while deciding is an error of the call, never a yes."""
+        assert life.tool is not None
+        try:
+            life.action = await self.action(life.tool, life.request.args, invocation)
+            return self.verdict(life.action, life.request)
+        except ToolFailed as error:
+            await self.fail(life, error.failure)
+        except Exception as error:
+            await self.fail(life, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
+
+    async def action(self, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
+        main = args.get(tool.main_argument, "") if tool.main_argument else ""
+        details = await invocation.should_confirm()
+        return Action(tool.name, args, details, main=str(main), server=tool.server)
+
+    def verdict(self, action: Action, request: CallRequest) -> Verdict:
+        verdict = self._policy.judge(action)
+        if verdict.ruling == "ask" and request.initiator == "person":
+            return Verdict("allow", "rule", "you started it yourself")
+        return verdict
+
+    async def apply(self, life: Life, invocation: Invocation, verdict: Verdict) -> None:
+        match verdict.ruling:
+            case "allow":
+                await self.allow(life, verdict)
+            case "deny":
+                await self.deny(life, verdict)
+            case "ask" if not self._attended:
+                await self.fail(life, _nobody_to_ask(life, verdict))
+            case "ask":
+                await self.ask(life, invocation, verdict.reason)
+
+    def allow(self, life: Life, verdict: Verdict) -> Awaitable[None]:
+        return self.move(life, CallScheduled(life.call_id, Decision(verdict.source, verdict.reason)))
+
+    async def deny(self, life: Life, verdict: Verdict) -> NoReturn:
+        await self.fail(life, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
+
+    async def ask(self, life: Life, invocation: Invocation, why: str, args: JsonObject | None = None) -> None:
+        assert life.action is not None
+        expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
+        approval = make_approval(self._session, life.call_id, life.action, invocation, why, expires)
+        await self.move(life, ApprovalRequested(life.call_id, approval, args))
+        failpoints.hit("asked")
+
+    def digest(self, life: Life, args: JsonObject | None = None) -> str:
+        """Of what the call would do now, with these arguments or its own."""
+        details = life.action.details if life.action is not None else None
+        args = life.request.args if args is None else args
+        return action_digest(self._session, life.call_id, life.request.tool, args, details)
+
+    # --- endings ---
+
+    async def succeed(self, life: Life, result: ToolResult) -> None:
+        model_face = to_result(life.call_id, life.request.tool, result)
+        status = "success" if result.failure is None else "error"
+        await self.finish(life, CallFinished(life.call_id, status, model_face, result.display, result.failure))
+
+    async def fail(self, life: Life, failure: Failure) -> NoReturn:
+        result = failure_result(life.call_id, life.request.tool, failure)
+        await self.finish(life, CallFinished(life.call_id, "error", result, _partial_output(life), failure))
+        raise Over
+
+    def cancel(self, life: Life, *before: DurableEvent) -> Awaitable[None]:
+        """Ends the call with its cancel reason; partial output and the proposed change are kept."""
+        output = _partial_output(life)
+        reason = life.cancel_reason or "Cancelled."
+        result = cancelled_result(life.call_id, life.request.tool, reason, output.text if output else "")
+        return self.finish(life, CallFinished(life.call_id, "cancelled", result, output), *before)
+
+    def finish(self, life: Life, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
+        took = max(0, round((self._clock() - life.call.started_at) * 1000))
+        return self.move(life, *before, replace(event, duration_ms=took))
+
+
+def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:
+    return Failure(
+        "approval_unavailable",
+        f'Tool execution of "{life.request.tool}" needs approval ({verdict.reason}), and nobody is there to give it. '
+        "Do not try again; go on without it or say what the user should run.",
+    )
+
+
+def _partial_output(life: Life) -> TerminalDisplay | None:
+    output = life.call.output if isinstance(life.call, Executing) else ""
+    return TerminalDisplay(output) if output else None

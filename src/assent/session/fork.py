@@ -1,0 +1,25 @@
+"""A fork: a new session that begins with everything an earlier one knew, and goes its own way from there."""
+
+import time
+
+from msgspec.structs import replace
+
+from assent.events import CommandTaken, Envelope, SessionCreated, SessionOpened
+from assent.session.log import LogDamaged, SessionLog, new_session_id
+
+
+async def fork_session(log: SessionLog, session: str) -> str:
+    """Copies the events into a new session. Questions that wait are asked anew there: an answer covers one session."""
+    envelopes = await log.read(session)
+    first = envelopes[0].event
+    if not isinstance(first, SessionCreated):
+        raise LogDamaged(f"session {session} does not begin with its creation")
+    copy = new_session_id()
+    await log.create(copy, time.time(), replace(first, forked_from=session))
+    kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | CommandTaken)]
+    fence = await log.acquire(copy)
+    try:
+        await log.append(fence, [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)])
+    finally:
+        await log.release(fence)
+    return copy

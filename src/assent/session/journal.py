@@ -1,0 +1,67 @@
+"""The only way into the log: stamps events, appends them under the fence, then folds and announces them.
+
+Events are in order from the moment `record` is called; they are durable, folded and announced when it was awaited.
+After the first failure nothing is written any more: a session that cannot remember must not act.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from assent.events import DurableEvent, Envelope, TransientEvent
+from assent.session.hub import Hub
+from assent.session.log import Fence, SessionLog
+from assent.session.state import SessionState
+
+
+class SessionJournal:
+    def __init__(
+        self, log: SessionLog, fence: Fence, state: SessionState, hub: Hub, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._log = log
+        self._fence = fence
+        self._state = state
+        self._hub = hub
+        self._clock = clock
+        self._next_seq = state.seq + 1
+        self.failure: BaseException | None = None
+
+    def record(self, *events: DurableEvent, taken: Sequence[str] = ()) -> Awaitable[None]:
+        envelopes = self._stamp(events)
+        appended = self._log.append(self._fence, envelopes, taken) if self.failure is None else self._refused()
+        recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        appended.add_done_callback(lambda future: self._settle(future, envelopes, recorded))
+        # Shielded: whoever gives up waiting must not take the record back.
+        return asyncio.shield(recorded)
+
+    def announce(self, event: TransientEvent) -> None:
+        envelope = Envelope(0, self._clock(), self._state.session, event)
+        self._publish(envelope)
+
+    def _stamp(self, events: Sequence[DurableEvent]) -> list[Envelope]:
+        now, first = self._clock(), self._next_seq
+        self._next_seq += len(events)
+        return [Envelope(first + place, now, self._state.session, event) for place, event in enumerate(events)]
+
+    def _refused(self) -> "asyncio.Future[None]":
+        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        assert self.failure is not None
+        refused.set_exception(self.failure)
+        return refused
+
+    def _settle(
+        self, appended: "asyncio.Future[None]", envelopes: list[Envelope], recorded: "asyncio.Future[None]"
+    ) -> None:
+        error = appended.exception()
+        if error is not None:
+            self.failure = self.failure or error
+            recorded.set_exception(error)
+            recorded.exception()  # whoever awaits is told; a record that nobody awaits is told by `failure`
+            return
+        for envelope in envelopes:
+            self._publish(envelope)
+        recorded.set_result(None)
+
+    def _publish(self, envelope: Envelope) -> None:
+        self._state.apply(envelope)
+        self._hub.publish(envelope)

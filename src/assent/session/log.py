@@ -1,0 +1,133 @@
+"""The port `SessionLog`: where sessions live. Events in gap-free order, commands in an inbox, one writer a session.
+
+What can go wrong:
+
+    LogError
+    ├── NoSuchSession    there is no session with that id
+    ├── SessionBusy      another process has it open
+    ├── LostFence        this writer was replaced by a newer one, or is out of step; nothing was written
+    ├── LogUnavailable   the disk is full, read-only, or failing; nothing was written
+    └── LogDamaged       what is stored cannot be read
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from assent.commands import Command
+from assent.events import Envelope, SessionCreated
+
+
+class LogError(Exception):
+    """`str(error)` says what happened and what to do."""
+
+
+class NoSuchSession(LogError):
+    pass
+
+
+class SessionBusy(LogError):
+    pass
+
+
+class LostFence(LogError):
+    pass
+
+
+class LogUnavailable(LogError):
+    pass
+
+
+class LogDamaged(LogError):
+    pass
+
+
+class Fence(Struct, frozen=True):
+    """The right to write one session. A newer token makes all older ones worthless."""
+
+    session: str
+    token: int
+
+
+class Inboxed(Struct, frozen=True):
+    """A command that waits to be carried out."""
+
+    key: str
+    command: Command
+
+
+class SessionInfo(Struct, frozen=True):
+    """One line of the list of sessions."""
+
+    id: str
+    folder: str
+    model: str
+    title: str
+    created_at: float
+    updated_at: float
+    events: int
+
+
+class SessionLog(Protocol):
+    async def create(self, session: str, ts: float, first: SessionCreated) -> None:
+        """Makes a session whose event 1 is `first`."""
+        ...
+
+    async def acquire(self, session: str) -> Fence:
+        """Takes the session for writing, or raises NoSuchSession or SessionBusy."""
+        ...
+
+    async def release(self, fence: Fence) -> None: ...
+
+    async def is_open(self, session: str) -> bool:
+        """Has some process taken it for writing?"""
+        ...
+
+    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
+        """Queues the events at once, in this order; durable when the future resolves. All or nothing.
+
+        `taken` names the commands that these events carry out: they leave the inbox in the same transaction.
+        """
+        ...
+
+    async def read(self, session: str, after: int = 0) -> list[Envelope]: ...
+
+    async def put(self, session: str, key: str, command: Command) -> bool:
+        """Adds a command to the inbox. A key that was used before changes nothing and gives False."""
+        ...
+
+    async def inbox(self, session: str) -> list[Inboxed]: ...
+
+    def watch(self, session: str, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls `changed` in this loop when the session may have new events or commands. Gives the way to stop."""
+        ...
+
+    async def sessions(self) -> list[SessionInfo]:
+        """All sessions, the newest first."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def new_session_id() -> str:
+    """Sorts by time, cannot be guessed, is safe in a file name and a URL."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
+
+
+def no_such_session(session: str) -> NoSuchSession:
+    return NoSuchSession(f"there is no session {session!r}; `assent sessions list` shows those there are")
+
+
+def session_busy(session: str) -> SessionBusy:
+    return SessionBusy(
+        f"session {session} is open in another process. Answer its questions from here with `assent answer`, "
+        f"look at it with `assent sessions show {session}`, or close the other one first"
+    )
+
+
+def lost_fence(session: str) -> LostFence:
+    return LostFence(f"session {session} was taken over by another process; this one may not write to it any more")

@@ -1,0 +1,306 @@
+"""The runner: the one process that has a session open. Commands in, events out; nobody else writes.
+
+It takes commands from the inbox in order, whoever put them there: this process, another terminal, a browser. A prompt
+that comes while a turn is running stays in the inbox until the turn is over.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from msgspec import Struct
+
+from assent import __version__
+from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
+from assent.agent.system import system_prompt
+from assent.agent.turn import Retries, Sleep, Turn
+from assent.approval import Mode
+from assent.commands import Answer, CancelCall, CancelTurn, Command, RunTool, SetMode, Submit
+from assent.events import (
+    CallRequest,
+    CommandTaken,
+    Envelope,
+    GateKind,
+    ModeChanged,
+    PromptSubmitted,
+    SessionCreated,
+    SessionOpened,
+)
+from assent.models.base import Model
+from assent.parts import Call
+from assent.policy.rules import Policy, Rule
+from assent.scheduler.approvals import NotWaiting, Refused
+from assent.scheduler.call import AwaitingApproval
+from assent.scheduler.ids import CallIds
+from assent.scheduler.life import Batch, Parked
+from assent.scheduler.scheduler import Scheduler
+from assent.session.hub import Hub, Subscription
+from assent.session.journal import SessionJournal
+from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id
+from assent.session.state import SessionState, fold
+from assent.tools.registry import Registry
+
+
+class Options(Struct, frozen=True):
+    """How a session is run, as opposed to what it is."""
+
+    rules: tuple[Rule, ...] = ()
+    attended: bool = True
+    """False: nobody can be asked, so what would ask is refused."""
+    max_turns: int = DEFAULT_MAX_TURNS
+    max_parallel: int = 64
+    approval_ttl: float | None = None
+    client: str = "assent"
+    retries: Retries = Retries()
+    sleep: Sleep = asyncio.sleep
+    clock: Callable[[], float] = time.time
+
+
+async def create_session(log: SessionLog, folder: str, model: str, mode: Mode, gate: GateKind = "batch") -> str:
+    session = new_session_id()
+    await log.create(session, time.time(), SessionCreated(folder, model, mode, __version__, gate))
+    return session
+
+
+class Runner:
+    """Open it with `async with Runner.open(…)`; leaving parks what waits for a person."""
+
+    def __init__(
+        self, log: SessionLog, fence: Fence, state: SessionState, model: Model, registry: Registry, options: Options
+    ) -> None:
+        self.session = state.session
+        self.opened_at = 0
+        """The number of the event with which this process took over."""
+        self.state = state
+        self._log = log
+        self._fence = fence
+        self._options = options
+        self._hub = Hub()
+        self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
+        self._policy = Policy(options.rules, state.mode, state.grants)
+        self._ids = CallIds(state.calls)
+        self._scheduler = Scheduler(
+            self.session,
+            registry,
+            self._policy,
+            self._journal,
+            gate=state.gate,
+            attended=options.attended,
+            max_parallel=options.max_parallel,
+            approval_ttl=options.approval_ttl,
+            clock=options.clock,
+        )
+        self._loop = self._agent_loop(model, registry)
+        self._turn: asyncio.Task[None] | None = None
+        self._local: set[asyncio.Task[None]] = set()
+        """Batches that do not belong to the turn: tools that a person started."""
+        self._news = asyncio.Event()
+        self._inbox_task: asyncio.Task[None] | None = None
+        self._unwatch: Callable[[], None] | None = None
+
+    def _agent_loop(self, model: Model, registry: Registry) -> AgentLoop:
+        turn = Turn(model, self._journal, self._ids, self._options.retries, self._options.sleep)
+        return AgentLoop(
+            turn,
+            self._scheduler,
+            self._journal,
+            system=system_prompt(self.state.folder),
+            tools=registry.declarations,
+            history=self.state.history,
+            usage=lambda: self.state.usage,
+            max_turns=self._options.max_turns,
+        )
+
+    # --- opening and closing ---
+
+    @classmethod
+    async def open(
+        cls, log: SessionLog, session: str, model: Model, registry: Registry, options: Options | None = None
+    ) -> "Runner":
+        """Takes the session over, or raises SessionBusy. An unfinished turn goes on at once."""
+        fence = await log.acquire(session)
+        try:
+            state = fold(session, await log.read(session))
+            runner = cls(log, fence, state, model, registry, options or Options())
+            await runner._start()
+        except BaseException:
+            await log.release(fence)
+            raise
+        return runner
+
+    async def _start(self) -> None:
+        self.opened_at = self.state.seq + 1
+        await self._journal.record(SessionOpened(self._fence.token, self._options.client))
+        self._unwatch = self._log.watch(self.session, self._news.set)
+        self._pick_up_unfinished()
+        self._news.set()
+        self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
+
+    async def __aenter__(self) -> "Runner":
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stops what runs, keeps what waits for a person, and gives the session back."""
+        self._loop.closing = True
+        if self._inbox_task is not None:
+            self._inbox_task.cancel()
+        if self._turn is not None and not self._scheduler.busy:
+            self._turn.cancel()
+        await self._scheduler.park()
+        tasks = [task for task in (self._inbox_task, self._turn, *self._local) if task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._unwatch is not None:
+            self._unwatch()
+        self._hub.close()
+        await self._log.release(self._fence)
+
+    # --- for clients in this process ---
+
+    def subscribe(self) -> Subscription:
+        return self._hub.subscribe()
+
+    async def read(self, after: int = 0) -> list[Envelope]:
+        return await self._log.read(self.session, after)
+
+    async def send(self, command: Command, key: str | None = None) -> str:
+        """Hands in a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
+        key = key or secrets.token_urlsafe(12)
+        await self._log.put(self.session, key, command)
+        self._news.set()
+        return key
+
+    @property
+    def idle(self) -> bool:
+        return self._turn is None
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Why the session can no longer write, if so."""
+        return self._journal.failure
+
+    def waiting(self) -> list[AwaitingApproval]:
+        return self._scheduler.waiting()
+
+    # --- the inbox ---
+
+    async def _take_commands(self) -> None:
+        try:
+            while True:
+                await self._news.wait()
+                self._news.clear()
+                for item in await self._log.inbox(self.session):
+                    await self._take(item)
+        except LogError:
+            self._hub.close()  # the journal keeps the reason in `failure`
+
+    async def _take(self, item: Inboxed) -> None:
+        match item.command:
+            case _ if item.key in self.state.keys:
+                await self._taken(item)  # its effect was recorded, but not that it was taken
+            case Submit() if self._turn is not None:
+                pass  # waits in the inbox until the turn is over
+            case Submit():
+                await self._begin_turn(item.command, item)
+            case command:
+                await self._taken(item, await self._carry_out(command, item.key))
+
+    async def _taken(self, item: Inboxed, problem: str = "") -> None:
+        await self._journal.record(CommandTaken(item.key, item.command.by, problem), taken=(item.key,))
+
+    async def _carry_out(self, command: Command, key: str) -> str:
+        """Does what is asked; gives the reason when it cannot be done."""
+        try:
+            match command:
+                case Answer():
+                    await self._scheduler.answer(command)
+                case CancelTurn():
+                    self._cancel_turn(command)
+                case CancelCall():
+                    self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
+                case SetMode():
+                    await self._set_mode(command)
+                case RunTool():
+                    self._run_tool(command, key)
+                case Submit():
+                    raise AssertionError("a prompt begins a turn")
+        except Refused as refusal:
+            return self._explain(refusal, command)
+        return ""
+
+    def _explain(self, refusal: Refused, command: Command) -> str:
+        answered_by = self.state.answered_by.get(command.call_id) if isinstance(command, Answer) else None
+        if isinstance(refusal, NotWaiting) and answered_by is not None:
+            return f"already answered by {answered_by or 'somebody else'}"
+        return str(refusal)
+
+    async def _set_mode(self, command: SetMode) -> None:
+        self._policy.mode = command.mode
+        await self._journal.record(ModeChanged(command.mode, command.by))
+        await self._scheduler.rejudge()
+
+    # --- turns ---
+
+    async def _begin_turn(self, command: Submit, item: Inboxed) -> None:
+        prompt_id = f"{self.session}########{self.state.prompts}"
+        submitted = PromptSubmitted(prompt_id, command.text, command.by, item.key)
+        await self._journal.record(submitted, CommandTaken(item.key, command.by), taken=(item.key,))
+        self._turn = asyncio.create_task(self._run_turn(prompt_id), name="turn")
+
+    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None) -> None:
+        try:
+            await self._loop.run(prompt_id, unfinished)
+        except Parked:
+            pass
+        except LogError:
+            self._hub.close()  # the journal keeps the reason in `failure`
+        finally:
+            self._turn = None
+            self._news.set()
+
+    def _cancel_turn(self, command: CancelTurn) -> None:
+        if self._turn is None:
+            raise Refused("nothing is running that could be cancelled")
+        if not self._turn.cancelling():
+            self._loop.cancel_reason = command.reason
+            self._turn.cancel()
+
+    def _pick_up_unfinished(self) -> None:
+        """Goes on where an earlier process stopped. Calls that had started are not run again."""
+        newest = self.state.newest_calls() if self.state.open_prompt is not None else ()
+        of_turn = {call.call_id for call in newest}
+        batch: Batch | None = None
+        if newest:
+            batch = self._again(newest)
+        strays = [call for call in self.state.pending() if call.request.call_id not in of_turn]
+        if strays:
+            self._keep(self._scheduler.restore(strays))
+        if self.state.open_prompt is not None:
+            self._turn = asyncio.create_task(self._run_turn(self.state.open_prompt, batch), name="turn")
+
+    def _again(self, newest: tuple[Call, ...]) -> Batch:
+        known = [self.state.calls[call.call_id] for call in newest if call.call_id in self.state.calls]
+        if known:
+            return self._scheduler.restore(known)
+        prompt_id = self.state.open_prompt or ""
+        return self._scheduler.schedule([CallRequest(c.call_id, c.name, c.args, prompt_id) for c in newest])
+
+    # --- tools that a person starts ---
+
+    def _run_tool(self, command: RunTool, key: str) -> None:
+        request = self._ids.request(f"person-{key}", command.tool, command.args, self.state.open_prompt or "", "person")
+        self._keep(self._scheduler.schedule(request))
+
+    def _keep(self, batch: Batch) -> None:
+        task = asyncio.create_task(_until_settled(batch))
+        self._local.add(task)
+        task.add_done_callback(self._local.discard)
+
+
+async def _until_settled(batch: Batch) -> None:
+    with suppress(Parked, LogError):
+        await batch.results()

@@ -1,0 +1,262 @@
+"""The log on disk: one SQLite file for all sessions, WAL, every commit synced, readable by its owner only.
+
+One writer a session, twice over: a lock file that the system frees when its process dies, and a fence token in every
+append, so that a writer that lost the session is refused whatever the lock says.
+"""
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from assent.commands import Command, decode_command, encode_command
+from assent.events import (
+    VERSION,
+    Envelope,
+    NewerFormat,
+    PromptSubmitted,
+    SessionCreated,
+    decode_event,
+    encode_event,
+    type_of,
+)
+from assent.session.log import (
+    Fence,
+    Inboxed,
+    LogDamaged,
+    LogUnavailable,
+    SessionBusy,
+    SessionInfo,
+    lost_fence,
+    no_such_session,
+    session_busy,
+)
+from assent.session.writer import Writer
+
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS sessions (
+    id TEXT PRIMARY KEY, epoch INTEGER NOT NULL, next_seq INTEGER NOT NULL, folder TEXT NOT NULL, model TEXT NOT NULL,
+    title TEXT NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+    session TEXT NOT NULL, seq INTEGER NOT NULL, ts REAL NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
+    data BLOB NOT NULL, PRIMARY KEY (session, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inbox (
+    id INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT NULL, taken INTEGER NOT NULL DEFAULT 0,
+    data BLOB NOT NULL, UNIQUE (session, key)
+);
+"""
+TITLE_LENGTH = 120
+
+
+class SqliteLog:
+    """`folder` is made if it is missing; the database, its journal and the lock files live in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / "assent.db"
+        self._locks: dict[str, int] = {}
+        self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
+        self._writer = Writer(str(self._path), self._connect, self._tell_all)
+
+    # --- sessions ---
+
+    async def create(self, session: str, ts: float, first: SessionCreated) -> None:
+        row = (session, first.folder, first.model, ts, ts)
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT INTO sessions VALUES (?, 0, 2, ?, ?, '', ?, ?)", row)
+            _insert(db, [Envelope(1, ts, session, first)])
+
+        await self._writer.submit(job)
+
+    async def acquire(self, session: str) -> Fence:
+        await self.read(session, after=1 << 62)  # raises NoSuchSession before a lock file is made
+        self._lock(session)
+
+        def job(db: sqlite3.Connection) -> int:
+            row = db.execute(
+                "UPDATE sessions SET epoch = epoch + 1 WHERE id = ? RETURNING epoch", (session,)
+            ).fetchone()
+            return row[0]
+
+        try:
+            return Fence(session, await self._writer.submit(job))
+        except BaseException:
+            self._unlock(session)
+            raise
+
+    async def release(self, fence: Fence) -> None:
+        self._unlock(fence.session)
+
+    async def is_open(self, session: str) -> bool:
+        if session in self._locks:
+            return True
+        try:
+            self._lock(session)
+        except SessionBusy:
+            return True
+        self._unlock(session)
+        return False
+
+    async def sessions(self) -> list[SessionInfo]:
+        def job(db: sqlite3.Connection) -> list[SessionInfo]:
+            rows = db.execute(
+                "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1 FROM sessions "
+                "ORDER BY updated_at DESC, id DESC"
+            )
+            return [SessionInfo(*row) for row in rows]
+
+        return await self._writer.submit(job, reads=True)
+
+    # --- events ---
+
+    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
+        def job(db: sqlite3.Connection) -> None:
+            self._check_fence(db, fence, envelopes)
+            _insert(db, envelopes)
+            _title(db, fence.session, envelopes)
+            db.executemany(
+                "UPDATE inbox SET taken = 1 WHERE session = ? AND key = ?", [(fence.session, k) for k in taken]
+            )
+
+        return self._writer.submit(job)
+
+    def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
+        """Moves the session's counter on, but only for the newest fence and only without a gap."""
+        if not envelopes:
+            return
+        first, last = envelopes[0].seq, envelopes[-1]
+        if last.seq - first != len(envelopes) - 1:
+            raise lost_fence(fence.session)
+        moved = db.execute(
+            "UPDATE sessions SET next_seq = ?, updated_at = ? WHERE id = ? AND epoch = ? AND next_seq = ?",
+            (last.seq + 1, last.ts, fence.session, fence.token, first),
+        )
+        if moved.rowcount != 1:
+            raise lost_fence(fence.session)
+
+    async def read(self, session: str, after: int = 0) -> list[Envelope]:
+        def job(db: sqlite3.Connection) -> list[tuple[int, float, int, bytes]]:
+            if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
+                raise no_such_session(session)
+            found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq"
+            return db.execute(found, (session, after)).fetchall()
+
+        rows = await self._writer.submit(job, reads=True)
+        return [_envelope(session, *row) for row in rows]
+
+    # --- commands ---
+
+    async def put(self, session: str, key: str, command: Command) -> bool:
+        data = encode_command(command)
+
+        def job(db: sqlite3.Connection) -> bool:
+            if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
+                raise no_such_session(session)
+            insert = "INSERT OR IGNORE INTO inbox (session, key, data) VALUES (?, ?, ?)"
+            return db.execute(insert, (session, key, data)).rowcount == 1
+
+        added = await self._writer.submit(job)
+        self._tell(session)
+        return added
+
+    async def inbox(self, session: str) -> list[Inboxed]:
+        def job(db: sqlite3.Connection) -> list[tuple[str, bytes]]:
+            found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
+            return db.execute(found, (session,)).fetchall()
+
+        return [Inboxed(key, decode_command(data)) for key, data in await self._writer.submit(job, reads=True)]
+
+    # --- watching ---
+
+    def watch(self, session: str, changed: Callable[[], None]) -> Callable[[], None]:
+        entry = (asyncio.get_running_loop(), changed)
+        self._watchers.setdefault(session, []).append(entry)
+        self._watching(True)
+
+        def stop() -> None:
+            self._watchers[session].remove(entry)
+            self._watching(any(self._watchers.values()))
+
+        return stop
+
+    def _watching(self, on: bool) -> None:
+        self._writer.watching = on
+        self._writer.submit(lambda db: None, reads=True)  # wakes the thread, so that it takes notice
+
+    def _tell(self, session: str) -> None:
+        for loop, changed in list(self._watchers.get(session, ())):
+            loop.call_soon_threadsafe(changed)
+
+    def _tell_all(self) -> None:
+        for session in list(self._watchers):
+            try:
+                self._tell(session)
+            except RuntimeError:  # that loop is closed
+                continue
+
+    # --- opening and closing ---
+
+    async def close(self) -> None:
+        for session in list(self._locks):
+            self._unlock(session)
+        await self._writer.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its journal the same mode
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=10)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        self._migrate(db)
+        return db
+
+    def _migrate(self, db: sqlite3.Connection) -> None:
+        version: int = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise LogUnavailable(f"{self._path} was written by a newer Assent (layout {version}); use that one")
+        if version < SCHEMA_VERSION:
+            db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+    def _lock(self, session: str) -> None:
+        """Held by the open file: the system lets go of it when this process ends, however it ends."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{session}.lock"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise session_busy(session) from None
+        self._locks[session] = handle
+
+    def _unlock(self, session: str) -> None:
+        handle = self._locks.pop(session, None)
+        if handle is not None:
+            os.close(handle)
+
+
+def _insert(db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
+    rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
+    db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def _title(db: sqlite3.Connection, session: str, envelopes: Sequence[Envelope]) -> None:
+    prompts = [e.event.text for e in envelopes if isinstance(e.event, PromptSubmitted)]
+    if prompts:
+        title = " ".join(prompts[0].split())[:TITLE_LENGTH]
+        db.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title, session))
+
+
+def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
+    try:
+        return Envelope(seq, ts, session, decode_event(data, v))
+    except (msgspec.MsgspecError, NewerFormat) as error:
+        raise LogDamaged(f"event {seq} of session {session} cannot be read: {error}") from error

@@ -1,0 +1,150 @@
+"""The fold: everything there is to know about a session, made from its events and nothing else.
+
+`apply` costs the same for the first event and the ten-thousandth. Readers get frozen values; only the runner folds.
+"""
+
+from msgspec import Struct
+
+from assent.approval import Grant, Mode
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalModifying,
+    ApprovalRequested,
+    CallFinished,
+    CallOutput,
+    CallProcess,
+    CallRequested,
+    CallScheduled,
+    CallStarted,
+    CommandTaken,
+    Envelope,
+    Event,
+    GateKind,
+    GrantAdded,
+    ModeChanged,
+    ModelReplied,
+    PromptSubmitted,
+    SessionCreated,
+    SessionOpened,
+    TurnFinished,
+)
+from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
+from assent.scheduler.call import AwaitingApproval, Terminal, ToolCall, advance, begin
+
+
+class _CallsOf(Struct, frozen=True):
+    """Stands in the history for the results of one reply's calls, in the order in which they were asked for."""
+
+    call_ids: tuple[str, ...]
+
+
+class SessionState:
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.seq = 0
+        self.folder = ""
+        self.model = ""
+        self.mode: Mode = "default"
+        self.gate: GateKind = "batch"
+        self.calls: dict[str, ToolCall] = {}
+        """Every call of the session by id, in order."""
+        self.answered_by: dict[str, str] = {}
+        self.grants: list[Grant] = []
+        self.prompts = 0
+        self.open_prompt: str | None = None
+        """The prompt whose turn is not finished."""
+        self.usage = Usage()
+        self.keys: set[str] = set()
+        """Idempotency keys of the commands that have had their effect."""
+        self._history: list[Message | _CallsOf] = []
+
+    def apply(self, envelope: Envelope) -> None:
+        self.seq = envelope.seq or self.seq
+        self._apply(envelope.event, envelope.ts)
+
+    def _apply(self, event: Event, ts: float) -> None:
+        match event:
+            case CallRequested():
+                self.calls[event.request.call_id] = begin(event, ts)
+            case ApprovalAnswered():
+                self.answered_by[event.call_id] = event.by
+                self._advance(event.call_id, event)
+            case ApprovalRequested() | CallScheduled() | CallStarted() | CallFinished():
+                self._advance(event.call_id, event)
+            case ApprovalModifying() | CallOutput() | CallProcess():
+                self._advance(event.call_id, event)
+            case PromptSubmitted() | ModelReplied() | TurnFinished():
+                self._converse(event)
+            case _:
+                self._settle(event)
+
+    def _advance(self, call_id: str, event: Event) -> None:
+        self.calls[call_id] = advance(self.calls[call_id], event)
+
+    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished) -> None:
+        match event:
+            case PromptSubmitted():
+                self.prompts += 1
+                self.open_prompt = event.prompt_id
+                self.keys.add(event.key)
+                self._history.append(UserMessage((Text(event.text),)))
+            case ModelReplied():
+                self.usage += event.usage
+                if event.parts:
+                    self._history.append(ModelMessage(event.parts))
+                calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
+                if calls:
+                    self._history.append(_CallsOf(calls))
+            case TurnFinished():
+                self.open_prompt = None
+
+    def _settle(self, event: Event) -> None:
+        match event:
+            case SessionCreated():
+                self.folder, self.model = event.folder, event.model
+                self.mode, self.gate = event.mode, event.gate
+            case ModeChanged():
+                self.mode = event.mode
+            case GrantAdded():
+                self.grants.append(event.grant)
+            case CommandTaken():
+                self.keys.add(event.key)
+            case SessionOpened() | _:
+                pass
+
+    # --- what readers ask ---
+
+    def history(self) -> tuple[Message, ...]:
+        """The conversation as the model needs it: only its own calls, each with its result."""
+        return tuple(self._results(entry) if isinstance(entry, _CallsOf) else entry for entry in self._history)
+
+    def _results(self, entry: _CallsOf) -> UserMessage:
+        return UserMessage(tuple(self._result(call_id) for call_id in entry.call_ids))
+
+    def _result(self, call_id: str) -> Result:
+        call = self.calls.get(call_id)
+        if isinstance(call, Terminal):
+            return call.result
+        name = call.request.tool if call is not None else "unknown"
+        return Result(call_id, name, {"error": "This call has no result: it was never run."})
+
+    def newest_calls(self) -> tuple[Call, ...]:
+        """The calls that the newest reply asks for; empty when it asks for none, or when something came after it."""
+        if not self._history or not isinstance(self._history[-1], _CallsOf):
+            return ()
+        reply = self._history[-2]
+        parts = reply.parts if isinstance(reply, ModelMessage) else ()
+        return tuple(part for part in parts if isinstance(part, Call))
+
+    def pending(self) -> list[ToolCall]:
+        return [call for call in self.calls.values() if not isinstance(call, Terminal)]
+
+    def waiting(self) -> list[AwaitingApproval]:
+        return [call for call in self.calls.values() if isinstance(call, AwaitingApproval)]
+
+
+def fold(session: str, envelopes: list[Envelope]) -> SessionState:
+    state = SessionState(session)
+    for envelope in envelopes:
+        state.apply(envelope)
+    return state

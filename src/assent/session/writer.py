@@ -1,0 +1,180 @@
+"""One thread that owns one SQLite connection: everything queued while a commit was under way shares the next commit.
+
+It knows connections and transactions, and nothing of sessions. A job that raises LogError alone is refused and the
+others go on; any other error takes the whole transaction back, and nobody in it is told that it succeeded.
+"""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from assent import failpoints
+from assent.session.log import LogDamaged, LogError, LogUnavailable
+
+Job = Callable[[sqlite3.Connection], Any]
+POLL_SECONDS = 0.1
+"""How soon a change made by another process is noticed."""
+
+
+class _Queued(Struct):
+    job: Job
+    future: "asyncio.Future[Any]"
+    loop: asyncio.AbstractEventLoop
+    reads: bool
+    value: Any = None
+    error: BaseException | None = None
+
+    def resolve(self) -> None:
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.value)
+
+
+class Writer:
+    def __init__(
+        self, path: str, connect: Callable[[], sqlite3.Connection], foreign_change: Callable[[], None]
+    ) -> None:
+        self._path = path
+        self._connect = connect
+        self._foreign_change = foreign_change
+        self._jobs: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
+        self._closed = False
+        self.watching = False
+        """While true, changes by other processes are looked for."""
+        self._thread = threading.Thread(target=self._work, name="session-log", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job, *, reads: bool = False) -> "asyncio.Future[Any]":
+        """Queues the job at once, in this order. One that only `reads` does not take the lock for writing."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        if self._closed:
+            future.set_exception(LogUnavailable("the session log is closed"))
+        else:
+            self._jobs.put(_Queued(job, future, loop, reads))
+        return future
+
+    async def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._jobs.put(None)
+            await asyncio.to_thread(self._thread.join)
+
+    # --- in the thread ---
+
+    def _work(self) -> None:
+        connection: sqlite3.Connection | None = None
+        version = 0
+        while True:
+            group = self._next_group()
+            if group and connection is None:
+                connection = self._try_connect(group)
+            if connection is not None:
+                if group:
+                    self._commit(connection, group)
+                version = self._look_for_foreign_change(connection, version)
+            if group is None:
+                break
+        if connection is not None:
+            connection.close()
+
+    def _next_group(self) -> list[_Queued] | None:
+        """All jobs that are queued now; empty when it is only time to look around; None when it is time to stop."""
+        try:
+            first = self._jobs.get(timeout=POLL_SECONDS if self.watching else None)
+        except queue.Empty:
+            return []
+        if first is None:
+            return None
+        group = [first]
+        while not self._jobs.empty():
+            following = self._jobs.get()
+            if following is None:
+                self._jobs.put(None)  # stop after this group
+                break
+            group.append(following)
+        return group
+
+    def _try_connect(self, group: list[_Queued]) -> sqlite3.Connection | None:
+        try:
+            return self._connect()
+        except (sqlite3.Error, OSError, LogError) as error:
+            self._give_up(group, error)
+            return None
+
+    def _commit(self, connection: sqlite3.Connection, group: list[_Queued]) -> None:
+        writes = not all(queued.reads for queued in group)
+        try:
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            for queued in group:
+                try:
+                    queued.value = queued.job(connection)
+                except LogError as error:
+                    queued.error = error
+            if writes:
+                failpoints.hit("before commit")
+            connection.execute("COMMIT")
+            if writes:
+                failpoints.hit("after commit")
+        except Exception as error:
+            _roll_back(connection)
+            self._give_up(group, error)
+        else:
+            _resolve(group)
+
+    def _give_up(self, group: list[_Queued], error: Exception) -> None:
+        for queued in group:
+            queued.error = _explain(error, self._path)
+        _resolve(group)
+
+    def _look_for_foreign_change(self, connection: sqlite3.Connection, seen: int) -> int:
+        if not self.watching:
+            return seen
+        try:
+            version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error:
+            return seen
+        if version != seen:
+            self._foreign_change()
+        return version
+
+
+def _resolve(group: list[_Queued]) -> None:
+    for loop in {queued.loop for queued in group}:
+        mine = [queued for queued in group if queued.loop is loop]
+        try:
+            loop.call_soon_threadsafe(lambda mine=mine: [queued.resolve() for queued in mine])
+        except RuntimeError:  # the loop is gone, and with it whoever waited
+            continue
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    try:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    except sqlite3.Error:
+        pass  # the error that brought us here is the one to report
+
+
+def _explain(error: Exception, path: str) -> Exception:
+    """SQLite's and the system's errors in words that say what to do."""
+    if isinstance(error, LogError):
+        return error
+    text = str(error)
+    if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
+        return LogDamaged(f"the session log {path} is damaged ({text}). Move it away to start anew; keep it for rescue")
+    if "full" in text:
+        return LogUnavailable(f"the disk that holds {path} is full. Nothing was recorded; free some space and go on")
+    if "readonly" in text or "read-only" in text or "unable to open" in text or "ermission" in text:
+        return LogUnavailable(f"cannot write the session log {path} ({text}). Check its permissions and the disk")
+    if "locked" in text:
+        return LogUnavailable(f"the session log {path} is locked by another program for too long; try again")
+    return LogUnavailable(f"the session log {path} failed: {text}. Nothing was recorded")

@@ -1,0 +1,133 @@
+"""The declarative tool: a name, a schema, and `build(args)`, which checks the arguments and returns an invocation.
+
+An invocation says what it would do (`describe`, `should_confirm`, `resources`) and does it (`execute`) only for a
+permit, which the scheduler alone hands out. Tools do not know policy, approvals or the log.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from assent.approval import Details
+from assent.parts import Display, Failure, JsonObject, Media, Text
+
+Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
+
+
+class InvalidParams(Exception):
+    """The tool's schema refuses the arguments. The message is for the model."""
+
+
+class ToolFailed(Exception):
+    """The tool could not do it. `type` is stable, the message is for the model and the person."""
+
+    def __init__(self, type_: str, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure(type_, message)
+
+
+class ToolResult(Struct, frozen=True):
+    """Two faces: `content` for the model (text, parts, or a ready-made response object), `display` for the person."""
+
+    content: str | tuple[Text | Media, ...] | JsonObject
+    display: Display | None = None
+    failure: Failure | None = None
+    """Set when the work was done but went wrong, and the content is still worth reading."""
+
+
+class Resources(Struct, frozen=True):
+    """What a call touches, as absolute paths. A path that ends in `/` means everything below it."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+class Permit(Struct, frozen=True):
+    """The scheduler's leave to act, bound to exactly one action. Nothing else makes one."""
+
+    call_id: str
+    digest: str
+
+
+class Live(Protocol):
+    """Where a running call reports: output as it comes, and the process that can be killed."""
+
+    def output(self, text: str) -> None: ...
+
+    def process(self, pid: int) -> None: ...
+
+
+class Modifiable(Protocol):
+    """An invocation whose effect is the content of one file, so that a person can edit it before approving."""
+
+    def file_path(self) -> str: ...
+
+    def current_content(self) -> str: ...
+
+    def proposed_content(self) -> str: ...
+
+    def args_for(self, content: str) -> JsonObject: ...
+
+
+class Invocation(ABC):
+    """One checked request. Cancelling the task that runs `execute` is its cancel scope."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One line that tells the person what this is about."""
+
+    async def should_confirm(self) -> Details | None:
+        """Exactly what would happen, or None when nothing could be harmed. Called again before the effect."""
+        return None
+
+    def resources(self) -> Resources:
+        return Resources()
+
+    def modifiable(self) -> Modifiable | None:
+        return None
+
+    @abstractmethod
+    async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
+
+
+P = TypeVar("P", bound=Struct)
+
+
+class Tool(ABC, Generic[P]):
+    """Subclasses say what they are in class attributes and how to make an invocation of checked parameters."""
+
+    name: ClassVar[str]
+    display_name: ClassVar[str]
+    description: ClassVar[str]
+    kind: ClassVar[Kind]
+    can_update_output: ClassVar[bool] = False
+    output_is_markdown: ClassVar[bool] = False
+    server: ClassVar[str] = ""
+    """The MCP server it comes from; empty for built-ins."""
+    main_argument: ClassVar[str] = ""
+    """The argument that a rule such as `tool(prefix)` looks at."""
+    params: type[P]
+
+    def schema(self) -> JsonObject:
+        """JSON Schema of the parameters, with everything in one object as model providers want it."""
+        (_,), components = msgspec.json.schema_components([self.params])
+        schema: dict[str, Any] = components[self.params.__name__]
+        schema.pop("title", None)
+        schema.pop("description", None)
+        return schema
+
+    def build(self, args: JsonObject) -> Invocation:
+        try:
+            params = msgspec.convert(args, self.params)
+        except msgspec.ValidationError as error:
+            raise InvalidParams(f"Invalid arguments for {self.name}: {error}") from error
+        return self.invocation(params)
+
+    @abstractmethod
+    def invocation(self, params: P) -> Invocation:
+        """Raise InvalidParams for what the schema cannot say."""
+
+
+AnyTool = Tool[Any]

@@ -1,0 +1,115 @@
+"""What write_file and replace have in common: a plan of the whole change, shown first, then written exactly as shown.
+
+`should_confirm` makes the plan from the file as it is now and keeps it; `execute` writes it only if the file still has
+the bytes that the plan started from. How the new text comes about is each tool's own business.
+"""
+
+from abc import abstractmethod
+
+from msgspec import Struct
+
+from assent.approval import EditDetails
+from assent.parts import JsonObject
+from assent.tools.base import Invocation, Live, Modifiable, Permit, Resources, ToolFailed, ToolResult
+from assent.tools.diff import Diff, changed_lines, diff
+from assent.tools.files import Files
+from assent.tools.textfile import NotText, TextFile, decode
+
+MAX_BYTES = 20_000_000
+
+
+class Plan(Struct, frozen=True):
+    """One change of one file: what was there, byte for byte, and what will be."""
+
+    path: str
+    before: bytes | None
+    """None: there was no file."""
+    old: str | None
+    new: str
+    after: bytes
+    diff: Diff
+
+
+class EditInvocation(Invocation):
+    """It is its own `Modifiable`; subclasses say in `args_for` which arguments lead to an edited content."""
+
+    def __init__(self, files: Files, file_path: str) -> None:
+        self._files = files
+        self._file_path = file_path
+        self._shown: Plan | None = None
+
+    @abstractmethod
+    def edited(self, current: TextFile | None) -> TextFile:
+        """The file as it shall be, given how it is. Raises ToolFailed."""
+
+    @abstractmethod
+    def args_for(self, content: str) -> JsonObject: ...
+
+    def describe(self) -> str:
+        return self._file_path
+
+    def resources(self) -> Resources:
+        return Resources(writes=(self._files.absolute(self._file_path),))
+
+    async def should_confirm(self) -> EditDetails:
+        self._shown = plan = self._make_plan()
+        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new)
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        plan = self._shown or self._make_plan()
+        self._files.write(plan.path, plan.before, plan.after)
+        return ToolResult(self._report(plan), plan.diff.display(self._files.shown(plan.path)))
+
+    # --- what a person may edit before approving ---
+
+    def modifiable(self) -> Modifiable:
+        return self
+
+    def file_path(self) -> str:
+        return self._plan().path
+
+    def current_content(self) -> str:
+        return self._plan().old or ""
+
+    def proposed_content(self) -> str:
+        return self._plan().new
+
+    # --- the plan ---
+
+    def _plan(self) -> Plan:
+        if self._shown is None:
+            self._shown = self._make_plan()
+        return self._shown
+
+    def _make_plan(self) -> Plan:
+        path = self._files.writable(self._file_path)
+        before = self._files.read_or_none(path, MAX_BYTES)
+        current = None if before is None else self._decoded(before)
+        wanted = self.edited(current)
+        old = None if current is None else current.text
+        made = diff(self._files.shown(path), old, wanted.text)
+        return Plan(path, before, old, wanted.text, self._encoded(wanted), made)
+
+    def _decoded(self, data: bytes) -> TextFile:
+        try:
+            return decode(data)
+        except NotText:
+            message = f"{self._file_path} is no text file, so its change could not be shown; it was left alone."
+            raise ToolFailed("edit_preparation_failure", message) from None
+
+    def _encoded(self, file: TextFile) -> bytes:
+        try:
+            return file.encoded()
+        except UnicodeEncodeError as error:
+            character = error.object[error.start]
+            message = (
+                f"{self._file_path} is not in UTF-8 ({file.encoding}) and cannot hold the character {character!r}."
+            )
+            raise ToolFailed("edit_preparation_failure", message) from error
+
+    def _report(self, plan: Plan) -> str:
+        name = self._files.shown(plan.path)
+        if plan.before is None:
+            return f"Created {name} ({plan.diff.added} lines)."
+        head = f"Changed {name}: {plan.diff.added} line(s) added, {plan.diff.removed} removed."
+        return f"{head}\n{changed_lines(plan.new, plan.diff.changes)}" if plan.diff.changes else head

@@ -1,0 +1,234 @@
+"""The tools' way to the user's files: the files room does the work, here its answers get the tools' words.
+
+Paths come as the model wrote them: relative to the workspace or absolute inside it. What is protected is policy's
+decision, made on what `should_confirm` shows, with one exception: nothing is ever written into a `.git` folder.
+"""
+
+import os
+from functools import lru_cache
+from typing import Literal
+
+from assent.files.access import Entry, FileAccess, digest_of
+from assent.files.errors import (
+    CannotAccess,
+    ChangedSinceShown,
+    NotAFile,
+    NotFound,
+    OutsideWorkspace,
+    ProtectedPath,
+    RejectedPath,
+    TooLarge,
+    WorkspaceError,
+)
+from assent.files.protected import fold
+from assent.files.workspace import Operation, Workspace
+from assent.tools.base import InvalidParams, ToolFailed
+from assent.tools.textfile import NotText, decode
+
+_TEXT_BYTES = 20_000_000
+_NEAR_ENOUGH = 60
+
+Doing = Literal["read", "write", "list"]
+
+
+# --- arguments, checked before anything else ---
+
+
+def check_path(path: str, argument: str) -> None:
+    if not path.strip():
+        raise InvalidParams(f"{argument} must not be empty")
+
+
+def check_text(text: str, argument: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidParams(f"{argument} has half a character (a lone surrogate), which cannot be written") from None
+
+
+def check_pattern(pattern: str, argument: str) -> None:
+    import re
+
+    from assent.tools.globbing import matcher
+
+    if not pattern.strip():
+        raise InvalidParams(f"{argument} must not be empty")
+    try:
+        matcher(pattern)
+    except re.error as error:
+        raise InvalidParams(f"{argument} is no pattern for paths: {error}") from error
+
+
+def printable(name: str) -> str:
+    """A name of any bytes as one line of proper text."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text if text.isprintable() else repr(text)
+
+
+class Files:
+    """One workspace, as all its tools see it. Every method raises ToolFailed with a message for the model."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._access = FileAccess(workspace)
+
+    # --- places ---
+
+    @property
+    def root(self) -> str:
+        """Where relative paths start from."""
+        return _canonical(self.workspace.cwd)
+
+    def absolute(self, path: str) -> str:
+        """Where the path leads, for ordering calls only: it never fails, and says nothing about being allowed."""
+        return self.workspace.classify(path or ".", "list").path
+
+    def why_asked(self, path: str) -> str:
+        """Why reading this needs somebody's leave; empty when it does not."""
+        verdict = self.workspace.classify(path, "read")
+        return verdict.reason if verdict.kind == "protected" else ""
+
+    def locate(self, path: str, operation: Operation) -> str:
+        """The canonical path, if it is in the workspace."""
+        verdict = self.workspace.classify(path or ".", operation)
+        match verdict.kind:
+            case "inside" | "protected":
+                return verdict.path
+            case "outside":
+                raise self._outside(path)
+            case "reject":
+                raise ToolFailed("invalid_tool_params", f"{printable(path)!r} is no usable path: {verdict.reason}.")
+
+    def existing(self, path: str) -> str:
+        """The canonical path of something that is there."""
+        found = self.locate(path, "list")
+        if not os.path.lexists(found):
+            raise self.not_found(path)
+        return found
+
+    def folder(self, path: str) -> str:
+        found = self.existing(path)
+        if not os.path.isdir(found):
+            raise ToolFailed("path_is_not_a_directory", f"{path} is not a folder.")
+        return found
+
+    def writable(self, path: str) -> str:
+        """The canonical path of a file to write, which may not exist yet."""
+        found = self.locate(path, "write")
+        if any(fold(name) == ".git" for name in (*path.split("/"), *found.split("/"))):
+            raise ToolFailed("permission_denied", f"{path} is inside .git, where only git itself changes files.")
+        return found
+
+    def shown(self, canonical: str) -> str:
+        """The path as the model may use it: relative to where relative paths start from, or absolute."""
+        base = self.root.rstrip("/") + "/"
+        return canonical[len(base) :] if canonical.startswith(base) else canonical
+
+    def root_of(self, canonical: str) -> str:
+        """The folder the user opened that holds this path."""
+        below = self.workspace.below_root(canonical)
+        return below[0] if below else canonical
+
+    # --- content ---
+
+    def read(self, path: str, limit: int, *, asked: bool = False) -> bytes:
+        """`asked`: somebody was told that this is a place for secrets."""
+        try:
+            return self._access.read_bytes(path, limit, protected_ok=asked).data
+        except WorkspaceError as error:
+            raise self._failed(error, path, "read") from error
+
+    def read_or_none(self, path: str, limit: int) -> bytes | None:
+        """None when there is no file. For changing it: the change is shown and decided on as a whole."""
+        try:
+            return self._access.read_bytes(path, limit, protected_ok=True).data
+        except NotFound:
+            return None
+        except WorkspaceError as error:
+            raise self._failed(error, path, "read") from error
+
+    def text_or_none(self, path: str) -> str | None:
+        """For searching: None for whatever cannot be read, is protected or is no text."""
+        try:
+            return decode(self._access.read_bytes(path, _TEXT_BYTES).data).text
+        except (WorkspaceError, NotText):
+            return None
+
+    def write(self, path: str, before: bytes | None, after: bytes) -> None:
+        """Only if the file still has exactly the content `before` (None: if there is still no file)."""
+        try:
+            if before is None:
+                self._access.make_dirs(os.path.dirname(path), protected_ok=True)
+            self._access.write(path, after, None if before is None else digest_of(before), protected_ok=True)
+        except WorkspaceError as error:
+            raise self._failed(error, path, "write") from error
+
+    def entries(self, path: str) -> list[Entry]:
+        try:
+            return self._access.scan(path)
+        except WorkspaceError as error:
+            raise self._failed(error, path, "list") from error
+
+    def modified(self, path: str) -> float:
+        """When it was last changed; 0 when it is gone."""
+        try:
+            return os.lstat(path).st_mtime
+        except OSError:
+            return 0.0
+
+    # --- words ---
+
+    def not_found(self, path: str, hint: str = "") -> ToolFailed:
+        near = self._near_names(path)
+        guess = f" Did you mean {' or '.join(near)}?" if near else ""
+        return ToolFailed("file_not_found", f"{path} does not exist.{guess}{' ' if hint else ''}{hint}")
+
+    def _near_names(self, path: str) -> list[str]:
+        """Names in the same folder that look alike."""
+        parent, _, name = path.rstrip("/").rpartition("/")
+        try:
+            names = [entry.name for entry in self.entries(parent or ("/" if path.startswith("/") else "."))]
+        except ToolFailed:
+            return []
+        from rapidfuzz import fuzz, process
+
+        best = process.extract(name, names, scorer=fuzz.ratio, score_cutoff=_NEAR_ENOUGH, limit=2)
+        return [printable(f"{parent}/{match[0]}" if parent else match[0]) for match in best]
+
+    def _outside(self, path: str) -> ToolFailed:
+        message = f"{path} is outside the workspace ({', '.join(self.workspace.roots)}). Use a path inside it."
+        return ToolFailed("path_not_in_workspace", message)
+
+    def _failed(self, error: WorkspaceError, path: str, doing: Doing) -> ToolFailed:
+        match error:
+            case OutsideWorkspace():
+                return self._outside(path)
+            case NotFound():
+                return self.not_found(path)
+            case NotAFile() if os.path.isdir(self.absolute(path)):
+                return ToolFailed("target_is_directory", f"{path} is a folder, not a file.")
+            case _:
+                return ToolFailed(_failure_type(error, doing), f"{error}.")
+
+
+def _failure_type(error: WorkspaceError, doing: Doing) -> str:
+    match error:
+        case RejectedPath():
+            return "invalid_tool_params"
+        case ProtectedPath():
+            return "permission_denied"
+        case ChangedSinceShown() if doing == "write":
+            return "changed_since_shown"
+        case TooLarge():
+            return "file_too_large"
+        case CannotAccess(sentence="Permission denied"):
+            return "permission_denied"
+        case CannotAccess(sentence="No space left on device"):
+            return "no_space_left"
+        case _:
+            return {"read": "read_content_failure", "write": "file_write_failure", "list": "ls_execution_error"}[doing]
+
+
+@lru_cache(maxsize=16)
+def _canonical(folder: str) -> str:
+    return os.path.realpath(folder)

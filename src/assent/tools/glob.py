@@ -1,0 +1,84 @@
+"""glob: files by the pattern of their paths, those of today first."""
+
+import re
+import time
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from assent.parts import PlainDisplay
+from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
+from assent.tools.files import Files, check_pattern, printable
+
+MAX_RESULTS = 500
+_RECENT = 24 * 3600
+
+
+class GlobParams(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: Annotated[str, Meta(description="Pattern of the path, e.g. `src/**/*.py`; `**` is any number of folders.")]
+    dir_path: Annotated[str, Meta(description="Folder to search in. Default: the workspace root.")] = ""
+    case_sensitive: Annotated[bool, Meta(description="Tell upper from lower case. Default: false.")] = False
+    respect_git_ignore: Annotated[bool, Meta(description="Leave out what git ignores. Default: true.")] = True
+
+
+class GlobTool(Tool[GlobParams]):
+    name = "glob"
+    display_name = "FindFiles"
+    description = (
+        f"Finds files whose path matches a pattern; recently changed ones come first. At most {MAX_RESULTS} paths, "
+        "relative to the workspace root."
+    )
+    kind = "search"
+    main_argument = "pattern"
+    params = GlobParams
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+
+    def invocation(self, params: GlobParams) -> "GlobInvocation":
+        check_pattern(params.pattern, "pattern")
+        return GlobInvocation(self.files, params)
+
+
+class GlobInvocation(Invocation):
+    def __init__(self, files: Files, params: GlobParams) -> None:
+        self._files = files
+        self._params = params
+
+    def describe(self) -> str:
+        where = f" in {self._params.dir_path}" if self._params.dir_path else ""
+        return f"'{self._params.pattern}'{where}"
+
+    def resources(self) -> Resources:
+        return Resources(reads=(self._files.absolute(self._params.dir_path).rstrip("/") + "/",))
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        from assent.tools.globbing import matcher
+        from assent.tools.walk import list_files
+
+        start, pattern = self._start()
+        matches = matcher(pattern, case_sensitive=self._params.case_sensitive)
+        respect = self._params.respect_git_ignore
+        paths = [path for path in await list_files(self._files, start, respect_ignore=respect) if matches(path)]
+        oldest = time.time() - _RECENT
+        aged = [(self._files.modified(f"{start}/{path}"), path) for path in paths]
+        aged.sort(key=lambda each: (-each[0], each[1]) if each[0] >= oldest else (0.0, each[1]))
+        return self._result([f"{start}/{path}" for _, path in aged])
+
+    def _start(self) -> tuple[str, str]:
+        """An absolute pattern begins its search at its last folder without a wildcard."""
+        pattern = self._params.pattern
+        if not pattern.startswith("/"):
+            return self._files.folder(self._params.dir_path), pattern
+        fixed = re.split(r"[*?\[{]", pattern, maxsplit=1)[0].rpartition("/")[0]
+        return self._files.folder(fixed or "/"), pattern[len(fixed) + 1 :]
+
+    def _result(self, paths: list[str]) -> ToolResult:
+        where = self._params.dir_path or "the workspace"
+        if not paths:
+            text = f'No files found matching "{self._params.pattern}" in {where}.'
+            return ToolResult(text, PlainDisplay("No files found"))
+        shown = [printable(self._files.shown(path)) for path in paths[:MAX_RESULTS]]
+        more = f" (the first {MAX_RESULTS} are shown)" if len(paths) > MAX_RESULTS else ""
+        head = f'Found {len(paths)} file(s) matching "{self._params.pattern}" in {where}{more}, newest first:'
+        return ToolResult("\n".join([head, *shown]), PlainDisplay(f"Found {len(paths)} file(s){more}"))

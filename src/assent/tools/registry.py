@@ -1,0 +1,55 @@
+"""The tools of a session: lookup, listing, schemas for the model, nearest names for a name that does not exist."""
+
+from collections.abc import Iterable, Iterator
+
+from assent.parts import Declaration
+from assent.tools.base import AnyTool
+
+
+class DuplicateTool(ValueError):
+    """Two tools with one name: the second would shadow the first."""
+
+
+class Registry:
+    def __init__(self, tools: Iterable[AnyTool] = (), *, exclude: Iterable[str] = ()) -> None:
+        self._tools: dict[str, AnyTool] = {}
+        self._excluded = frozenset(exclude)
+        for tool in tools:
+            self.add(tool)
+
+    def add(self, tool: AnyTool) -> None:
+        if tool.name in self._excluded:
+            return
+        if tool.name in self._tools:
+            raise DuplicateTool(f"two tools are called {tool.name!r}")
+        self._tools[tool.name] = tool
+
+    def get(self, name: str) -> AnyTool | None:
+        return self._tools.get(name)
+
+    def __iter__(self) -> Iterator[AnyTool]:
+        return iter(self._tools.values())
+
+    def names(self) -> list[str]:
+        return list(self._tools)
+
+    def declarations(self) -> tuple[Declaration, ...]:
+        return tuple(Declaration(tool.name, tool.description, tool.schema()) for tool in self)
+
+    def not_found(self, name: str) -> str:
+        """What to tell the model that asked for a tool we do not have."""
+        return f'Tool "{name}" not found.{self._suggestion(name)}'
+
+    def _suggestion(self, name: str) -> str:
+        from rapidfuzz import process
+        from rapidfuzz.distance import Levenshtein
+
+        nearest = process.extract(name, self.names(), scorer=Levenshtein.distance, limit=3)
+        quoted = [f'"{match[0]}"' for match in nearest]
+        match quoted:
+            case []:
+                return ""
+            case [only]:
+                return f" Did you mean {only}?"
+            case several:
+                return f" Did you mean one of: {', '.join(several)}?"

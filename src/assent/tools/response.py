@@ -1,0 +1,49 @@
+"""From a tool's result to the function response that the model receives.
+
+| content                | response                                            |
+|------------------------|-----------------------------------------------------|
+| text                   | `{"output": text}`                                  |
+| text parts             | joined by newlines in `output`                      |
+| media parts            | beside the response; `output` says how many         |
+| a ready-made object    | as it is                                            |
+| with a failure         | `{"error": message}`, and `output` where there is some |
+"""
+
+from assent.parts import Failure, JsonObject, Media, Result, Text
+from assent.tools.base import ToolResult
+
+
+def to_result(call_id: str, tool: str, result: ToolResult) -> Result:
+    response, media = _response(result.content)
+    if result.failure is not None:
+        response = {"error": result.failure.message} | {k: v for k, v in response.items() if v}
+    return Result(call_id, tool, response, media)
+
+
+def failure_result(call_id: str, tool: str, failure: Failure) -> Result:
+    return Result(call_id, tool, {"error": failure.message})
+
+
+def cancelled_result(call_id: str, tool: str, reason: str, output: str = "") -> Result:
+    response: JsonObject = {"error": f"[Operation Cancelled] Reason: {reason}"}
+    if output:
+        response["output"] = output
+    return Result(call_id, tool, response)
+
+
+def _response(content: str | tuple[Text | Media, ...] | JsonObject) -> tuple[JsonObject, tuple[Media, ...]]:
+    match content:
+        case str():
+            return {"output": content}, ()
+        case dict():
+            return content, ()
+        case parts:
+            return _from_parts(parts)
+
+
+def _from_parts(parts: tuple[Text | Media, ...]) -> tuple[JsonObject, tuple[Media, ...]]:
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    media = tuple(part for part in parts if isinstance(part, Media))
+    if media and not texts:
+        return {"output": f"Binary content provided ({len(media)} item(s))."}, media
+    return {"output": "\n".join(texts)} if texts else {}, media

@@ -1,0 +1,253 @@
+"""Searching lines in files: ripgrep through the process room, or slower in Python with the same answers.
+
+It knows nothing of parameters for models and nothing of how hits are shown.
+"""
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from functools import cache
+
+import msgspec
+from msgspec import Struct
+
+from assent.process.run import Finished, Limits, run
+from assent.tools.base import ToolFailed
+from assent.tools.files import Files
+
+
+class Query(Struct, frozen=True):
+    pattern: str
+    include: str = ""
+    exclude: str = ""
+    case_sensitive: bool = False
+    fixed: bool = False
+    before: int = 0
+    after: int = 0
+    no_ignore: bool = False
+    per_file: int | None = None
+    total: int = 100
+
+
+class Hit(Struct, frozen=True):
+    """A line that matches, or one near it. The path is absolute."""
+
+    path: str
+    line: int
+    text: str
+    matched: bool = True
+
+
+class Search(Struct):
+    """What was found so far, file by file."""
+
+    hits: list[Hit] = []
+    matches: int = 0
+    limited: bool = False
+    timed_out: bool = False
+    withheld: int = 0
+    """Files with matches that are usual places for secrets; what is found there is not told."""
+
+
+class _Enough(Exception):
+    """The limit is reached; whoever searches can stop."""
+
+
+class _Collector:
+    def __init__(self, files: Files, query: Query) -> None:
+        self.search = Search()
+        self._files = files
+        self._withheld: dict[str, bool] = {}
+        self._total = query.total
+        self._exclude = re.compile(query.exclude, re.IGNORECASE) if query.exclude else None
+
+    def add(self, hit: Hit) -> None:
+        if self._is_withheld(hit.path):
+            return
+        if hit.matched:
+            if self._exclude and self._exclude.search(hit.text):
+                return
+            if self.search.matches >= self._total:
+                self.search.limited = True
+                raise _Enough
+            self.search.matches += 1
+        self.search.hits.append(hit)
+
+    def _is_withheld(self, path: str) -> bool:
+        if path not in self._withheld:
+            self._withheld[path] = bool(self._files.why_asked(path))
+            self.search.withheld += self._withheld[path]
+        return self._withheld[path]
+
+
+async def search(files: Files, start: str, query: Query, seconds: float) -> Search:
+    """`start` is an absolute folder or file. Raises ToolFailed for a pattern that is no regular expression."""
+    collector = _Collector(files, query)
+    rg = find_rg()
+    try:
+        async with asyncio.timeout(seconds):
+            if rg:
+                await _with_rg(rg, start, query, collector)
+            else:
+                await _with_python(files, start, query, collector)
+    except _Enough:
+        pass
+    except TimeoutError:
+        collector.search.timed_out = True
+    return collector.search
+
+
+@cache
+def find_rg() -> str | None:
+    """Next to our interpreter first, where the package puts it; then wherever the system has it."""
+    folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    candidates = (os.path.join(folder, "rg") for folder in folders if os.path.isabs(folder))
+    return next((path for path in candidates if os.path.isfile(path) and os.access(path, os.X_OK)), None)
+
+
+# --- ripgrep ---
+
+COMMON = ("--no-config", "--hidden", "--glob=!.git", "--no-require-git")
+"""Hidden files are files like others, but .git is not; a .gitignore counts also where there is no repository yet."""
+
+
+class _Bytes(Struct):
+    """Text, or base64 where it is no UTF-8."""
+
+    text: str = ""
+    bytes: str = ""
+
+    def decoded(self) -> str:
+        if not self.bytes:
+            return self.text
+        import base64
+
+        return base64.b64decode(self.bytes).decode("utf-8", "replace")
+
+    def as_path(self) -> str:
+        if not self.bytes:
+            return self.text
+        import base64
+
+        return os.fsdecode(base64.b64decode(self.bytes))
+
+
+class _Data(Struct):
+    path: _Bytes | None = None
+    lines: _Bytes | None = None
+    line_number: int | None = None
+
+
+class _Message(Struct):
+    type: str
+    data: _Data
+
+
+_decoder = msgspec.json.Decoder(_Message)
+
+
+async def _with_rg(rg: str, start: str, query: Query, collector: _Collector) -> None:
+    folder = start if os.path.isdir(start) else os.path.dirname(start)
+    target = "./" if folder == start else f"./{os.path.basename(start)}"
+    reader = _Reader(folder, collector)
+    argv = [rg, *_arguments(query), "--", target]
+    finished = await run(argv, cwd=folder, on_output=reader.add, limits=Limits(grace=0, keep=4_000))
+    if not collector.search.hits:
+        _check(finished, query, reader.errors)
+
+
+def _arguments(query: Query) -> list[str]:
+    arguments = [*COMMON, "--json", "--sort=path"]
+    arguments += ["--case-sensitive" if query.case_sensitive else "--ignore-case"]
+    arguments += ["--fixed-strings"] if query.fixed else []
+    arguments += ["--no-ignore"] if query.no_ignore else []
+    arguments += [f"--glob={query.include}"] if query.include else []
+    arguments += [f"--max-count={query.per_file}"] if query.per_file else []
+    arguments += [f"--before-context={query.before}", f"--after-context={query.after}"]
+    return [*arguments, f"--regexp={query.pattern}"]
+
+
+class _Reader:
+    """Turns rg's lines of JSON into hits, whatever the pieces they come in."""
+
+    def __init__(self, folder: str, collector: _Collector) -> None:
+        self._folder = folder
+        self._collector = collector
+        self._rest = ""
+        self.errors: list[str] = []
+
+    def add(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            self._line(line)
+
+    def _line(self, line: str) -> None:
+        if not line.startswith("{"):
+            self.errors.append(line)
+            return
+        message = _decoder.decode(line)
+        data = message.data
+        if message.type in ("match", "context") and data.path and data.lines:
+            path = f"{self._folder}/{data.path.as_path().removeprefix('./')}"
+            text = data.lines.decoded().rstrip("\r\n")
+            self._collector.add(Hit(path, data.line_number or 0, text, message.type == "match"))
+
+
+def _check(finished: Finished, query: Query, errors: list[str]) -> None:
+    """Code 1 means no match; 2 means trouble, which matters only when nothing was found."""
+    if finished.code in (0, 1):
+        return
+    trouble = "\n".join(errors)[:2_000].strip() or f"rg ended with {finished.code or finished.signal}"
+    if "regex parse error" in trouble or "regex" in trouble.lower():
+        raise ToolFailed("grep_execution_error", f"{query.pattern!r} is no regular expression for ripgrep:\n{trouble}")
+    if "No such file" not in trouble and "Permission denied" not in trouble:
+        raise ToolFailed("grep_execution_error", f"The search failed: {trouble}")
+
+
+# --- Python ---
+
+
+async def _with_python(files: Files, start: str, query: Query, collector: _Collector) -> None:
+    pattern = _compiled(query)
+    async for path in _files(files, start, query):
+        text = files.text_or_none(path)
+        if text is not None:
+            _search_text(path, text, pattern, query, collector)
+
+
+def _compiled(query: Query) -> re.Pattern[str]:
+    flags = 0 if query.case_sensitive else re.IGNORECASE
+    try:
+        return re.compile(re.escape(query.pattern) if query.fixed else query.pattern, flags)
+    except re.error as error:
+        message = f"{query.pattern!r} is no regular expression: {error}"
+        raise ToolFailed("grep_execution_error", message) from error
+
+
+async def _files(files: Files, start: str, query: Query) -> AsyncIterator[str]:
+    from assent.tools.globbing import matcher
+    from assent.tools.walk import walk
+
+    if not os.path.isdir(start):
+        yield start
+        return
+    # Like rg: a pattern without a slash is about the name, at any depth.
+    include = query.include if "/" in query.include else f"**/{query.include or '*'}"
+    matches = matcher(include.removeprefix("/"), case_sensitive=True)
+    async for path in walk(files, start, respect_ignore=not query.no_ignore):
+        if matches(path):
+            yield f"{start}/{path}"
+
+
+def _search_text(path: str, text: str, pattern: re.Pattern[str], query: Query, collector: _Collector) -> None:
+    lines = text.split("\n")
+    matched = [number for number, line in enumerate(lines) if pattern.search(line)][: query.per_file]
+    wanted: dict[int, bool] = {}
+    for number in matched:
+        for near in range(max(number - query.before, 0), min(number + query.after + 1, len(lines))):
+            wanted.setdefault(near, False)
+        wanted[number] = True
+    for number in sorted(wanted):
+        collector.add(Hit(path, number + 1, lines[number].removesuffix("\r"), wanted[number]))

@@ -1,0 +1,45 @@
+"""Live output at a pace that people and connections can follow: the first piece at once, then at most one in 100 ms.
+
+What comes faster than anybody could read is cut to its end and counted.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from assent.process.output import Kept
+
+INTERVAL = 0.1
+CAP = 100_000
+
+
+class Throttle:
+    def __init__(self, tell: Callable[[str], None], interval: float = INTERVAL, cap: int = CAP) -> None:
+        self._tell = tell
+        self._interval = interval
+        self._cap = cap
+        self._pending = Kept(cap, head_share=0)
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, text: str) -> None:
+        self._pending.add(text)
+        if self._timer is None:
+            self._flush()
+            self._timer = asyncio.get_running_loop().call_later(self._interval, self._due)
+
+    def close(self) -> None:
+        """Tells what is left."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+
+    def _due(self) -> None:
+        self._timer = None
+        if self._pending.total:
+            self._flush()
+            self._timer = asyncio.get_running_loop().call_later(self._interval, self._due)
+
+    def _flush(self) -> None:
+        if self._pending.total:
+            text = self._pending.excerpt().text()
+            self._pending = Kept(self._cap, head_share=0)
+            self._tell(text)

@@ -1,0 +1,17 @@
+"""Fixtures that all tests share."""
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", max_examples=50, deadline=None)
+settings.register_profile("thorough", max_examples=2000, deadline=None)
+settings.load_profile("ci")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="many more examples for the property tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--thorough"):
+        settings.load_profile("thorough")

@@ -1,0 +1,83 @@
+"""The promise of F9: a reply with a call, cut after every byte, is never taken for a whole one."""
+
+import pytest
+
+from assent.models.base import BrokenStream, CallChunk, Chunk, Finished, Request, Transient
+from assent.models.body import ChunkedBody
+from assent.models.gemini import GeminiModel
+from assent.parts import Text, UserMessage
+from support.fake_gemini import FakeGemini
+
+pytestmark = pytest.mark.spec("F9")
+
+HELLO = Request("", (UserMessage((Text("hello"),)),))
+CALL = CallChunk("run_shell_command", {"command": "rm -r build", "why": "näher"}, "c1", "sig")
+REPLY = {
+    "chunks": [
+        {"thought": "hm"},
+        {"text": "I will clean up."},
+        {"call": {"name": CALL.name, "args": CALL.args, "id": CALL.call_id}, "signature": CALL.signature},
+    ],
+    "usage": {"input": 3, "output": 4},
+}
+
+
+async def recorded() -> bytes:
+    """The bytes of the whole response, head and last chunk included."""
+    async with FakeGemini({"replies": [REPLY]}) as fake:
+        model = GeminiModel("gemini-test", "key", fake.url)
+        chunks = [chunk async for chunk in model.stream(HELLO)]
+        await model.close()
+        assert CALL in chunks and isinstance(chunks[-1], Finished)
+        return bytes(fake.sent)
+
+
+async def consume(model: GeminiModel) -> tuple[list[Chunk], Exception | None]:
+    chunks: list[Chunk] = []
+    try:
+        async for chunk in model.stream(HELLO):
+            chunks.append(chunk)  # noqa: PERF401 - what came before an error counts
+    except Transient as error:
+        return chunks, error
+    return chunks, None
+
+
+def assert_nothing_usable(chunks: list[Chunk], place: int) -> None:
+    assert not any(isinstance(chunk, Finished) for chunk in chunks), f"finished although cut after byte {place}"
+    assert all(chunk == CALL for chunk in chunks if isinstance(chunk, CallChunk)), f"half a call after byte {place}"
+
+
+async def test_a_connection_dropped_after_any_byte_never_gives_finished() -> None:
+    whole = await recorded()
+    async with FakeGemini({"replies": [REPLY | {"drop_after": place} for place in range(len(whole))]}) as fake:
+        model = GeminiModel("gemini-test", "key", fake.url)
+        for place in range(len(whole)):
+            chunks, error = await consume(model)
+            assert_nothing_usable(chunks, place)
+            # Without a single byte there is no stream to break; all the same it is tried again.
+            assert isinstance(error, BrokenStream if place else Transient), f"no error after byte {place}"
+        await model.close()
+
+
+async def test_a_stream_ended_politely_after_any_byte_never_gives_finished() -> None:
+    """As something between us and the provider might do: the HTTP is whole, the reply in it is not."""
+    _, _, framed = (await recorded()).partition(b"\r\n\r\n")
+    events = ChunkedBody().feed(framed).removesuffix(b"\r\n\r\n")
+    texts = [events[:place] for place in range(1, len(events) + 1) if is_text(events[:place])]
+    replies = [{"chunks": [{"raw": text.decode()}, {"cut": True}]} for text in texts]
+    async with FakeGemini({"replies": replies}) as fake:
+        model = GeminiModel("gemini-test", "key", fake.url)
+        for place in range(len(replies)):
+            chunks, error = await consume(model)
+            assert_nothing_usable(chunks, place)
+            assert isinstance(error, BrokenStream), f"no error after byte {place}"
+        await model.close()
+
+
+def is_text(data: bytes) -> bool:
+    """A scenario is JSON, so the cut must not go through a letter; the test above cuts there too."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

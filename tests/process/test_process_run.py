@@ -1,0 +1,190 @@
+"""Programs run to their end, and what they say is kept within bounds."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from assent.process.pty import Size
+from assent.process.run import Finished, Limits, run
+
+BASH = ["bash", "--noprofile", "--norc", "-c"]
+
+
+async def sh(command: str, cwd: Path, **options: object) -> Finished:
+    return await run([*BASH, command], cwd=str(cwd), **options)  # pyright: ignore[reportArgumentType]
+
+
+def open_descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("terminal", [None, Size()])
+async def test_output_exit_code_and_both_streams_in_the_order_they_were_written(
+    tmp_path: Path, terminal: Size | None
+) -> None:
+    result = await sh("echo one; echo two >&2; echo three; exit 3", tmp_path, terminal=terminal)
+    assert (result.output.text(), result.code, result.signal) == ("one\ntwo\nthree\n", 3, None)
+    assert result.ended == "exited"
+
+
+async def test_a_program_killed_by_a_signal_has_no_exit_code(tmp_path: Path) -> None:
+    result = await sh("kill -SEGV $$", tmp_path)
+    assert (result.code, result.signal) == (None, 11)
+
+
+async def test_it_starts_in_the_given_folder_with_nothing_to_read(tmp_path: Path) -> None:
+    result = await sh("pwd; cat; readlink /proc/self/fd/0", tmp_path)
+    assert result.output.text() == f"{tmp_path}\n/dev/null\n"
+
+
+async def test_a_program_that_is_not_there_raises_and_leaves_no_descriptor(tmp_path: Path) -> None:
+    before = open_descriptors()
+    with pytest.raises(FileNotFoundError):
+        await run(["/no/such/program"], cwd=str(tmp_path))
+    assert open_descriptors() == before
+
+
+async def test_a_terminal_is_a_terminal_but_not_the_controlling_one(tmp_path: Path) -> None:
+    result = await sh("test -t 1 && echo tty; stty size <&1; : </dev/tty", tmp_path, terminal=Size(101, 33))
+    text = result.output.text()
+    assert text.startswith("tty\n")
+    assert "No such device or address" in text, "somebody who asks the terminal for a password must fail at once"
+
+
+async def test_a_pager_on_the_terminal_does_not_wait_for_keys(tmp_path: Path) -> None:
+    command = "head -c 1 <&2 || echo cannot read; echo done"
+    result = await sh(command, tmp_path, terminal=Size(), limits=Limits(total=20))
+    assert result.ended == "exited"
+    assert "done\n" in result.output.text()
+
+
+async def test_bytes_that_are_no_utf8_become_replacement_characters(tmp_path: Path) -> None:
+    result = await sh(r"printf 'a\xffb\xe2\x82'", tmp_path)
+    assert result.output.text() == "a\ufffdb\ufffd"
+
+
+async def test_a_character_written_in_two_halves_arrives_whole(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    pieces: list[str] = []
+
+    def heard(text: str) -> None:
+        pieces.append(text)
+        if "1" in text:
+            with open(tmp_path / "go", "w") as go:
+                go.write("\n")
+
+    result = await sh(r"printf '1\xe2'; read < go; printf '\x82\xac'", tmp_path, on_output=heard)
+    assert pieces == ["1", "€"]
+    assert result.output.text() == "1€"
+
+
+async def test_binary_output_is_counted_not_kept(tmp_path: Path) -> None:
+    result = await sh("head -c 100000 /dev/zero", tmp_path)
+    assert result.binary
+    assert result.bytes == 100_000
+    assert result.output.text() == "[binary output]\n"
+
+
+@pytest.mark.spec("D4")
+@pytest.mark.parametrize("terminal", [None, Size()])
+async def test_twenty_megabytes_are_counted_and_cut_in_the_middle(tmp_path: Path, terminal: Size | None) -> None:
+    command = "echo first; yes 0123456789abcde | head -c 20000000; echo; echo last"
+    result = await sh(command, tmp_path, terminal=terminal, limits=Limits(keep=1000))
+    assert result.bytes == 20_000_000 + len("first\n\nlast\n")
+    assert result.output.head.startswith("first\n") and result.output.tail.endswith("\nlast\n")
+    assert (len(result.output.head), len(result.output.tail)) == (200, 800)
+    assert result.output.omitted == result.bytes - 1000
+    assert f"... [{result.bytes - 1000:,} characters omitted] ..." in result.output.text()
+
+
+async def test_every_byte_of_a_terminal_arrives_even_when_the_writer_ends_at_once(tmp_path: Path) -> None:
+    for _ in range(20):
+        result = await sh("seq 2000", tmp_path, terminal=Size())
+        assert result.bytes == sum(len(f"{n}\n") for n in range(1, 2001))
+
+
+async def test_an_endless_writer_in_front_of_head_ends(tmp_path: Path) -> None:
+    result = await sh("yes | head -n 3", tmp_path)
+    assert (result.output.text(), result.code) == ("y\ny\ny\n", 0)
+
+
+@pytest.mark.parametrize("terminal", [None, Size()])
+async def test_a_background_child_that_holds_the_output_does_not_hold_the_call(
+    tmp_path: Path, terminal: Size | None
+) -> None:
+    result = await sh("sleep 300 & echo $!", tmp_path, terminal=terminal)
+    child = int(result.output.text())
+    try:
+        assert result.background == (child,)
+        assert result.code == 0
+    finally:
+        os.kill(child, 9)
+
+
+async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept(tmp_path: Path) -> None:
+    result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=Limits(drain=20))
+    assert result.output.text() == "HELLO\n"
+
+
+async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
+    result = await sh("yes & echo $!", tmp_path, limits=Limits(drain=0.01))
+    assert result.ended == "exited"
+
+
+@pytest.mark.spec("D7")
+async def test_silence_for_too_long_ends_it(tmp_path: Path) -> None:
+    result = await sh("echo started; sleep 300", tmp_path, limits=Limits(idle=0.1))
+    assert result.ended == "idle_timeout"
+    assert result.output.text() == "started\n"
+
+
+@pytest.mark.spec("D7")
+async def test_output_keeps_the_idle_timeout_away_but_not_the_total_one(tmp_path: Path) -> None:
+    command = "while :; do echo .; read -t 0.02 < idle; done"
+    os.mkfifo(tmp_path / "idle")
+    keep_open = os.open(tmp_path / "idle", os.O_RDWR)
+    try:
+        result = await sh(command, tmp_path, limits=Limits(idle=5, total=0.3))
+    finally:
+        os.close(keep_open)
+    assert result.ended == "total_timeout"
+
+
+@pytest.mark.spec("D1")
+async def test_programs_run_at_the_same_time(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        os.mkfifo(tmp_path / name)
+    # Each waits for the other; one after the other they would never end.
+    both = asyncio.gather(
+        sh("echo x > a; cat b", tmp_path, limits=Limits(total=20)),
+        sh("cat a; echo y > b", tmp_path, limits=Limits(total=20)),
+    )
+    assert [result.output.text() for result in await both] == ["y\n", "x\n"]
+
+
+async def test_nothing_is_left_open_after_many_runs(tmp_path: Path) -> None:
+    await sh("true", tmp_path)
+    before = open_descriptors()
+    for terminal in (None, Size()):
+        for _ in range(5):
+            await sh("echo x", tmp_path, terminal=terminal)
+            await sh("sleep 300", tmp_path, terminal=terminal, limits=Limits(total=0.02))
+    assert open_descriptors() == before
+
+
+async def test_without_process_descriptors_a_thread_notices_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "pidfd_open")
+    result = await sh("echo x; exit 4", tmp_path)
+    assert (result.output.text(), result.code) == ("x\n", 4)
+
+
+async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: Path) -> None:
+    def broken(_: str) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await sh("echo x; sleep 300", tmp_path, on_output=broken)

@@ -1,0 +1,64 @@
+"""Bounded memory of output, and plain text out of terminal output."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.process.output import Kept, cut_middle
+from assent.process.plain import plain
+
+
+@given(st.lists(st.text(max_size=30), max_size=80), st.integers(0, 60))
+def test_what_is_kept_is_the_head_and_the_tail_and_the_count_adds_up(pieces: list[str], cap: int) -> None:
+    kept = Kept(cap)
+    for piece in pieces:
+        kept.add(piece)
+    whole = "".join(pieces)
+    excerpt = kept.excerpt()
+    assert whole.startswith(excerpt.head) and whole.endswith(excerpt.tail)
+    assert len(excerpt.head) + len(excerpt.tail) + excerpt.omitted == len(whole)
+    assert len(excerpt.head) + len(excerpt.tail) == min(len(whole), cap)
+
+
+def test_many_tiny_pieces_stay_within_the_cap() -> None:
+    kept = Kept(100)
+    for number in range(10_000):
+        kept.add(str(number % 10))
+    assert kept.excerpt().omitted == 9_900
+
+
+def test_the_middle_is_cut_twenty_to_eighty() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    assert cut_middle(letters, 10) == "ab\n... [16 characters omitted] ...\nstuvwxyz"
+    assert cut_middle(letters, 26) == letters
+    assert "... [46,000 characters omitted] ..." in cut_middle("a" * 50_000, 4_000)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("nothing special\n\tat all é\n", "nothing special\n\tat all é\n"),
+        ("\x1b[1;31mred\x1b[0m and \x1b[38;5;2mgreen\x1b[m", "red and green"),
+        ("one\r\ntwo\r\n", "one\ntwo\n"),
+        (" 10%\r 50%\r100%\n", "100%\n"),
+        ("downloading\rdone\x1b[K\n", "done\n"),
+        ("abc\x1b[2Kx\n", "   x\n"),
+        ("spin |\b/\b-\b\\\b done\n", "spin  done\n"),
+        ("\x1b]0;title\x07prompt", "prompt"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("bell\x07 nul\x00 del\x7f", "bell nul del"),
+        ("cut off \x1b[3", "cut off 3"),
+        ("\x1b(Bx\x1b=y", "xy"),
+    ],
+)
+def test_terminal_output_becomes_plain_text(raw: str, expected: str) -> None:
+    assert plain(raw) == expected
+
+
+@given(st.text(alphabet="ab \r\n\b\x1b[K]2m;\x07\x9b(", max_size=60))
+def test_plain_text_has_no_control_characters_whatever_came(raw: str) -> None:
+    assert not set(plain(raw)) & (set(map(chr, range(32))) - {"\n", "\t"})
+
+
+def test_a_long_line_of_progress_is_cheap() -> None:
+    assert plain("\x1b[Kx" * 100_000 + "\rdone\x1b[K") == "done"

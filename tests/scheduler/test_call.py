@@ -1,0 +1,175 @@
+"""The seven states and the table: rows A1 to A4."""
+
+import itertools
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.approval import Approval, Decision, ExecDetails
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalModifying,
+    ApprovalRequested,
+    CallFinished,
+    CallOutput,
+    CallProcess,
+    CallRequest,
+    CallRequested,
+    CallScheduled,
+    CallStarted,
+    Event,
+)
+from assent.parts import Failure, Result
+from assent.scheduler.call import (
+    TRANSITIONS,
+    AwaitingApproval,
+    Cancelled,
+    Executing,
+    Failed,
+    IllegalTransition,
+    Scheduled,
+    Success,
+    Terminal,
+    ToolCall,
+    Validating,
+    advance,
+    begin,
+    status,
+)
+from support.desk import Desk
+
+REQUEST = CallRequest("c", "tool", {"a": 1}, "s########0")
+APPROVAL = Approval("a", "d", ExecDetails("ls", ("ls",), "/w", "low", "x"), ("proceed_once", "cancel"), "why")
+DECISION = Decision("rule", "a rule")
+RESULT = Result("c", "tool", {"output": "x"})
+
+EVENTS: dict[str, Event] = {
+    "asked": ApprovalRequested("c", APPROVAL),
+    "answered": ApprovalAnswered("c", "a", "proceed_once", "ann"),
+    "modifying": ApprovalModifying("c", "ann"),
+    "scheduled": CallScheduled("c", DECISION),
+    "started": CallStarted("c", "d"),
+    "output": CallOutput("c", "text"),
+    "process": CallProcess("c", 7),
+    "success": CallFinished("c", "success", RESULT),
+    "error": CallFinished("c", "error", RESULT, failure=Failure("t", "m")),
+    "cancelled": CallFinished("c", "cancelled", RESULT),
+}
+STATES: dict[str, ToolCall] = {
+    "validating": Validating(REQUEST, 1.0),
+    "awaiting_approval": AwaitingApproval(REQUEST, 1.0, APPROVAL),
+    "scheduled": Scheduled(REQUEST, 1.0, DECISION),
+    "executing": Executing(REQUEST, 1.0, DECISION),
+    "success": Success(REQUEST, 1.0, DECISION, RESULT, None, 5),
+    "error": Failed(REQUEST, 1.0, RESULT, Failure("t", "m"), 5),
+    "cancelled": Cancelled(REQUEST, 1.0, RESULT, 5),
+}
+LEGAL = {
+    ("validating", "asked"): "awaiting_approval",
+    ("validating", "scheduled"): "scheduled",
+    ("validating", "error"): "error",
+    ("validating", "cancelled"): "cancelled",
+    ("awaiting_approval", "asked"): "awaiting_approval",
+    ("awaiting_approval", "answered"): "awaiting_approval",
+    ("awaiting_approval", "modifying"): "awaiting_approval",
+    ("awaiting_approval", "scheduled"): "scheduled",
+    ("awaiting_approval", "error"): "error",
+    ("awaiting_approval", "cancelled"): "cancelled",
+    ("scheduled", "asked"): "awaiting_approval",
+    ("scheduled", "started"): "executing",
+    ("scheduled", "error"): "error",
+    ("scheduled", "cancelled"): "cancelled",
+    ("executing", "output"): "executing",
+    ("executing", "process"): "executing",
+    ("executing", "success"): "success",
+    ("executing", "error"): "error",
+    ("executing", "cancelled"): "cancelled",
+}
+
+
+@pytest.mark.spec("A1")
+def test_there_are_seven_states_each_with_the_data_it_needs():
+    assert [status(state) for state in STATES.values()] == list(STATES)
+    assert set(TRANSITIONS) == {type(state) for state in STATES.values()}
+    fields = {name: set(state.__struct_fields__) for name, state in STATES.items()}
+    assert "approval" in fields["awaiting_approval"]
+    assert {"pid", "output"} <= fields["executing"]
+    assert all({"result", "duration_ms"} <= fields[name] for name in ("success", "error", "cancelled"))
+    assert not any("pid" in fields[name] for name in STATES if name != "executing")
+
+
+@pytest.mark.spec("A1")
+@pytest.mark.parametrize("state", STATES.values(), ids=list(STATES))
+def test_a_state_cannot_be_changed(state: ToolCall):
+    with pytest.raises(AttributeError):
+        state.started_at = 2.0  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.spec("A2")
+@pytest.mark.parametrize(("state", "event"), list(itertools.product(STATES, EVENTS)))
+def test_only_what_the_table_allows_is_possible(state: str, event: str):
+    expected = LEGAL.get((state, event))
+    if expected is None:
+        with pytest.raises(IllegalTransition):
+            advance(STATES[state], EVENTS[event])
+    else:
+        assert status(advance(STATES[state], EVENTS[event])) == expected
+
+
+@pytest.mark.spec("A2")
+@given(st.lists(st.sampled_from(list(EVENTS))))
+def test_whatever_comes_a_terminal_state_never_changes(events: list[str]):
+    call: ToolCall = begin(CallRequested(REQUEST), 1.0)
+    for event in events:
+        before = call
+        try:
+            call = advance(call, EVENTS[event])
+        except IllegalTransition:
+            assert call is before
+        if isinstance(before, Terminal):
+            assert call is before
+
+
+@pytest.mark.spec("A1")
+def test_an_executing_call_keeps_only_the_newest_output():
+    call = advance(advance(STATES["executing"], CallOutput("c", "x" * 70_000)), CallOutput("c", "end"))
+    assert isinstance(call, Executing)
+    assert len(call.output) == 64_000 and call.output.endswith("xend")
+
+
+@pytest.mark.spec("A3")
+async def test_every_transition_is_announced_in_order_and_the_last_has_the_duration():
+    desk = Desk()
+    batch = desk.schedule(desk.call("run_note", text="a"))
+    await desk.settle()
+    desk.now += 1.5
+    await desk.answer("c1")
+    await batch.results()
+    kinds = [type(event) for event in desk.journal.events]
+    assert kinds == [CallRequested, ApprovalRequested, ApprovalAnswered, CallScheduled, CallStarted, CallFinished]
+    assert desk.recorded(CallFinished)[0].duration_ms == 1500
+
+
+@pytest.mark.spec("A3")
+def test_events_are_immutable_snapshots():
+    event = EVENTS["scheduled"]
+    with pytest.raises(AttributeError):
+        event.call_id = "other"  # pyright: ignore
+    assert msgspec.json.encode(event) == msgspec.json.encode(EVENTS["scheduled"])
+
+
+@pytest.mark.spec("A4")
+async def test_a_finished_call_still_has_its_request_its_outcome_and_its_start():
+    desk = Desk()
+    request = desk.call("run_note", text="a")
+    batch = desk.schedule(request)
+    await desk.settle()
+    await desk.answer("c1", "proceed_once", by="ann")
+    (call,) = await batch.results()
+    assert call.request == request
+    assert (call.request.prompt_id, call.request.initiator) == ("s########0", "model")
+    assert call.started_at == 1000.0
+    assert call.decision is not None
+    assert (call.decision.source, call.decision.outcome, call.decision.by) == ("person", "proceed_once", "ann")

@@ -1,0 +1,340 @@
+"""The promises of the log, on every backend: order, fence, inbox, watching. Rows F11, J1, J2 rest on these."""
+
+import asyncio
+import os
+import sqlite3
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from assent.commands import Submit
+from assent.events import CommandTaken, Envelope, PromptSubmitted, SessionCreated, TurnFinished
+from assent.session.log import (
+    Fence,
+    LogDamaged,
+    LogUnavailable,
+    LostFence,
+    NoSuchSession,
+    SessionBusy,
+    SessionLog,
+    new_session_id,
+)
+from assent.session.memory import MemoryLog
+from assent.session.sqlite import SqliteLog
+
+CREATED = SessionCreated("/w", "model", "default", "0")
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionLog]:
+    backend: SessionLog = MemoryLog() if request.param == "memory" else SqliteLog(tmp_path / "data")
+    yield backend
+    await backend.close()
+
+
+@pytest.fixture
+async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteLog]:
+    backend = SqliteLog(tmp_path / "data")
+    yield backend
+    await backend.close()
+
+
+def prompt(seq: int, text: str = "hi", session: str = "s") -> Envelope:
+    return Envelope(seq, float(seq), session, PromptSubmitted(f"{session}########{seq}", text, "ann"))
+
+
+async def test_a_new_session_begins_with_its_creation(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    assert await log.read("s") == [Envelope(1, 1.0, "s", CREATED)]
+
+
+async def test_appended_events_come_back_in_order_and_can_be_read_from_any_number(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [prompt(2), prompt(3)])
+    await log.append(fence, [prompt(4)])
+    assert [envelope.seq for envelope in await log.read("s")] == [1, 2, 3, 4]
+    assert await log.read("s", after=2) == [prompt(3), prompt(4)]
+
+
+@pytest.mark.parametrize("seqs", [[3], [1], [2, 4], [0]])
+async def test_a_gap_in_the_numbers_is_refused_and_nothing_is_written(log: SessionLog, seqs: list[int]):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    with pytest.raises(LostFence):
+        await log.append(fence, [prompt(seq) for seq in seqs])
+    assert len(await log.read("s")) == 1
+    await log.append(fence, [prompt(2)])
+
+
+async def test_a_second_opener_is_refused_while_the_first_is_there(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    assert await log.is_open("s")
+    with pytest.raises(SessionBusy, match="open in another process"):
+        await log.acquire("s")
+    await log.release(fence)
+    assert not await log.is_open("s")
+    assert (await log.acquire("s")).token > fence.token
+
+
+async def test_a_writer_that_lost_the_session_is_refused(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    old = await log.acquire("s")
+    await log.release(old)
+    new = await log.acquire("s")
+    with pytest.raises(LostFence):
+        await log.append(old, [prompt(2)])
+    await log.append(new, [prompt(2)])
+
+
+async def test_a_refused_append_leaves_others_in_the_same_commit_alone(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    await log.create("t", 1.0, CREATED)
+    good = await log.acquire("s")
+    results = await asyncio.gather(
+        log.append(good, [prompt(2)]),
+        log.append(Fence("t", 99), [prompt(2, session="t")]),
+        log.append(good, [prompt(3)]),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results] == [type(None), LostFence, type(None)]
+    assert len(await log.read("s")) == 3
+    assert len(await log.read("t")) == 1
+
+
+async def test_many_writers_at_once_leave_gap_free_sessions(log: SessionLog):
+    async def write(session: str) -> None:
+        await log.create(session, 1.0, CREATED)
+        fence = await log.acquire(session)
+        await asyncio.gather(*(log.append(fence, [prompt(seq, session=session)]) for seq in range(2, 102)))
+
+    await asyncio.gather(*(write(f"s{n}") for n in range(20)))
+    for n in range(20):
+        assert [envelope.seq for envelope in await log.read(f"s{n}")] == list(range(1, 102))
+
+
+async def test_a_session_that_does_not_exist_is_named(log: SessionLog):
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: log.read("x"),
+        lambda: log.acquire("x"),
+        lambda: log.put("x", "k", Submit("hi")),
+    ]
+    for call in calls:
+        with pytest.raises(NoSuchSession, match="'x'"):
+            await call()
+
+
+async def test_the_inbox_keeps_commands_in_order_and_takes_a_key_once(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    assert await log.put("s", "one", Submit("1"))
+    assert await log.put("s", "two", Submit("2"))
+    assert not await log.put("s", "one", Submit("other"))
+    assert [(item.key, item.command) for item in await log.inbox("s")] == [("one", Submit("1")), ("two", Submit("2"))]
+
+
+async def test_a_taken_command_leaves_the_inbox_with_its_events_and_its_key_stays_used(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    await log.put("s", "one", Submit("1"))
+    fence = await log.acquire("s")
+    await log.append(fence, [Envelope(2, 2.0, "s", CommandTaken("one", "ann"))], taken=["one"])
+    assert await log.inbox("s") == []
+    assert not await log.put("s", "one", Submit("again"))
+    assert await log.inbox("s") == []
+
+
+async def test_a_refused_append_takes_no_command(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    await log.put("s", "one", Submit("1"))
+    with pytest.raises(LostFence):
+        await log.append(Fence("s", 9), [Envelope(2, 2.0, "s", CommandTaken("one", "ann"))], taken=["one"])
+    assert len(await log.inbox("s")) == 1
+
+
+async def test_whoever_watches_hears_of_new_commands(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    heard = asyncio.Event()
+    stop = log.watch("s", heard.set)
+    await log.put("s", "one", Submit("1"))
+    async with asyncio.timeout(5):
+        await heard.wait()
+    stop()
+
+
+@pytest.mark.spec("F11")
+async def test_sessions_are_listed_newest_first_with_their_first_prompt(log: SessionLog):
+    await log.create("a", 1.0, CREATED)
+    await log.create("b", 2.0, CREATED)
+    fence = await log.acquire("b")
+    await log.append(fence, [prompt(2, "fix the bug\nplease", "b"), prompt(3, "and more", "b")])
+    listed = await log.sessions()
+    assert [(info.id, info.events) for info in listed] == [("b", 3), ("a", 1)]
+    assert listed[0].title.split() == ["fix", "the", "bug", "please"]
+
+
+# --- SQLite only ---
+
+
+async def test_another_process_is_heard_too(sqlite: SqliteLog, tmp_path: Path):
+    await sqlite.create("s", 1.0, CREATED)
+    heard = asyncio.Event()
+    stop = sqlite.watch("s", heard.set)
+    await sqlite.read("s")
+    heard.clear()
+    other = SqliteLog(tmp_path / "data")
+    await other.put("s", "one", Submit("1"))
+    async with asyncio.timeout(5):
+        await heard.wait()
+    stop()
+    await other.close()
+
+
+@pytest.mark.spec("I5")
+async def test_everything_on_disk_is_readable_by_its_owner_only(sqlite: SqliteLog, tmp_path: Path):
+    await sqlite.create("s", 1.0, CREATED)
+    await sqlite.acquire("s")
+    folder = tmp_path / "data"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert {"assent.db", "assent.db-wal", "s.lock"} <= set(modes)
+    assert set(modes.values()) == {0o600}
+
+
+async def test_commits_are_synced_in_wal_mode(sqlite: SqliteLog):
+    await sqlite.create("s", 1.0, CREATED)
+    pragmas = await sqlite._writer.submit(  # pyright: ignore[reportPrivateUsage]
+        lambda db: [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    )
+    assert pragmas == ["wal", 2]
+
+
+@pytest.mark.spec("J2")
+async def test_a_full_disk_is_a_clear_error_and_nothing_acknowledged_is_lost(sqlite: SqliteLog):
+    await sqlite.create("s", 1.0, CREATED)
+    fence = await sqlite.acquire("s")
+    await sqlite.append(fence, [prompt(2, "kept")])
+    await _limit_pages(sqlite, extra=2)
+    with pytest.raises(LogUnavailable, match=r"is full.*free some space"):
+        await sqlite.append(fence, [prompt(3, "x" * 100_000)])
+    assert await sqlite.read("s", after=1) == [prompt(2, "kept")]
+    await _limit_pages(sqlite, extra=10_000)
+    await sqlite.append(fence, [prompt(3, "x" * 100_000)])
+
+
+async def _limit_pages(log: SqliteLog, extra: int) -> None:
+    """SQLite then answers as it does on a full disk."""
+
+    def job(db: sqlite3.Connection) -> None:
+        pages = db.execute("PRAGMA page_count").fetchone()[0]
+        db.execute(f"PRAGMA max_page_count = {pages + extra}")
+
+    await log._writer.submit(job, reads=True)  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path):
+    (tmp_path / "assent.db").write_bytes(b"this is not a database at all, it is only some text" * 100)
+    log = SqliteLog(tmp_path)
+    with pytest.raises(LogDamaged, match="damaged"):
+        await log.sessions()
+    await log.close()
+
+
+async def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    log = SqliteLog(tmp_path / "file" / "data")
+    with pytest.raises(LogUnavailable):
+        await log.sessions()
+    await log.close()
+
+
+async def test_a_read_only_database_can_be_read_but_not_written(sqlite: SqliteLog, tmp_path: Path):
+    await sqlite.create("s", 1.0, CREATED)
+    fence = await sqlite.acquire("s")
+    await sqlite._writer.submit(lambda db: db.execute("PRAGMA query_only = 1"), reads=True)  # pyright: ignore
+    with pytest.raises(LogUnavailable, match="Check its permissions"):
+        await sqlite.append(fence, [prompt(2)])
+    assert len(await sqlite.read("s")) == 1
+
+
+async def test_an_event_of_a_newer_format_is_named_and_not_misread(sqlite: SqliteLog):
+    await sqlite.create("s", 1.0, CREATED)
+    row = ("s", 2, 2.0, "later", 99, b'{"type":"later"}')
+    await sqlite._writer.submit(lambda db: db.execute("INSERT INTO events VALUES (?,?,?,?,?,?)", row))  # pyright: ignore
+    with pytest.raises(LogDamaged, match=r"event 2 of session s.*newer Assent"):
+        await sqlite.read("s")
+
+
+async def test_a_damaged_event_is_named(sqlite: SqliteLog):
+    await sqlite.create("s", 1.0, CREATED)
+    row = ("s", 2, 2.0, "turn.finished", 1, b'{"type":"turn.fin')
+    await sqlite._writer.submit(lambda db: db.execute("INSERT INTO events VALUES (?,?,?,?,?,?)", row))  # pyright: ignore
+    with pytest.raises(LogDamaged, match="event 2 of session s"):
+        await sqlite.read("s")
+
+
+async def test_a_torn_journal_loses_at_most_what_was_not_acknowledged(tmp_path: Path):
+    """Cuts the write-ahead log after every page, as a crash in the middle of a write does."""
+    folder = tmp_path / "data"
+    log = SqliteLog(folder)
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    for seq in range(2, 12):
+        await log.append(fence, [prompt(seq)])
+    wal = (folder / "assent.db-wal").read_bytes()
+    database = (folder / "assent.db").read_bytes()
+    seen: list[int] = []
+    for cut in range(len(wal), 0, -2048):
+        copy = tmp_path / f"cut{cut}"
+        copy.mkdir()
+        (copy / "assent.db").write_bytes(database)
+        (copy / "assent.db-wal").write_bytes(wal[:cut])
+        seen.append(await _readable_events(copy))
+    await log.close()
+    assert seen[0] == 11
+    assert seen == sorted(seen, reverse=True)
+
+
+async def _readable_events(folder: Path) -> int:
+    log = SqliteLog(folder)
+    try:
+        envelopes = await log.read("s")
+    except NoSuchSession:
+        return 0
+    finally:
+        await log.close()
+    assert [envelope.seq for envelope in envelopes] == list(range(1, len(envelopes) + 1))
+    return len(envelopes)
+
+
+async def test_a_closed_log_refuses_instead_of_hanging(tmp_path: Path):
+    log = SqliteLog(tmp_path)
+    await log.create("s", 1.0, CREATED)
+    await log.close()
+    with pytest.raises(LogUnavailable, match="closed"):
+        await log.read("s")
+
+
+def test_session_ids_sort_by_time_and_are_safe_as_file_names():
+    ids = [new_session_id() for _ in range(100)]
+    assert len(set(ids)) == 100
+    assert all(id.replace("-", "").isalnum() for id in ids)
+
+
+async def test_a_session_with_a_hostile_id_makes_no_lock_file_elsewhere(sqlite: SqliteLog, tmp_path: Path):
+    for name in ("../../evil", "/tmp/evil", "a/b"):
+        with pytest.raises(NoSuchSession):
+            await sqlite.acquire(name)
+    assert sorted(os.listdir(tmp_path)) == ["data"]
+
+
+async def test_turns_and_prompts_survive_a_restart(tmp_path: Path):
+    log = SqliteLog(tmp_path)
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [prompt(2), Envelope(3, 3.0, "s", TurnFinished("s########2", "completed"))])
+    await log.close()
+    again = SqliteLog(tmp_path)
+    assert [type(e.event) for e in await again.read("s")] == [SessionCreated, PromptSubmitted, TurnFinished]
+    await again.close()

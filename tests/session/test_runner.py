@@ -1,0 +1,370 @@
+"""A prompt's whole way through a session: rows F2 to F4, F10, C10, J1, J2, E4, G4's queue."""
+
+import asyncio
+
+import pytest
+
+from assent.commands import Answer, CancelCall, CancelTurn, RunTool, SetMode, Submit
+from assent.events import (
+    ApprovalRequested,
+    CallFinished,
+    CallStarted,
+    Envelope,
+    ModelReplied,
+    PromptSubmitted,
+    TextDelta,
+    TurnFinished,
+)
+from assent.parts import Call, ModelMessage, Result, Text, UserMessage
+from assent.scheduler.call import Failed
+from assent.session.fork import fork_session
+from assent.session.log import LogUnavailable, SessionBusy
+from assent.session.memory import MemoryLog
+from support.house import House, call, calls, crash, text
+
+
+@pytest.mark.spec("F2")
+async def test_results_go_back_to_the_model_until_no_call_is_left():
+    house = House(
+        calls({"text": "I look."}, call("read_note", "a", text="one"), call("read_note", "b", text="two")),
+        calls(call("read_note", "c", text="three")),
+        text("Done."),
+    )
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        assert (await house.until_done()).status == "completed"
+    assert house.world.effects == ["one", "two", "three"]
+    last = house.model.requests[-1].messages
+    assert [type(message) for message in last] == [UserMessage, ModelMessage, UserMessage, ModelMessage, UserMessage]
+    results = [part for part in last[2].parts if isinstance(part, Result)]
+    assert [(result.call_id, result.response) for result in results] == [
+        ("a", {"output": "noted one"}),
+        ("b", {"output": "noted two"}),
+    ]
+
+
+@pytest.mark.spec("F2")
+@pytest.mark.spec("F10")
+async def test_every_event_of_a_turn_has_the_same_prompt_id_and_prompts_are_numbered():
+    house = House(calls(call("read_note", "a", text="one")), text("Done."), text("Again."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("first"))
+        await house.until_done()
+        await house.send(runner, Submit("second"))
+        await house.until_done(2)
+    first = f"{house.session}########0"
+    assert [event.prompt_id for event in house.recorded(PromptSubmitted)] == [first, f"{house.session}########1"]
+    assert {event.prompt_id for event in house.recorded(ModelReplied)[:2]} == {first}
+    assert house.recorded(TurnFinished)[0].prompt_id == first
+
+
+@pytest.mark.spec("F3")
+async def test_when_all_calls_are_cancelled_the_model_is_not_called_but_the_history_has_the_results():
+    house = House(calls(call("run_note", "a", text="x")), text("Noted."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_waiting(runner)
+        await house.answer(runner, "a", "cancel")
+        assert (await house.until_done()).status == "cancelled"
+        assert len(house.model.requests) == 1
+        await house.send(runner, Submit("why not?"))
+        await house.until_done(2)
+    results = [part for part in house.model.requests[1].messages[2].parts if isinstance(part, Result)]
+    assert "[Operation Cancelled]" in results[0].response["error"]
+
+
+@pytest.mark.spec("F3")
+async def test_when_only_some_calls_are_cancelled_the_model_goes_on():
+    house = House(calls(call("run_note", "a", text="x"), call("read_note", "b", text="y")), text("Done."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_waiting(runner)
+        await house.answer(runner, "a", "cancel")
+        assert (await house.until_done()).status == "completed"
+    assert len(house.model.requests) == 2
+
+
+@pytest.mark.spec("F4")
+@pytest.mark.spec("E4")
+async def test_what_a_person_runs_stays_with_the_person():
+    house = House(text("Hello."))
+    async with await house.open() as runner:
+        await house.send(runner, RunTool("run_note", {"text": "mine"}, by="ann"))
+        await house.until_event(CallFinished)
+        await house.send(runner, Submit("hi"))
+        await house.until_done()
+    assert house.world.effects == ["mine"]
+    assert house.model.requests[0].messages == (UserMessage((Text("hi"),)),)
+
+
+async def test_a_prompt_sent_while_busy_waits_in_the_inbox_and_runs_next():
+    house = House(calls(call("read_note", "a", text="one", door="d")), text("First."), text("Second."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("first"))
+        await house.until(lambda: house.world.running)
+        await runner.send(Submit("second"))
+        assert [item.command for item in await house.log.inbox(house.session)] == [Submit("second")]
+        house.world.door("d").set()
+        await house.until_done(2)
+    assert [event.text for event in house.recorded(PromptSubmitted)] == ["first", "second"]
+
+
+async def test_a_repeated_command_with_the_same_key_is_one_prompt():
+    house = House(text("One."), text("Two."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("hi"), key="k")
+        await house.until_done()
+        await runner.send(Submit("hi"), key="k")
+        await house.send(runner, SetMode("plan"))
+    assert len(house.recorded(PromptSubmitted)) == 1
+
+
+@pytest.mark.spec("B10")
+@pytest.mark.spec("F1")
+async def test_cancelling_while_the_model_speaks_keeps_the_text_so_far():
+    house = House({"chunks": [{"text": "half a sen"}, {"pause_ms": 10_000_000}, {"text": "tence"}]}, text("ok"))
+    async with await house.open() as runner:
+        house.model._sleep = lambda _: asyncio.Event().wait()  # pyright: ignore
+        await house.send(runner, Submit("go"))
+        await house.until_event(TextDelta)
+        await house.send(runner, CancelTurn("enough"))
+        assert (await house.until_done()).status == "cancelled"
+    (reply,) = house.recorded(ModelReplied)
+    assert (reply.parts, reply.finish) == ((Text("half a sen"),), "cancelled")
+
+
+@pytest.mark.spec("B10")
+async def test_cancelling_while_tools_run_keeps_what_was_done_for_the_next_prompt():
+    house = House(calls(call("read_note", "a", text="x", door="never", print="part")), text("I see."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until(lambda: house.world.running)
+        await house.send(runner, CancelTurn("stop it"))
+        assert (await house.until_done()).status == "cancelled"
+        await house.send(runner, Submit("what happened?"))
+        await house.until_done(2)
+    results = [part for part in house.model.requests[1].messages[2].parts if isinstance(part, Result)]
+    assert results[0].response == {"error": "[Operation Cancelled] Reason: stop it", "output": "part"}
+
+
+async def test_one_running_call_can_be_cancelled_alone():
+    house = House(
+        calls(call("read_note", "a", text="x", door="never"), call("read_note", "b", text="y")), text("Done.")
+    )
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until(lambda: house.world.running)
+        assert await house.send(runner, CancelCall("a")) == ""
+        assert await house.send(runner, CancelCall("zzz")) == "no call zzz is under way"
+        assert (await house.until_done()).status == "completed"
+
+
+async def test_cancelling_when_nothing_runs_is_refused_with_a_reason():
+    house = House()
+    async with await house.open() as runner:
+        assert await house.send(runner, CancelTurn()) == "nothing is running that could be cancelled"
+
+
+@pytest.mark.spec("C6")
+async def test_a_mode_set_by_command_releases_what_waits_and_is_remembered():
+    house = House(calls(call("edit_note", "a", path="/w/f", content="x")), text("Done."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_waiting(runner)
+        await house.send(runner, SetMode("auto_edit", by="ann"))
+        await house.until_done()
+    async with await house.open() as again:
+        assert again.state.mode == "auto_edit"
+
+
+@pytest.mark.spec("C10")
+async def test_a_late_answer_is_told_who_answered():
+    house = House(calls(call("run_note", "a", text="x")), text("Done."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_waiting(runner)
+        assert await house.answer(runner, "a", by="ann") == ""
+        await house.until_done()
+        assert await house.answer(runner, "a", "cancel", by="bob") == "already answered by ann"
+    assert house.world.effects == ["x"]
+
+
+@pytest.mark.spec("J1")
+async def test_a_question_survives_a_crash_unchanged_and_its_call_runs_once():
+    house = House(calls(call("run_note", "a", text="x")), text("Done."))
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    (before,) = await house.until_waiting(runner)
+    await crash(house, runner)
+    assert house.world.effects == []
+
+    async with await house.open() as runner:
+        (after,) = await house.until_waiting(runner)
+        assert after.approval == before.approval
+        await house.answer(runner, "a")
+        assert (await house.until_done()).status == "completed"
+    assert house.world.effects == ["x"]
+    assert len(await house.stored(ApprovalRequested)) == 1
+
+
+@pytest.mark.spec("J1")
+async def test_an_answer_given_while_nobody_runs_the_session_counts_when_it_is_opened():
+    house = House(calls(call("run_note", "a", text="x")), text("Done."))
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    (waiting,) = await house.until_waiting(runner)
+    await crash(house, runner)
+    await house.log.put(house.session, "k", Answer("a", "proceed_once", waiting.approval.digest, by="phone"))
+    async with await house.open():
+        assert (await house.until_done()).status == "completed"
+    assert house.world.effects == ["x"]
+
+
+@pytest.mark.spec("J1")
+@pytest.mark.spec("J3")
+async def test_a_question_whose_file_changed_while_assent_was_stopped_is_asked_again():
+    house = House(calls(call("edit_note", "a", path="/w/f", content="new")), text("Done."))
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    (before,) = await house.until_waiting(runner)
+    await crash(house, runner)
+    house.world.files["/w/f"] = "somebody was here"
+    async with await house.open() as runner:
+        await house.until_event(ApprovalRequested)
+        (after,) = runner.waiting()
+        assert after.approval.digest != before.approval.digest
+        assert "while Assent was stopped" in after.approval.why
+
+
+@pytest.mark.spec("J2")
+async def test_a_call_that_was_running_at_the_crash_is_unknown_and_the_model_is_told():
+    house = House(calls(call("read_note", "a", text="x", door="d")), text("I check first."))
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    await house.until(lambda: house.world.running)
+    await crash(house, runner)
+    async with await house.open() as runner:
+        assert (await house.until_done()).status == "completed"
+        finished = runner.state.calls["a"]
+    assert house.world.effects == ["x"]
+    assert isinstance(finished, Failed) and finished.failure.type == "interrupted"
+    (result,) = house.model.requests[0].messages[-1].parts
+    assert isinstance(result, Result) and "unknown" in result.response["error"]
+
+
+@pytest.mark.spec("J2")
+async def test_a_call_that_was_approved_but_not_started_is_asked_again():
+    house = House(calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Done."))
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    await house.until_waiting(runner, 2)
+    await house.answer(runner, "a")
+    await crash(house, runner)
+    async with await house.open() as runner:
+        waiting = await house.until_waiting(runner, 2)
+        assert "stopped before it started" in waiting[0].approval.why
+        assert await house.stored(CallStarted) == []
+        await house.answer(runner, "a")
+        await house.answer(runner, "b")
+        await house.until_done()
+    assert sorted(house.world.effects) == ["x", "y"]
+
+
+@pytest.mark.spec("J2")
+async def test_calls_of_a_reply_that_were_never_scheduled_go_on_after_a_crash():
+    house = House(calls(call("read_note", "a", text="x")), text("Done."))
+    async with await house.open():
+        pass
+    fence = await house.log.acquire(house.session)
+    prompt_id = f"{house.session}########0"
+    reply = ModelReplied(prompt_id, "scripted", (Call("a", "read_note", {"text": "x"}),), "stop")
+    left_behind = (PromptSubmitted(prompt_id, "go", "ann"), reply)
+    await house.log.append(fence, [Envelope(n, 1.0, house.session, e) for n, e in enumerate(left_behind, start=3)])
+    await house.log.release(fence)
+    async with await house.open():
+        assert (await house.until_done()).status == "completed"
+    assert house.world.effects == ["x"]
+
+
+async def test_closing_keeps_questions_and_stops_what_runs():
+    house = House(calls(call("run_note", "a", text="x"), call("read_note", "b", text="y", door="never")), text("Done."))
+    runner = await house.open(gate="eager")
+    await house.send(runner, Submit("go"))
+    await house.until(lambda: house.world.running)
+    await house.until_waiting(runner)
+    await runner.close()
+    assert house.world.running == 0
+    assert [event.call_id for event in await house.stored(CallFinished)] == ["b"]
+    assert await house.stored(TurnFinished) == []
+    async with await house.open(gate="eager") as runner:
+        await house.until_waiting(runner)
+        await house.answer(runner, "a")
+        assert (await house.until_done()).status == "completed"
+
+
+async def test_two_runners_on_one_session_the_second_is_refused():
+    house = House()
+    async with await house.open():
+        with pytest.raises(SessionBusy):
+            await house.open()
+
+
+@pytest.mark.spec("F11")
+async def test_a_fork_knows_everything_and_goes_its_own_way():
+    house = House(text("One."), calls(call("run_note", "a", text="x")), text("Two."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("first"))
+        await house.until_done()
+        await house.send(runner, Submit("second"))
+        (waiting,) = await house.until_waiting(runner)
+    original = house.session
+    before = await house.log.read(original)
+    house.session = await fork_session(house.log, original)
+    house.events.clear()
+    async with await house.open() as runner:
+        await house.until_event(ApprovalRequested)
+        (again,) = runner.waiting()
+        assert again.approval.digest != waiting.approval.digest, "an answer covers one session only"
+        await house.answer(runner, "a")
+        await house.until_done()
+        assert runner.state.session == house.session
+    assert await house.log.read(original) == before
+
+
+class FullLog(MemoryLog):
+    full = False
+
+    def append(self, fence, envelopes, taken=()):  # pyright: ignore
+        if self.full:
+            refused = asyncio.get_running_loop().create_future()
+            refused.set_exception(LogUnavailable("the disk is full"))
+            return refused
+        return super().append(fence, envelopes, taken)  # pyright: ignore
+
+
+@pytest.mark.spec("J2")
+async def test_when_the_log_cannot_be_written_nothing_more_happens_and_the_reason_is_known():
+    log = FullLog()
+    house = House(calls(call("run_note", "a", text="x")), text("Done."), log=log)
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    (waiting,) = await house.until_waiting(runner)
+    log.full = True
+    await runner.send(Answer("a", "proceed_once", waiting.approval.digest))
+    await house.until(lambda: runner.failure is not None)
+    assert str(runner.failure) == "the disk is full"
+    await runner.close()
+    assert house.world.effects == []
+    log.full = False
+    house.events.clear()
+    async with await house.open() as runner:
+        await house.until_done()
+    assert house.world.effects == ["x"], "the answer was durable in the inbox, and is taken now"
+
+
+async def test_max_turns_stop_the_loop():
+    house = House({"chunks": [call("read_note", text="x")], "repeat": 9})
+    async with await house.open(max_turns=3) as runner:
+        await house.send(runner, Submit("go"))
+        assert (await house.until_done()).status == "max_turns"
+    assert len(house.world.effects) == 3

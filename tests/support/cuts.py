@@ -1,0 +1,8 @@
+"""Cutting bytes at given places."""
+
+from itertools import pairwise
+
+
+def cut_at(data: bytes, places: list[int]) -> list[bytes]:
+    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[start:end] for start, end in pairwise(edges)]

@@ -1,0 +1,138 @@
+"""A whole session in one process: log, scripted model, note tools, runner. Open it, crash it, open it again."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from assent.agent.turn import Retries
+from assent.approval import Mode, Outcome
+from assent.commands import Answer, Command
+from assent.events import CommandTaken, DurableEvent, Envelope, Event, GateKind, TurnFinished
+from assent.models.scenario import Scenario
+from assent.models.scripted import ScriptedModel
+from assent.policy.rules import Rule
+from assent.scheduler.call import AwaitingApproval
+from assent.session.log import SessionLog
+from assent.session.memory import MemoryLog
+from assent.session.runner import Options, Runner, create_session
+from assent.tools.registry import Registry
+from support.desk import note_tools
+from support.doubles import World
+
+E = TypeVar("E", bound=DurableEvent)
+
+
+def text(content: str, **more: Any) -> dict[str, Any]:
+    return {"chunks": [{"text": content}], **more}
+
+
+def call(name: str, id: str | None = None, **args: Any) -> dict[str, Any]:
+    return {"call": {"name": name, "args": args, "id": id}}
+
+
+def calls(*chunks: dict[str, Any]) -> dict[str, Any]:
+    return {"chunks": list(chunks)}
+
+
+class House:
+    def __init__(self, *replies: dict[str, Any], log: SessionLog | None = None, world: World | None = None) -> None:
+        self.scenario = msgspec.convert({"replies": list(replies)}, Scenario)
+        self.log: SessionLog = log or MemoryLog()
+        self.world = world or World()
+        self.model = ScriptedModel(self.scenario)
+        self.session = ""
+        self.events: list[Envelope] = []
+        self.delays: list[float] = []
+
+    async def open(
+        self,
+        *,
+        mode: Mode = "default",
+        gate: GateKind = "batch",
+        attended: bool = True,
+        rules: tuple[Rule, ...] = (),
+        max_turns: int = 100,
+        retries: Retries | None = None,
+    ) -> Runner:
+        if not self.session:
+            self.session = await create_session(self.log, "/w", "scripted", mode, gate)
+        self.model = ScriptedModel(self.scenario)
+        options = Options(
+            rules=rules,
+            attended=attended,
+            max_turns=max_turns,
+            client="test",
+            retries=retries or Retries(),
+            sleep=self._sleep,
+        )
+        registry = Registry(note_tools(self.world))
+        runner = await Runner.open(self.log, self.session, self.model, registry, options)
+        self._listen(runner)
+        return runner
+
+    async def _sleep(self, delay: float) -> None:
+        self.delays.append(delay)
+
+    def _listen(self, runner: Runner) -> None:
+        subscription = runner.subscribe()
+
+        async def listen() -> None:
+            async for envelope in subscription:
+                self.events.append(envelope)
+
+        self._listener = asyncio.create_task(listen())
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Waits, without a clock, until the condition holds."""
+        async with asyncio.timeout(10):
+            while not condition():
+                await asyncio.sleep(0)
+
+    async def until_event(self, kind: type[Event], count: int = 1) -> None:
+        await self.until(lambda: sum(isinstance(envelope.event, kind) for envelope in self.events) >= count)
+
+    async def until_waiting(self, runner: Runner, count: int = 1) -> list[AwaitingApproval]:
+        await self.until(lambda: len(runner.waiting()) >= count)
+        return runner.waiting()
+
+    async def send(self, runner: Runner, command: Command, key: str | None = None) -> str:
+        """Sends and waits until it was taken; gives the problem, empty when there was none."""
+        key = await runner.send(command, key)
+        await self.until(lambda: self._taken(key) is not None)
+        taken = self._taken(key)
+        assert taken is not None
+        return taken.problem
+
+    def _taken(self, key: str) -> CommandTaken | None:
+        events = (envelope.event for envelope in self.events)
+        return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)
+
+    async def answer(self, runner: Runner, call_id: str, outcome: Outcome = "proceed_once", by: str = "ann") -> str:
+        waiting = {call.request.call_id: call.approval for call in runner.waiting()}
+        digest = waiting[call_id].digest if call_id in waiting else ""
+        return await self.send(runner, Answer(call_id, outcome, digest, by=by))
+
+    async def until_done(self, count: int = 1) -> TurnFinished:
+        await self.until_event(TurnFinished, count)
+        return self.recorded(TurnFinished)[-1]
+
+    def recorded(self, kind: type[E]) -> list[E]:
+        return [envelope.event for envelope in self.events if isinstance(envelope.event, kind)]
+
+    async def stored(self, kind: type[E]) -> list[E]:
+        envelopes = await self.log.read(self.session)
+        return [envelope.event for envelope in envelopes if isinstance(envelope.event, kind)]
+
+
+async def crash(house: House, runner: Runner) -> None:
+    """What kill -9 does to a process: every task is gone at once, nothing more is written."""
+    runner._fence = msgspec.structs.replace(runner._fence, token=-1)  # pyright: ignore[reportPrivateUsage]
+    runner._journal._fence = runner._fence  # pyright: ignore[reportPrivateUsage]
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    house.events.clear()
+    await house.log.close()

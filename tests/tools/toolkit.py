@@ -1,0 +1,49 @@
+"""What the tests of the tools share: a workspace in a folder, and a way to run a call as the scheduler would."""
+
+from pathlib import Path
+from typing import Any
+
+from assent.approval import Details
+from assent.files.workspace import Workspace
+from assent.tools.base import AnyTool, Invocation, Permit, ToolResult
+from assent.tools.builtin import builtin_tools
+
+PERMIT = Permit("call", "digest")
+
+
+class Heard:
+    """A live channel that remembers."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.pids: list[int] = []
+
+    def output(self, text: str) -> None:
+        self.pieces.append(text)
+
+    def process(self, pid: int) -> None:
+        self.pids.append(pid)
+
+
+class Bench:
+    """The built-in tools over one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.tools: dict[str, AnyTool] = {tool.name: tool for tool in builtin_tools(Workspace([str(root)], str(root)))}
+
+    def build(self, tool: str, **args: Any) -> Invocation:
+        return self.tools[tool].build(args)
+
+    async def details(self, tool: str, **args: Any) -> Details | None:
+        return await self.build(tool, **args).should_confirm()
+
+    async def run(self, tool: str, **args: Any) -> ToolResult:
+        invocation = self.build(tool, **args)
+        await invocation.should_confirm()
+        return await invocation.execute(PERMIT, Heard())
+
+    async def text(self, tool: str, **args: Any) -> str:
+        content = (await self.run(tool, **args)).content
+        assert isinstance(content, str)
+        return content
