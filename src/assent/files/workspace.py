@@ -86,17 +86,14 @@ class Workspace:
                 return None
             case "read":
                 return _first(why_secret(names) for names in below)
-            case "write" | "create" | "rename":
-                reason = _first(why_protected(names, may_bring=True) for names in below)
-            case "delete":
-                reason = _first(why_protected(names) for names in below)
-        return reason or self._why_special_place(named.path, op)
+            case "write" | "create" | "rename" | "delete":
+                below += self._names_by_links(named.path)
+                reason = _first(why_protected(names, may_bring=op != "delete") for names in below)
+                return reason or self._why_special_place(named.path, op)
 
     def _why_special_place(self, path: str, op: Operation) -> str | None:
         if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):
             return f"{folder} holds Assent's own settings"
-        if link := next((link for link in self._protected_links() if path == link or _is_below(path, link)), None):
-            return f"{link} is where a protected link leads"
         if op == "write" and _has_other_names(path):
             return "the file has a second name (hard link), which may be outside the workspace"
         if op in ("delete", "rename"):
@@ -112,10 +109,14 @@ class Workspace:
         is_folder = os.path.isdir(path) and not os.path.islink(path)
         return why_contains_protected(path, names) if is_folder else None
 
-    def _protected_links(self) -> list[str]:
-        """Where protected names at the top of a root lead as links: `.vscode -> config` protects `config`."""
-        links = [entry for root in self.roots for entry in _links(root) if why_protected([os.path.basename(entry)])]
-        return [resolve(link, "/").path for link in links]
+    def _names_by_links(self, path: str) -> list[tuple[str, ...]]:
+        """As links at the top of a root call it: with `.vscode -> config`, `config/x` is `.vscode/x`."""
+        found = list[tuple[str, ...]]()
+        for link in (link for root in self.roots for link in _links(root)):
+            folder = _resolve_or_none(link)
+            if folder is not None and (path == folder or _is_below(path, folder)):
+                found.append((os.path.basename(link), *filter(None, path[len(folder) :].split("/"))))
+        return found
 
     def _names_below(self, path: str) -> tuple[str, ...]:
         found = self.below_root(path)
@@ -150,6 +151,13 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _first(reasons: Iterable[str | None]) -> str | None:
     return next((reason for reason in reasons if reason), None)
+
+
+def _resolve_or_none(link: str) -> str | None:
+    try:
+        return resolve(link, "/").path
+    except Unusable:
+        return None
 
 
 def _links(folder: str) -> list[str]:

@@ -1,0 +1,418 @@
+"""Which addresses of the web may be asked."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.policy.addresses import parse_ipv4, why_not_public
+from assent.policy.hosts import BadHost, canonical_host, domain_matches
+from assent.policy.urls import MOST_REDIRECTS, Verdict, check_url, check_url_line, redirect
+
+PUBLIC = "93.184.216.34"
+
+
+class Names:
+    """A name server that knows what it is told, and how often it was asked."""
+
+    def __init__(self, *answers: str, fail: bool = False) -> None:
+        self.answers = answers
+        self.fail = fail
+        self.asked: list[str] = []
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        if self.fail:
+            raise OSError(-2, "Name or service not known")
+        return self.answers
+
+
+async def check(url: str, *answers: str) -> Verdict:
+    return await check_url(url, Names(*(answers or (PUBLIC,))))
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("http://example.com", "http://example.com/"),
+        ("HTTPS://Example.COM:443/A?b=c#secret", "https://example.com/A?b=c"),
+        ("https://example.com./", "https://example.com/"),
+        ("https://example.com:8443/x", "https://example.com:8443/x"),
+        ("https://example.com?q=1", "https://example.com/?q=1"),
+        ("https://example.com/a b".replace(" ", "%20"), "https://example.com/a%20b"),
+        ("https://example.com/ü?ß", "https://example.com/%C3%BC?%C3%9F"),
+        ('https://example.com/"<>', "https://example.com/%22%3C%3E"),
+        ("https://bücher.example/", "https://xn--bcher-kva.example/"),
+        ("https://ｅxample。com/", "https://example.com/"),
+        ("http://8.8.8.8/", "http://8.8.8.8/"),
+        ("http://134744072/", "http://8.8.8.8/"),
+        ("http://[2606:4700::1111]/", "http://[2606:4700::1111]/"),
+        ("http://[2606:4700:0::0:1111]:8080/", "http://[2606:4700::1111]:8080/"),
+        ("https://a_b.example.com/", "https://a_b.example.com/"),
+        ("https://example.com/x@y:z", "https://example.com/x@y:z"),
+        ("https://example.com:00443/", "https://example.com/"),
+    ],
+)
+async def test_a_public_page_may_be_asked_in_its_one_spelling(url: str, canonical: str) -> None:
+    verdict = await check(url)
+    assert (verdict.allowed, verdict.canonical) == (True, canonical)
+    assert (await check(canonical)).canonical == canonical
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.com",
+        "//example.com/",
+        "http:/example.com",
+        "http:example.com",
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "gopher://example.com/",
+        "view-source:http://example.com",
+        "http://",
+        "http:///path",
+        "http://:80/",
+        "http://user@example.com/",
+        "http://user:pass@example.com/",
+        "http://example.com@127.0.0.1/",
+        "http://@example.com/",
+        "http://example.com\\@evil.org/",
+        "http:\\\\example.com/",
+        "http://example.com/a\\b",
+        "http://exa%6dple.com/",
+        "http://127.0.0.1%2f.example.com/",
+        "http://[fe80::1%25eth0]/",
+        "http://example.com\0.evil.org/",
+        "http://example.com/\r\nHost: x",
+        "http://exam\tple.com/",
+        " http://example.com/",
+        "http://example.com/ x",
+        "http://example.com/\u202e",
+        "http://exa\u200bmple.com/",
+        "http://exa\xadmple.com/",
+        "http://example.com/\ud800",
+        "http://a..b.com/",
+        "http://.example.com/",
+        "http://example.com../",
+        "http://-a.example.com/",
+        "http://a-.example.com/",
+        "http://exa$mple.com/",
+        "http://" + "a" * 64 + ".com/",
+        "http://" + "a." * 130 + "com/",
+        "http://[::1/",
+        "http://[1.2.3.4]/",
+        "http://[v1.x]/",
+        "http://::1/",
+        "http://1.2.3.4.5/",
+        "http://256.1.1.1/",
+        "http://1.2.3.256/",
+        "http://08.8.8.8/",
+        "http://example.0x/",
+        "http://99999999999/",
+        "http://example.com:0/",
+        "http://example.com:22/",
+        "http://example.com:25/",
+        "http://example.com:6379/",
+        "http://example.com:6667/",
+        "http://example.com:65536/",
+        "http://example.com:/",
+        "http://example.com:8o/",
+        "http://example.com:-80/",
+        "http://xn--a/",
+        "http://xn--zzzzzzzz99999.com/",
+        "https://example.com/" + "a" * 9000,
+    ],
+)
+async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolved(url: str) -> None:
+    names = Names(PUBLIC)
+    verdict = await check_url(url, names)
+    assert (verdict.allowed, names.asked, verdict.addresses) == (False, [], ())
+    assert verdict.reason
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *(
+            "127.0.0.1",
+            "127.1",
+            "127.0.1",
+            "0177.0.0.1",
+            "0x7f.0.0.1",
+            "0x7f000001",
+            "2130706433",
+            "017700000001",
+        ),
+        *(
+            "0",
+            "0.0.0.0",
+            "0x",
+            "10.0.0.1",
+            "10.1",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "127.0.0.1.",
+        ),
+        *("169.254.169.254", "2852039166", "100.64.0.1", "100.100.100.200", "192.0.0.192", "192.0.2.1"),
+        *(
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "239.1.1.1",
+            "240.0.0.1",
+        ),
+        *("255.255.255.255", "168.63.129.16", "192.88.99.1", "①②⑦.⓪.⓪.①", "１２７.1"),
+        *(
+            "[::]",
+            "[::1]",
+            "[::127.0.0.1]",
+            "[::8.8.8.8]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[fc00::1]",
+        ),
+        *(
+            "[fd00:ec2::254]",
+            "[fe80::1]",
+            "[fec0::1]",
+            "[ff02::1]",
+            "[64:ff9b::127.0.0.1]",
+            "[64:ff9b::a00:1]",
+        ),
+        *("[64:ff9b:1::1]", "[2002:7f00:1::]", "[2002:c0a8:101::1]", "[2001:0:7f00:1::]", "[100::1]"),
+        *("[2001:0:808:808:0:0:80ff:fffe]", "[2001:db8::1]", "[2001:10::1]", "[3fff::1]", "[5f00::1]"),
+        *("[2600::5efe:127.0.0.1]", "[2600::200:5efe:a00:1]", "[4000::1]"),
+        *("localhost", "LOCALHOST", "localhost.", "a.localhost", "printer.local", "metadata.google.internal"),
+        *("intranet", "router.lan", "x.home.arpa", "1.0.0.127.in-addr.arpa"),
+    ],
+)
+async def test_hosts_of_this_machine_or_a_private_network_are_refused(host: str) -> None:
+    verdict = await check(f"http://{host}/")
+    assert not verdict.allowed
+    assert verdict.addresses == ()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "8.8.8.8",
+            "1.1.1.1",
+            "100.63.255.255",
+            "100.128.0.0",
+            "172.32.0.1",
+            "192.0.1.1",
+            "223.255.255.255",
+        ),
+        *("2606:4700::1", "2a00:1450::1", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"),
+        *("2002:808:808::1", "2001:200::1"),
+    ],
+)
+def test_public_addresses_are_public(address: str) -> None:
+    assert why_not_public(address) is None
+
+
+@pytest.mark.parametrize("address", ["fe80::1%eth0", "2606:4700::1%1", "nonsense", "", "8.8.8"])
+def test_an_answer_that_is_no_plain_address_is_not_public(address: str) -> None:
+    assert why_not_public(address) is not None
+
+
+async def test_one_private_address_among_public_ones_is_enough_to_refuse() -> None:
+    for answers in (
+        (PUBLIC, "127.0.0.1"),
+        ("10.0.0.1", PUBLIC),
+        (PUBLIC, "::1"),
+        (PUBLIC, "::ffff:10.0.0.1"),
+    ):
+        verdict = await check("https://rebind.example.com/", *answers)
+        assert not verdict.allowed
+        assert "not on the public internet" in verdict.reason
+
+
+async def test_a_name_is_resolved_once_and_its_addresses_are_part_of_the_verdict() -> None:
+    names = Names(PUBLIC, "2606:4700::1")
+    verdict = await check_url("https://Example.com/x", names)
+    assert (verdict.host, verdict.addresses) == ("example.com", (PUBLIC, "2606:4700::1"))
+    assert names.asked == ["example.com"]
+    names = Names("10.0.0.1")
+    assert (await check_url("http://8.8.8.8/", names)).addresses == ("8.8.8.8",)
+    assert names.asked == []
+
+
+async def test_a_name_that_is_not_found_is_refused_with_its_reason() -> None:
+    verdict = await check_url("https://nowhere.example.com/", Names(fail=True))
+    assert (verdict.allowed, verdict.reason) == (
+        False,
+        "nowhere.example.com was not found (Name or service not known)",
+    )
+    assert (await check_url("https://empty.example.com/", Names())).reason == "empty.example.com has no address"
+
+
+@pytest.mark.spec("C9")
+async def test_a_person_sees_the_full_url_decoded_and_with_its_real_host() -> None:
+    verdict = await check("https://bücher.example/?d=%73ecret%1b")
+    assert verdict.shown.splitlines() == [
+        "https://xn--bcher-kva.example/?d=%73ecret%1b",
+        "host: bücher.example",
+        r"decoded: https://xn--bcher-kva.example/?d=secret\x1b",
+    ]
+    assert (await check("https://example.com/x?y=z")).shown == "https://example.com/x?y=z"
+    assert (await check("ftp://x/\x1b[2J")).shown == r"ftp://x/\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("url", "warning"),
+    [
+        ("https://example.com/?q=" + "word+" * 50, "the query has 252 characters"),
+        ("https://example.com/" + "word/" * 100, "the path has 501 characters"),
+        ("https://example.com/?d=QmFzZTY0IGVuY29kZWQgc2VjcmV0IGRhdGE5", "coded data"),
+        (
+            "https://example.com/?d=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "coded data",
+        ),
+        ("https://4f9d0c2b7a1e8f6d3c5b9a7e1f2d4c6b8a0e.example.com/", "coded data"),
+        ("https://example.com:8080/", "unusual port 8080"),
+        ("https://аррӏе.com/", "international host name: xn--80ak6aa92e.com stands for аррӏе.com"),
+        ("https://pаypal.com/", 'look-alike letter <U+0430> in "pаypal"'),
+    ],
+)
+async def test_what_may_carry_data_away_or_deceive_is_a_warning(url: str, warning: str) -> None:
+    verdict = await check(url)
+    assert verdict.allowed
+    assert any(warning in found for found in verdict.warnings)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com/",
+        "https://www.google.com/search?q=python+asyncio+timeout+example&hl=en",
+        "https://www.youtube.com/watch?v=dQw4w9WgXcQ",
+        "https://github.com/python/cpython/commit/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+        "https://docs.google.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
+        "https://example.com/x?id=550e8400-e29b-41d4-a716-446655440000&utm_source=newsletter",
+        "https://docs.spring.io/x?class=AbstractSingletonProxyFactoryBean",
+        "https://en.wikipedia.org/wiki/Transmission_Control_Protocol#TCP_segment_structure",
+    ],
+)
+async def test_ordinary_pages_have_no_warning(url: str) -> None:
+    assert (await check(url)).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "host", "covered"),
+    [
+        ("example.com", "example.com", True),
+        ("example.com", "a.b.example.com", True),
+        ("example.com", "evilexample.com", False),
+        ("example.com", "example.com.evil.org", False),
+        ("example.com", "com", False),
+        ("Example.COM.", "WWW.example.com", True),
+        ("*.example.com", "a.example.com", True),
+        ("*.example.com", "example.com", False),
+        ("*.example.com", "evilexample.com", False),
+        ("=example.com", "example.com", True),
+        ("=example.com", "a.example.com", False),
+        ("com", "example.com", False),
+        ("*.com", "example.com", False),
+        ("*", "example.com", False),
+        ("", "example.com", False),
+        ("bücher.example", "xn--bcher-kva.example", True),
+        ("8.8.8.8", "8.8.8.8", True),
+        ("8.8.8.8", "134744072", True),
+        ("8.8", "8.8.8.8", False),
+        ("[2606:4700::1]", "2606:4700:0::1", True),
+        ("https://example.com", "example.com", False),
+        ("example.com:443", "example.com", False),
+        ("example.com", "example.com@evil.org", False),
+        ("example.com", "evil.org\\.example.com", False),
+        ("example.com", "evil.org\0.example.com", False),
+        ("example.com", "evil.org/.example.com", False),
+    ],
+)
+def test_a_domain_rule_covers_hosts_by_whole_labels(rule: str, host: str, covered: bool) -> None:
+    assert domain_matches(rule, host) is covered
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["decimal", "hex", "octal", "two", "three", "mixed"]))
+def test_every_notation_of_an_address_is_read_as_the_c_library_does(value: int, notation: str) -> None:
+    import socket
+
+    a, b, c, d = value.to_bytes(4, "big")
+    text = {
+        "decimal": f"{value}",
+        "hex": f"0x{value:x}",
+        "octal": f"0{value:o}",
+        "two": f"{a}.{value & 0xFFFFFF}",
+        "three": f"{a}.0{b:o}.{value & 0xFFFF}",
+        "mixed": f"0x{a:x}.{b}.0{c:o}.{d}",
+    }[notation]
+    assert parse_ipv4(text) == socket.inet_ntoa(socket.inet_aton(text)) == f"{a}.{b}.{c}.{d}"
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_canonical_host_or_refused(text: str) -> None:
+    try:
+        host = canonical_host(text)
+    except BadHost:
+        return
+    assert host.isascii()
+    assert canonical_host(f"[{host}]" if ":" in host else host) == host
+
+
+class TestRedirects:
+    async def test_each_hop_is_checked_again(self) -> None:
+        first = await check("https://example.com/a/b?c")
+        assert (await redirect(first, "../x", Names(PUBLIC))).canonical == "https://example.com/x"
+        assert (await redirect(first, "//other.org/y", Names(PUBLIC))).canonical == "https://other.org/y"
+        for location in (
+            "http://example.com/",
+            "https://127.0.0.1/",
+            "//localhost/",
+            "file:///etc/passwd",
+            "",
+        ):
+            assert not (await redirect(first, location, Names(PUBLIC))).allowed
+        for location in ("/\\evil.org", "/\r\nx", "https://user@example.com/"):
+            assert not (await redirect(first, location, Names(PUBLIC))).allowed
+        assert not (await redirect(first, "/next", Names("10.0.0.1"))).allowed
+
+    async def test_http_may_become_https_but_never_back(self) -> None:
+        first = await check("http://example.com/")
+        second = await redirect(first, "https://example.com/", Names(PUBLIC))
+        assert second.allowed
+        third = await redirect(second, "http://example.com/", Names(PUBLIC))
+        assert (third.allowed, third.reason) == (False, "a redirect from https to http")
+
+    async def test_there_are_at_most_five(self) -> None:
+        verdict = await check("https://example.com/0")
+        for number in range(MOST_REDIRECTS):
+            verdict = await redirect(verdict, f"/{number + 1}", Names(PUBLIC))
+            assert (verdict.allowed, verdict.hops) == (True, number + 1)
+        last = await redirect(verdict, "/6", Names(PUBLIC))
+        assert (last.allowed, last.reason) == (False, "more than 5 redirects")
+
+    async def test_nothing_follows_a_page_that_was_not_allowed(self) -> None:
+        refused = await check("http://localhost/")
+        assert not (await redirect(refused, "https://example.com/", Names(PUBLIC))).allowed
+
+
+def test_json_lines_in_and_out() -> None:
+    assert check_url_line({"url": "https://Example.com:8080", "addresses": [PUBLIC]}) == {
+        "allowed": True,
+        "canonical": "https://example.com:8080/",
+        "host": "example.com",
+        "reason": "public",
+        "warnings": ["unusual port 8080"],
+    }
+    assert check_url_line({"url": "http://127.1/", "addresses": [PUBLIC]})["allowed"] is False
+    assert check_url_line({"url": "https://example.com/"})["reason"] == "example.com has no address"
+    assert check_url_line({})["reason"] == "the address is empty"
