@@ -1,0 +1,1 @@
+"""The process room: starting, feeding and ending child processes."""
