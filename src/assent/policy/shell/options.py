@@ -239,7 +239,7 @@ class _Scan:
 
     def _finish(self) -> None:
         use = self.use
-        if use.model.sub and not use.model.bare and not use.unknown_sub:
+        if use.model.sub and not use.model.bare and not use.unknown_sub and not use.seen:
             use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
         if not use.unknown_sub:
             _sort_operands(use)

@@ -1,0 +1,239 @@
+"""Judges one simple command: its rule, its model, its files, and the command it wraps.
+
+All checks only add problems; "allow" is what is left when a rule covers the command and none was found. Knows rules,
+models and the workspace; does not know how the command was joined to others.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.policy.shell.checks import CHECKS
+from assent.policy.shell.environment import harmless
+from assent.policy.shell.models import Model
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.paths import inside, place, protected, secret
+from assent.policy.shell.plan import Redirect, Stage, Word
+from assent.policy.shell.rules import Prefix, Rules, covering, program
+
+MAX_DEPTH = 4
+
+Decision = Literal["allow", "ask", "deny"]
+
+_PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
+_PLAIN_OPERAND = re.compile(r"[A-Za-z0-9_./:@,][A-Za-z0-9_./:@,+-]*")
+# Against the network the hardening of git must not cut the connection itself.
+_NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
+
+
+class Place(Struct, frozen=True):
+    """Where the command runs. `certain` is False after a `cd` that may have failed."""
+
+    cwd: str
+    roots: tuple[str, ...]
+    certain: bool = True
+
+
+class Verdict(Struct, frozen=True):
+    """The decision about one command, with the words that will run and the files that will change."""
+
+    decision: Decision
+    by: str
+    why: str
+    stage: Stage
+    writes: tuple[str, ...] = ()
+
+
+def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False) -> Verdict:
+    """Allow or ask; deny rules were applied before, to everything that could be found."""
+    name = program(stage.words[0].text)
+    use = examine(name, stage.words) if stage.words[0].literal else None
+    problems = _outside_the_model(stage, where)
+    if use is None:
+        return _unmodelled(stage, name, rules, problems, fed=fed)
+    _run_check(use, stage.words)
+    problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
+    if fed and not use.model.inert:
+        problems.append(f"`{name}` would get words from its input, and some options of it do harm")
+    return _decide(stage, name, use, rules, problems, where, depth)
+
+
+def _decide(
+    stage: Stage, name: str, use: Use, rules: Rules, problems: list[str], where: Place, depth: int
+) -> Verdict:
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if (ask := covering(rules.ask, texts, use.names)) is not None:
+        return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
+    if _exact(rules, texts, use, stage):
+        return Verdict("allow", _rule("allow", texts), "A rule allows exactly this command.", stage)
+    rule = covering(rules.allow, texts, use.names)
+    if rule is None:
+        return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
+    if use.model.effect != "read" and len(rule) < len(use.names):
+        problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
+    if problems:
+        return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
+    if use.payload:
+        return _wrapped(stage, use, rules, rule, where, depth)
+    why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
+    return Verdict("allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where))
+
+
+def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
+    """Both the wrapper and what it runs must be allowed."""
+    if depth >= MAX_DEPTH:
+        return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
+    wrapper = use.model.wrapper
+    fed = wrapper is not None and wrapper.feeds
+    inner = judge_stage(Stage(use.payload, text=stage.text), rules, where, depth + 1, fed=fed)
+    if inner.decision != "allow":
+        return Verdict("ask", inner.by, inner.why, stage)
+    words = stage.words[: use.payload_at] + inner.stage.words
+    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text)
+    why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
+    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes)
+
+
+def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, fed: bool) -> Verdict:
+    """A program nobody described: the words of the rule, and after them nothing but plain operands."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if (ask := covering(rules.ask, texts)) is not None:
+        return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
+    rule = texts if texts in rules.exact else covering(rules.allow, texts)
+    if rule is None:
+        return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
+    for word in stage.words[len(rule) :]:
+        if not word.literal or not _PLAIN_OPERAND.fullmatch(word.text):
+            problems.append(f"`{word.text}` is more than the rule says, and the program is not known")
+    if fed or any(not word.literal for word in stage.words):
+        problems.append("the program is not known, so only literal words are covered")
+    if problems:
+        return Verdict("ask", "no model", _sentence(name, problems[0]), stage)
+    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", stage)
+
+
+def _exact(rules: Rules, texts: tuple[str, ...], use: Use, stage: Stage) -> bool:
+    """A rule that says every word of the command allows it even where the model would ask, but no shell."""
+    if use.model.kind in ("shell", "wrapper") or use.model.wrapper is not None or stage.env:
+        return False
+    literal = all(word.literal for word in stage.words) and not stage.redirects
+    named = texts in rules.allow or texts in rules.exact
+    return len(texts) > 1 and named and literal and not _reads_code(texts)
+
+
+def _reads_code(texts: tuple[str, ...]) -> bool:
+    return texts[-1] in ("-", "-c", "-e", "/dev/stdin")
+
+
+def _outside_the_model(stage: Stage, where: Place) -> list[str]:
+    problems: list[str] = []
+    if not _PROGRAM.fullmatch(stage.words[0].text) or not stage.words[0].literal:
+        problems.append("the name of the program is not plain")
+    problems += [
+        f"the variable `{name}` can change what programs do" for name, value in stage.env if not harmless(name, value)
+    ]
+    problems += [why for redirect in stage.redirects if (why := _redirect_problem(redirect, where))]
+    return problems
+
+
+def _redirect_problem(redirect: Redirect, where: Place) -> str | None:
+    if redirect.kind != "read" or not isinstance(redirect.target, Word):
+        return None
+    if secret(redirect.target, where.cwd):
+        return f"it reads {redirect.target.text}, which may hold secrets"
+    return None
+
+
+def _run_check(use: Use, words: tuple[Word, ...]) -> None:
+    if use.model.check and not use.unknown_sub:
+        CHECKS[use.model.check](use, words)
+
+
+def _kind_problems(use: Use, stage: Stage) -> list[str]:
+    model: Model = use.model
+    texts = [word.text for word in stage.words]
+    if model.kind == "shell" and texts[1:] != ["--version"]:
+        return ["it runs shell commands"]
+    if model.kind == "interpreter" and len(texts) == 1:
+        return ["it runs what it reads from its input"]
+    if model.wrapper is not None and use.payload and not model.wrapper.trusted:
+        return [f"it {model.does or 'runs another program'}"]
+    if model.wrapper is not None and model.wrapper.payload != "argv" and not model.kind == "shell":
+        return [f"it {model.does or 'runs another program'}"]
+    if model.wrapper is not None and model.wrapper.assignments:
+        return [
+            f"the variable `{word.text}` can change what programs do"
+            for word in use.operands
+            if not word.literal or not harmless(*_split(word.text))
+        ]
+    return []
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
+
+
+def _file_problems(use: Use, where: Place) -> list[str]:
+    problems = [
+        f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)
+    ]
+    if use.names[0] == "git" or use.model.effect != "read":
+        problems += _folder_problems(use, where)
+    for word in use.writes:
+        problems += _write_problem(word, where)
+    if use.names[0] in ("cp", "mv", "tee"):
+        problems += [
+            f"{word.text} is a file that tools or later commands run or trust"
+            for word in use.operands
+            if protected("/" + word.text.rstrip("/").rpartition("/")[2])
+        ]
+    return problems
+
+
+def _folder_problems(use: Use, where: Place) -> list[str]:
+    """Git and everything that does more than read trusts the folder it runs in."""
+    folder = use.option("-C") if use.names[0] == "git" else None
+    cwd = place(folder, where.cwd) if folder else where.cwd
+    return [] if inside(cwd, where.roots) else [f"it runs in {cwd}, outside the workspace"]
+
+
+def _write_problem(word: Word, where: Place) -> list[str]:
+    path = place(word.text, where.cwd)
+    if not word.literal:
+        return [f"`{word.text}` may match files that nobody looked at"]
+    if not where.certain:
+        return ["it is not certain in which folder it writes"]
+    if not inside(path, where.roots) or path in where.roots and word.text != ".":
+        return [f"{word.text} is outside the workspace"]
+    if protected(path, where.roots):
+        return [f"{word.text} is a file that tools or later commands run or trust"]
+    return []
+
+
+def _written(use: Use, where: Place) -> tuple[str, ...]:
+    return tuple(place(word.text, where.cwd) for word in use.writes)
+
+
+def _hardened(stage: Stage, use: Use) -> Stage:
+    """The words and variables that run: configuration that could start programs is overridden."""
+    before = [word for one in use.models for word in one.before]
+    if use.model.effect == "network":
+        before = [_NETWORK_GIT.get(word, word) for word in before]
+    after = [word for one in use.models for word in one.after]
+    words = stage.words
+    ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
+    env = dict(pair for one in use.models for pair in one.env.items())
+    if use.model.effect == "network":
+        env.pop("GIT_ALLOW_PROTOCOL", None)
+    return replace(stage, words=ready, env=stage.env + tuple(env.items()))
+
+
+def _rule(decision: str, rule: Prefix) -> str:
+    return f"{decision} rule `{' '.join(rule)}`"
+
+
+def _sentence(name: str, problem: str) -> str:
+    return f"`{name}`: {problem}."
