@@ -104,15 +104,19 @@ class _Scan:
         self.at += 1
         if self._payload_begins():
             return True
-        if self.use.model.style == "first" and not plain:
+        if self.use.model.style == "first" and not plain and not self._wraps():
             self.use.operands += self.words[self.at :]
             self.at = len(self.words)
         return False
 
+    def _wraps(self) -> bool:
+        wrapper = self.use.model.wrapper
+        return wrapper is not None and wrapper.payload == "argv"
+
     def _payload_begins(self) -> bool:
         """True when the words from here on are another command."""
         wrapper = self.use.model.wrapper
-        if wrapper is None or wrapper.payload != "argv":
+        if wrapper is None or not self._wraps():
             return False
         if wrapper.assignments:
             return self._payload_after_assignments()
@@ -155,11 +159,7 @@ class _Scan:
 
     def _option(self, word: Word) -> None:
         text = word.fixed
-        if not _OPTION_NAME.fullmatch(text.partition("=")[0]):
-            self.use.problems.append("an option with a blank or a character outside ASCII in its name")
-        elif self.use.model.style == "words":
-            self._named(word, text)
-        elif text.startswith("--"):
+        if self.use.model.style == "words" or text.startswith("--"):
             self._named(word, text)
         elif self.use.model.numbers and _NUMBER.fullmatch(word.text):
             self.use.seen.append(("-N", word.text))
@@ -170,6 +170,9 @@ class _Scan:
 
     def _named(self, word: Word, text: str) -> None:
         name, equals, value = text.partition("=")
+        if not _OPTION_NAME.fullmatch(name):
+            self.use.problems.append("an option with a blank or a character outside ASCII in its name")
+            return
         if not word.literal and not equals:
             self.use.problems.append(f"`{word.text}` expands inside the name of an option")
             return

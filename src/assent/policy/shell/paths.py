@@ -76,7 +76,6 @@ def _could_be_secret(component: str) -> bool:
         return False
     if component.startswith("."):
         return True
-    # A star alone means "everything here"; the shell leaves hidden files out and so do we.
-    return component.strip("*") != "" and any(
-        fnmatchcase(name, component) for name in _SECRET_NAMES if not name.startswith(".") and component not in ("*.*",)
-    )
+    # `c*` is about names with a c; `id_*` and `shado?` are about a secret.
+    literal = len(component) - sum(component.count(one) for one in "*?[]")
+    return literal > 2 and any(fnmatchcase(name, component) for name in _SECRET_NAMES)

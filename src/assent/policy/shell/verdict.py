@@ -28,6 +28,11 @@ _PLAIN_OPERAND = re.compile(r"[A-Za-z0-9_./:@,][A-Za-z0-9_./:@,+-]*")
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
+_CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
+# Long dashes and the like, which a person takes for the beginning of an option.
+_LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
+
+
 class Place(Struct, frozen=True):
     """Where the command runs. `certain` is False after a `cd` that may have failed."""
 
@@ -54,6 +59,10 @@ def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed
     if use is None:
         return _unmodelled(stage, name, rules, problems, fed=fed)
     _run_check(use, stage.words)
+    problems += _folder_problems(use, where)
+    if not problems and _exact(rules, name, use, stage):
+        texts = tuple(word.text for word in stage.words)
+        return Verdict("allow", _rule("exact", texts), "A rule allows exactly this command.", _hardened(stage, use))
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
     if fed and not use.model.inert:
         problems.append(f"`{name}` would get words from its input, and some options of it do harm")
@@ -66,12 +75,10 @@ def _decide(
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts, use.names)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
-    if _exact(rules, texts, use, stage):
-        return Verdict("allow", _rule("allow", texts), "A rule allows exactly this command.", stage)
     rule = covering(rules.allow, texts, use.names)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
-    if use.model.effect != "read" and len(rule) < len(use.names):
+    if use.model.effect != "read" and use.models[0].effect == "read" and len(rule) < len(use.names):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if problems:
         return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
@@ -114,17 +121,16 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, f
     return Verdict("allow", _rule("allow", rule), "A rule allows these words.", stage)
 
 
-def _exact(rules: Rules, texts: tuple[str, ...], use: Use, stage: Stage) -> bool:
+def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
     """A rule that says every word of the command allows it even where the model would ask, but no shell."""
     if use.model.kind in ("shell", "wrapper") or use.model.wrapper is not None or stage.env:
         return False
-    literal = all(word.literal for word in stage.words) and not stage.redirects
-    named = texts in rules.allow or texts in rules.exact
-    return len(texts) > 1 and named and literal and not _reads_code(texts)
-
-
-def _reads_code(texts: tuple[str, ...]) -> bool:
-    return texts[-1] in ("-", "-c", "-e", "/dev/stdin")
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
+        return False
+    # A rule of one word names a program, not a command.
+    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow)
+    return named and all(word.literal for word in stage.words)
 
 
 def _outside_the_model(stage: Stage, where: Place) -> list[str]:
@@ -134,6 +140,8 @@ def _outside_the_model(stage: Stage, where: Place) -> list[str]:
     problems += [
         f"the variable `{name}` can change what programs do" for name, value in stage.env if not harmless(name, value)
     ]
+    if any(_LOOKS_LIKE_OPTION.match(word.text) for word in stage.words):
+        problems.append("a word begins with a character that looks like the dash of an option")
     problems += [why for redirect in stage.redirects if (why := _redirect_problem(redirect, where))]
     return problems
 
@@ -180,10 +188,10 @@ def _file_problems(use: Use, where: Place) -> list[str]:
     problems = [
         f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)
     ]
-    if use.names[0] == "git" or use.model.effect != "read":
-        problems += _folder_problems(use, where)
     for word in use.writes:
         problems += _write_problem(word, where)
+    if any(place(word.text, where.cwd) in where.roots for word in use.writes[: 1 if use.names[0] == "rm" else -1]):
+        problems.append("it would delete or move the workspace itself")
     if use.names[0] in ("cp", "mv", "tee"):
         problems += [
             f"{word.text} is a file that tools or later commands run or trust"
@@ -195,6 +203,8 @@ def _file_problems(use: Use, where: Place) -> list[str]:
 
 def _folder_problems(use: Use, where: Place) -> list[str]:
     """Git and everything that does more than read trusts the folder it runs in."""
+    if use.names[0] != "git" and use.model.effect == "read":
+        return []
     folder = use.option("-C") if use.names[0] == "git" else None
     cwd = place(folder, where.cwd) if folder else where.cwd
     return [] if inside(cwd, where.roots) else [f"it runs in {cwd}, outside the workspace"]
