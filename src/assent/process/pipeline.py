@@ -1,8 +1,9 @@
 """Runs a plan of the shell gate: argument lists, pipes and redirections, without any shell.
 
-Every program gets a built environment and a program path outside the workspace, in one process group that `cancel`
-ends. Output and errors go to one descriptor. It decides nothing: what is not in the plan does not happen. The plan is
-known here by its shape only, so that this room does not depend on the policy room.
+Every program gets a built environment and a program path outside the workspace, in one process group
+that `cancel` ends. Output and errors go to one descriptor. It decides nothing: what is not in the plan
+does not happen. The plan is known here by its shape only, so that this room does not depend on the
+policy room.
 """
 
 import glob
@@ -81,7 +82,9 @@ class Pipeline:
             files: list[IO[bytes]] = []
             try:
                 first = null.fileno() if incoming is None else incoming
-                descriptors = self._redirect(stage, [first, outgoing, self.output], null.fileno(), spool, files)
+                descriptors = self._redirect(
+                    stage, [first, outgoing, self.output], null.fileno(), spool, files
+                )
                 return self._spawn(program, argv, stage, descriptors)
             except OSError as error:
                 return self._say(f"{argv[0]}: {error.strerror}", REFUSED)
@@ -139,7 +142,11 @@ class Pipeline:
         """One text, or the files a wildcard matches. A match never looks like an option."""
         if word.literal:
             return [word.text]
-        known = {"HOME": self.environment.get("HOME", "/"), "PWD": self.cwd, "USER": self.environment.get("USER", "")}
+        known = {
+            "HOME": self.environment.get("HOME", "/"),
+            "PWD": self.cwd,
+            "USER": self.environment.get("USER", ""),
+        }
         plain = ""
         pattern = ""
         for part in word.parts:
@@ -195,7 +202,8 @@ class Pipeline:
 
 
 def _environment(plan: "Plan", given: Mapping[str, str]) -> dict[str, str]:
-    """Built, not inherited: a few names, and a search path without relative folders or folders of the workspace."""
+    """Built, not inherited: a few names, and a search path without relative folders or folders of the
+    workspace."""
     kept = {name: given[name] for name in _KEPT if name in given}
     folders = given.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(one for one in folders if os.path.isabs(one) and not _inside(one, plan.roots))

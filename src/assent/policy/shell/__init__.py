@@ -1,6 +1,7 @@
 """The shell gate: judges a command line and, when it may run without asking, says exactly what runs.
 
-`judge` decides, `proposal` suggests what a person may allow for good, `check` is the same for JSON lines.
+`judge` decides, `proposal` suggests what a person may allow for good, `check` is the same for JSON
+lines.
 """
 
 from assent.policy.shell.judge import Judgement, PartJudgement, judge

@@ -8,10 +8,13 @@ import unicodedata
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-# Letters, marks, numbers, punctuation and symbols can be seen; everything else is invisible or looks like a blank.
+# Letters, marks, numbers, punctuation and symbols can be seen; everything else is invisible or looks
+# like a blank.
 _VISIBLE = frozenset("LMNPS")
 # Visible by category, yet drawn as nothing: fillers and variation selectors.
-_BLANK_LETTERS = re.compile("[\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f\u17b4\u17b5\u2800\U000e0100-\U000e01ef]")
+_BLANK_LETTERS = re.compile(
+    "[\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f\u17b4\u17b5\u2800\U000e0100-\U000e01ef]"
+)
 
 
 def hidden(text: str) -> list[str]:

@@ -1,8 +1,8 @@
-"""What options alone cannot tell: little languages (sed, awk), and programs whose operands decide between reading
-and writing (tar, git branch).
+"""What options alone cannot tell: little languages (sed, awk), and programs whose operands decide between
+reading and writing (tar, git branch).
 
-Each check looks at one examined command and adds sentences to its problems. A model names its check; a name without
-a function here is an error when the command is judged, not a pass.
+Each check looks at one examined command and adds sentences to its problems. A model names its check; a
+name without a function here is an error when the command is judged, not a pass.
 """
 
 import re
@@ -20,10 +20,41 @@ _REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9
 _DNS = re.compile(r"[+]?[A-Za-z0-9.:_=-]+|@[0-9.]+|-x")
 _OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
 _SCRIPT_OPTIONS = frozenset(
-    "--coverage --watch=false --watchAll=false --ci --silent --verbose --runInBand --bail --no-color --nocapture "
-    "--passWithNoTests -q -v --run --quiet --no-watch".split()
+    [
+        "--coverage",
+        "--watch=false",
+        "--watchAll=false",
+        "--ci",
+        "--silent",
+        "--verbose",
+        "--runInBand",
+        "--bail",
+        "--no-color",
+        "--nocapture",
+        "--passWithNoTests",
+        "-q",
+        "-v",
+        "--run",
+        "--quiet",
+        "--no-watch",
+    ]
 )
-_GOALS = frozenset("test compile verify package clean validate build check assemble tasks help dependency:tree".split())
+_GOALS = frozenset(
+    [
+        "test",
+        "compile",
+        "verify",
+        "package",
+        "clean",
+        "validate",
+        "build",
+        "check",
+        "assemble",
+        "tasks",
+        "help",
+        "dependency:tree",
+    ]
+)
 
 
 def _any(use: Use, _words: Words) -> None:
@@ -148,7 +179,9 @@ def _script(use: Use, words: Words) -> None:
     if use.names[-1] in ("run", "run-script") and texts:
         use.names = (*use.names, texts.pop(0))
     for text in texts:
-        if text not in _SCRIPT_OPTIONS and not re.fullmatch(r"(?:\./)?[A-Za-z0-9_][A-Za-z0-9_.\[\]/-]*", text):
+        if text not in _SCRIPT_OPTIONS and not re.fullmatch(
+            r"(?:\./)?[A-Za-z0-9_][A-Za-z0-9_.\[\]/-]*", text
+        ):
             use.problems.append(f"`{text}` is passed on to a program that is not known")
     if any(not word.literal for word in words):
         use.problems.append("a wildcard is passed on to a program that is not known")

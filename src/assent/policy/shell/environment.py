@@ -1,6 +1,7 @@
 """Which variables may be set in front of a command without asking, and to which values.
 
-An allow-list: PATH, LD_*, GIT_*, *_OPTIONS, HOME and every name not written here can change what a program runs.
+An allow-list: PATH, LD_*, GIT_*, *_OPTIONS, HOME and every name not written here can change what a
+program runs.
 """
 
 import re
@@ -54,11 +55,12 @@ _VALUES: dict[str, re.Pattern[str]] = {
     "DEBUG": _LOG,
     "VERBOSE": _SWITCH,
     "CARGO_TERM_COLOR": _MODE,
-
     "PORT": _NUMBER,
     "HISTSIZE": _NUMBER,
 }
-_CATEGORY = re.compile(r"LC_(?:ALL|COLLATE|CTYPE|MESSAGES|MONETARY|NUMERIC|TIME|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT)")
+_CATEGORY = re.compile(
+    r"LC_(?:ALL|COLLATE|CTYPE|MESSAGES|MONETARY|NUMERIC|TIME|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT)"
+)
 
 
 def harmless(name: str, value: str) -> bool:

@@ -1,8 +1,9 @@
 """The judgement of a command: may it run without asking, and what should a person know about it.
 
-The order matters. Deny rules look at everything that can be found, before any limit can end the work; then the strict
-reader must understand the whole text; then every command must be allowed; then the second reader must have seen the
-same commands. Only what passes all of it carries a plan, and the plan is what runs.
+The order matters. Deny rules look at everything that can be found, before any limit can end the work;
+then the strict reader must understand the whole text; then every command must be allowed; then the
+second reader must have seen the same commands. Only what passes all of it carries a plan, and the plan
+is what runs.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,13 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
     everything = (*seen.commands, *inner)
     risk, reasons = assess(command, seen, everything, cwd, places)
     about = Judgement(
-        "ask", _described(seen), _roots(command, seen), _texts(seen, inner), risk, reasons, "It was not understood."
+        "ask",
+        _described(seen),
+        _roots(command, seen),
+        _texts(seen, inner),
+        risk,
+        reasons,
+        "It was not understood.",
     )
     if (denied := _denied(everything, rules)) is not None:
         return replace(about, decision="deny", parts=denied.parts, why=denied.why)
@@ -114,7 +121,8 @@ def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> None:
 
 def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) -> Plan:
     ready = tuple(
-        Step(step.join, tuple(verdict.stage for verdict in line)) for step, line in zip(steps, verdicts, strict=True)
+        Step(step.join, tuple(verdict.stage for verdict in line))
+        for step, line in zip(steps, verdicts, strict=True)
     )
     writes = tuple(path for line in verdicts for verdict in line for path in verdict.writes)
     return Plan(ready, where.cwd, where.roots, writes)
@@ -149,7 +157,9 @@ def _texts(seen: Survey, inner: Sequence[Found]) -> tuple[str, ...]:
 
 def _described(seen: Survey) -> tuple[PartJudgement, ...]:
     return tuple(
-        PartJudgement(tuple(word.text for word in found.words), found.text, "ask", "grammar", "It is part of a whole.")
+        PartJudgement(
+            tuple(word.text for word in found.words), found.text, "ask", "grammar", "It is part of a whole."
+        )
         for found in seen.commands
     )
 
@@ -168,5 +178,7 @@ def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
         rule = denying(rules.deny, texts, use.names if use else ())
         if rule is not None:
             why = f"Your rule denies `{' '.join(rule)}`."
-            return _Denied((PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why)
+            return _Denied(
+                (PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why
+            )
     return None

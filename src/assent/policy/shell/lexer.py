@@ -1,7 +1,8 @@
 """Cuts a command into words and operators, for the small part of bash that may run without asking.
 
-Accepts literal words, quotes without expansion, plain escapes, `~`, wildcards and `$HOME`; refuses the rest with
-a sentence. It must not guess: a character without an entry here is refused. It knows no programs and no rules.
+Accepts literal words, quotes without expansion, plain escapes, `~`, wildcards and `$HOME`; refuses the
+rest with a sentence. It must not guess: a character without an entry here is refused. It knows no
+programs and no rules.
 """
 
 import re
@@ -23,7 +24,7 @@ _BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
 _VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
 _QUOTED = re.compile(r"[^\"`$\\]+")
 # Inside double quotes these characters leave a `$` before them literal.
-_DOLLAR_IS_TEXT = frozenset("\" |)/,.%:;=]}^~+&<>\n")
+_DOLLAR_IS_TEXT = frozenset('" |)/,.%:;=]}^~+&<>\n')
 _WORD_ENDS = frozenset(" \t\n|&;<>()")
 _GLOB = re.compile(r"\[[!]?[A-Za-z0-9_.,-]+\]|[*?]")
 _EXPANDS_TILDE_AFTER = frozenset("=:")
@@ -45,7 +46,8 @@ class Token(Struct, frozen=True):
 
 
 class Lexer:
-    """One pass over one command. Heredoc bodies are taken out by `take_lines`, called by the reader at a newline."""
+    """One pass over one command. Heredoc bodies are taken out by `take_lines`, called by the reader at
+    a newline."""
 
     def __init__(self, source: str) -> None:
         self.source = source

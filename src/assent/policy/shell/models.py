@@ -1,8 +1,8 @@
 """Program models: what the options and operands of a program do, read from TOML files beside this module.
 
-A file describes one program or a family. Only the file of the program in question is read, once. A model is an
-allow-list: an option that is not written there is not known, and what is not known asks. This module knows the
-format, not the judgement.
+A file describes one program or a family. Only the file of the program in question is read, once. A
+model is an allow-list: an option that is not written there is not known, and what is not known asks.
+This module knows the format, not the judgement.
 
 Option lists are blank-separated strings. `-abc` in the `gnu` styles stands for three short options.
 """

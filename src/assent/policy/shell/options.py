@@ -1,4 +1,5 @@
-"""Reads the words of one command with the model of its program: which options, which files, what is not harmless.
+"""Reads the words of one command with the model of its program: which options, which files, what is not
+harmless.
 
 Says what a command does, never whether it may: rules and workspace are not known here.
 """

@@ -1,7 +1,7 @@
 """Where a path lies, by its text alone: inside the workspace, protected, or a secret.
 
-Does not touch the disk; links are followed again by the runner, right before anything is written. The lists are for
-shell commands; the path policy of the file tools is its own room.
+Does not touch the disk; links are followed again by the runner, right before anything is written. The
+lists are for shell commands; the path policy of the file tools is its own room.
 """
 
 import re
@@ -35,11 +35,29 @@ _SECRET = re.compile(
     )(?:/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_SECRET_NAMES = (
-    "id_rsa id_ed25519 id_ecdsa shadow gshadow credentials .env .netrc .npmrc .ssh .aws .gnupg .git-credentials "
-    ".bash_history .pgpass server.key server.pem sudoers"
-).split()
-_SPECIAL = re.compile(r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:environ|mem|fd|root|cwd|maps)|kcore)|sys/kernel)")
+_SECRET_NAMES = [
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    "shadow",
+    "gshadow",
+    "credentials",
+    ".env",
+    ".netrc",
+    ".npmrc",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".git-credentials",
+    ".bash_history",
+    ".pgpass",
+    "server.key",
+    "server.pem",
+    "sudoers",
+]
+_SPECIAL = re.compile(
+    r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:environ|mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
+)
 
 
 def place(text: str, cwd: str) -> str:
@@ -55,7 +73,8 @@ def inside(path: str, roots: Sequence[str]) -> bool:
 
 
 def protected(path: str, roots: Sequence[str] = ()) -> bool:
-    """Whether writing there would change what tools or later commands do. The root's own parents do not count."""
+    """Whether writing there would change what tools or later commands do. The root's own parents do not
+    count."""
     for root in map(normpath, roots):
         if path == root or path.startswith(root.rstrip("/") + "/"):
             path = path[len(root) :]
@@ -64,7 +83,8 @@ def protected(path: str, roots: Sequence[str] = ()) -> bool:
 
 
 def secret(word: Word, cwd: str) -> bool:
-    """Whether reading there shows keys or passwords, or a device. A wildcard counts for all it could match."""
+    """Whether reading there shows keys or passwords, or a device. A wildcard counts for all it could
+    match."""
     path = place(word.text, cwd)
     if _SECRET.search(path) or _SPECIAL.search(path):
         return True
@@ -77,5 +97,5 @@ def _could_be_secret(component: str) -> bool:
     if component.startswith("."):
         return True
     # `c*` is about names with a c; `id_*` and `shado?` are about a secret.
-    literal = len(component) - sum(component.count(one) for one in "*?[]")
-    return literal > 2 and any(fnmatchcase(name, component) for name in _SECRET_NAMES)
+    literal = re.sub(r"\[[^]]*\]|[*?]", "", component)
+    return len(literal) > 2 and any(fnmatchcase(name, component) for name in _SECRET_NAMES)

@@ -1,7 +1,8 @@
 """What an approved command does, as data: pipelines of argument lists.
 
 A plan is made by the judge from words it understood completely and is executed as it stands, by
-`assent.process.pipeline`. It must not know rules, models or any shell: there is no command string in it.
+`assent.process.pipeline`. It must not know rules, models or any shell: there is no command string in
+it.
 """
 
 from typing import Literal
@@ -37,7 +38,8 @@ class Word(Struct, frozen=True):
 
 
 class Redirect(Struct, frozen=True):
-    """`null`: fd to or from /dev/null · `copy`: fd becomes what fd `target` is · `read`: file · `text`: given text."""
+    """`null`: fd to or from /dev/null · `copy`: fd becomes what fd `target` is · `read`: file · `text`:
+    given text."""
 
     kind: RedirectKind
     fd: int
@@ -61,7 +63,8 @@ class Step(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """Everything the runner needs. `writes` are checked against `roots` again, with links followed, at run time."""
+    """Everything the runner needs. `writes` are checked against `roots` again, with links followed, at
+    run time."""
 
     steps: tuple[Step, ...]
     cwd: str = ""

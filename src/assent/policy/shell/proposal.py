@@ -1,6 +1,8 @@
-"""What a person may allow for good after a question: the narrowest scopes that make sense, each with its reach.
+"""What a person may allow for good after a question: the narrowest scopes that make sense, each with its
+reach.
 
-Never a scope for a shell, an interpreter or a wrapper, and never a bare program whose harm depends on a sub-command.
+Never a scope for a shell, an interpreter or a wrapper, and never a bare program whose harm depends on a
+sub-command.
 """
 
 from typing import Literal
@@ -16,7 +18,7 @@ from assent.policy.shell.rules import program
 
 
 class Scope(Struct, frozen=True):
-    """`words` become an allow rule; `reach` says what it will cover."""
+    """`words` become an allow rule, or an `exact` one for that kind; `reach` says what it will cover."""
 
     kind: Literal["exact", "subcommand", "program"]
     words: tuple[str, ...]
@@ -73,6 +75,6 @@ def _reach(use: Use) -> str:
         case "write":
             return f"Every `{named}` with plain files inside the workspace that are not protected."
         case "run":
-            return f"Every `{named}`, which runs code of this project, with options known not to change what runs."
+            return f"Every `{named}`, which runs code of this project, with options that do not change what."
         case "network":
             return f"Every `{named}` with plain operands; it uses the network."

@@ -1,7 +1,8 @@
 """Reads a command into pipelines of simple commands, or refuses it with a sentence.
 
-This is the only source of what runs without asking: the words found here are the words executed. It must not know
-programs or rules; those judge what it found. The second reader, `survey`, only looks and must agree.
+This is the only source of what runs without asking: the words found here are the words executed. It
+must not know programs or rules; those judge what it found. The second reader, `survey`, only looks and
+must agree.
 """
 
 import re
@@ -17,7 +18,30 @@ _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _EXPANDING_BODY = re.compile(r"[$`\\]")
 _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
 _RESERVED = frozenset(
-    "! [[ ]] { } case coproc do done elif else esac fi for function if in select then time until while".split()
+    [
+        "!",
+        "[[",
+        "]]",
+        "{",
+        "}",
+        "case",
+        "coproc",
+        "do",
+        "done",
+        "elif",
+        "else",
+        "esac",
+        "fi",
+        "for",
+        "function",
+        "if",
+        "in",
+        "select",
+        "then",
+        "time",
+        "until",
+        "while",
+    ]
 )
 
 

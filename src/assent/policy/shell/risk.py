@@ -1,7 +1,7 @@
 """How dangerous a command looks, and the sentences that say why.
 
-Works on what the survey and the unwrapping found, so it speaks about every command, also those that ask. It decides
-nothing. The sentences are shown with the question.
+Works on what the survey and the unwrapping found, so it speaks about every command, also those that
+ask. It decides nothing. The sentences are shown with the question.
 """
 
 import re
@@ -21,8 +21,10 @@ LONG = 2_000
 
 _LEVELS: tuple[Risk, ...] = ("low", "medium", "high")
 _PADDING = re.compile(r"[ \t]{40,}|\n{10,}")
-_SHELLS = frozenset("bash sh zsh dash ksh fish python python3 perl ruby node php".split())
-_FETCHERS = frozenset("curl wget http xh aria2c".split())
+_SHELLS = frozenset(
+    ["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"]
+)
+_FETCHERS = frozenset(["curl", "wget", "http", "xh", "aria2c"])
 _UPLOAD = re.compile(r"-[A-Za-z]*[dTF]|--(?:data|upload-file|form|post-file|post-data|body-file).*")
 _DEVICE = re.compile(r"/dev/(?:sd|hd|vd|nvme|disk|mmcblk|mapper)")
 _FORK_BOMB = re.compile(r"(\w+|:)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1")
@@ -50,7 +52,9 @@ def assess(
 
 def _of_text(source: str) -> Iterator[Reason]:
     if names := hidden(source):
-        yield Reason("high", f"It contains characters that cannot be seen or look like others: {' '.join(names[:8])}.")
+        yield Reason(
+            "high", f"It contains characters that cannot be seen or look like others: {' '.join(names[:8])}."
+        )
     if len(source) > LONG:
         yield Reason("medium", f"It is very long ({len(source)} characters).")
     if _PADDING.search(source):
@@ -128,7 +132,9 @@ def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason
     texts = [word.text for word in words[1:]]
     flags = "".join(one[1:] for one in texts if re.fullmatch(r"-[A-Za-z]+", one))
     match name:
-        case "rm" if "r" in flags.lower() or any("--recursive".startswith(one) and len(one) > 3 for one in texts):
+        case "rm" if "r" in flags.lower() or any(
+            "--recursive".startswith(one) and len(one) > 3 for one in texts
+        ):
             yield Reason("high", "It deletes folders with everything in them.")
         case "find" | "fd" if "-delete" in texts:
             yield Reason("high", "It deletes every file it finds.")

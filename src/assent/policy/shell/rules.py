@@ -1,7 +1,7 @@
 """The user's rules for commands, as words: which rule speaks about a command.
 
-Matching is by whole words (`git log` does not cover `git logout`). Whether an allow rule is enough is decided in
-`verdict`; nothing here knows what a program does.
+Matching is by whole words (`git log` does not cover `git logout`). Whether an allow rule is enough is
+decided in `verdict`; nothing here knows what a program does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,11 @@ class Rules(Struct, frozen=True):
     exact: tuple[Prefix, ...] = ()
 
 
-def rules(allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = ()) -> Rules:
+def rules(
+    allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = (), exact: Iterable[Prefix] = ()
+) -> Rules:
     """Rules from texts such as `git status`; a rule without words says nothing and is dropped."""
-    return Rules(_prefixes(allow), _prefixes(ask), _prefixes(deny))
+    return Rules(_prefixes(allow), _prefixes(ask), _prefixes(deny), tuple(exact))
 
 
 def _prefixes(texts: Iterable[str]) -> tuple[Prefix, ...]:
@@ -32,7 +34,8 @@ def _prefixes(texts: Iterable[str]) -> tuple[Prefix, ...]:
 
 
 def program(word: str) -> str:
-    """The bare name of a program in a system folder; any other path stays as it is, for it may be anything."""
+    """The bare name of a program in a system folder; any other path stays as it is, for it may be
+    anything."""
     for folder in _SYSTEM_FOLDERS:
         if word.startswith(folder) and "/" not in word[len(folder) :]:
             return word[len(folder) :]
@@ -40,7 +43,8 @@ def program(word: str) -> str:
 
 
 def loose(word: str) -> str:
-    """The name a deny rule is compared with: without folder, case and `.exe`, so that no spelling escapes it."""
+    """The name a deny rule is compared with: without folder, case and `.exe`, so that no spelling
+    escapes it."""
     return word.rpartition("/")[2].casefold().removesuffix(".exe")
 
 

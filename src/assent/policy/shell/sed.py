@@ -1,7 +1,7 @@
 """Reads a sed script far enough to know that it only prints.
 
-An allow-list of commands: `e` runs programs, `w` writes and `r` reads files, so they, and everything not known here,
-are refused. Knows nothing but sed.
+An allow-list of commands: `e` runs programs, `w` writes and `r` reads files, so they, and everything
+not known here, are refused. Knows nothing but sed.
 """
 
 import re
@@ -79,6 +79,6 @@ def _closing(script: str, at: int, delimiter: str) -> int | None:
     start = at
     while at < len(script) and script[at] != delimiter:
         at += 2 if script[at] == "\\" else 1
-    if at >= len(script) or "[" in script[start:at] and "]" not in script[start:at]:
+    if at >= len(script) or ("[" in script[start:at] and "]" not in script[start:at]):
         return None  # the delimiter stands inside a bracket, where programs disagree
     return at

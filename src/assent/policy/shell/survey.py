@@ -1,8 +1,9 @@
 """Looks for every command in a text, also where the strict reader refuses: the second pair of eyes.
 
-Uses tree-sitter-bash, which accepts all of bash and forgives errors. What it finds serves deny rules, the risk and
-the question; it never makes anything allowed, but when it finds another list of commands than the strict reader,
-the answer is "ask". It is known to overlook things, so it is corrected where it does (see `_blind_spots`).
+Uses tree-sitter-bash, which accepts all of bash and forgives errors. What it finds serves deny rules,
+the risk and the question; it never makes anything allowed, but when it finds another list of commands
+than the strict reader, the answer is "ask". It is known to overlook things, so it is corrected where it
+does (see `_blind_spots`).
 """
 
 import re
@@ -20,7 +21,9 @@ MAX_BYTES = 10_000
 MAX_NODES = 20_000
 
 _CONTINUED = re.compile(r"\\\n")
-_QUOTES = re.compile(r"'([^']*)'|\"((?:[^\"\\$`]|\\.)*)\"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'\"\\$`*?\[]+)", re.DOTALL)
+_QUOTES = re.compile(
+    r"'([^']*)'|\"((?:[^\"\\$`]|\\.)*)\"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'\"\\$`*?\[]+)", re.DOTALL
+)
 _BACKQUOTED = re.compile(r"`([^`]*)`|\$\(([^()]*)\)")
 _NESTING = frozenset(("command_substitution", "process_substitution"))
 _COMMANDS = frozenset(("command", "test_command", "declaration_command", "unset_command"))
@@ -56,7 +59,8 @@ def _parser() -> "Parser":
 
 
 def survey(source: str) -> Survey:
-    """All commands in `source`. A text over the limit is cut into pieces by hand, so that deny rules still see it."""
+    """All commands in `source`. A text over the limit is cut into pieces by hand, so that deny rules
+    still see it."""
     text = _CONTINUED.sub("", source)
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > MAX_BYTES:
@@ -171,5 +175,7 @@ def _blind_spots(bodies: list[str]) -> list[Found]:
 def _coarse(text: str) -> Survey:
     """Every piece between separators, as if it were a command: too many rather than too few."""
     pieces = (piece.split(None, 12) for piece in _SEGMENT.split(text) if piece and not piece.isspace())
-    commands = tuple(Found(tuple(word(one[:200]) for one in words), " ".join(words)[:200]) for words in pieces)
+    commands = tuple(
+        Found(tuple(word(one[:200]) for one in words), " ".join(words)[:200]) for words in pieces
+    )
     return Survey(commands, frozenset(), complete=False)

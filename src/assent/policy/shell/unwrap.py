@@ -1,4 +1,5 @@
-"""Finds the commands that a command runs: payloads of wrappers, `-c` strings, `find -exec`, options that execute.
+"""Finds the commands that a command runs: payloads of wrappers, `-c` strings, `find -exec`, options that
+execute.
 
 Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
 """
@@ -17,7 +18,8 @@ _EXEC = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-bat
 
 
 def unwrap(found: Found, depth: int = 0) -> Iterator[Found]:
-    """The commands inside one command, nearest first. Their number is limited by depth and by the text itself."""
+    """The commands inside one command, nearest first. Their number is limited by depth and by the text
+    itself."""
     if depth >= MAX_DEPTH or not found.words:
         return
     for inner in _direct(found):
@@ -55,7 +57,9 @@ def _strings(use: Use, *, remote: bool) -> Iterator[str]:
         yield " ".join(rest)
 
 
-_FILE_SHELLS = frozenset("bash sh zsh dash ksh ash fish csh tcsh rbash su runuser script".split())
+_FILE_SHELLS = frozenset(
+    ["bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "su", "runuser", "script"]
+)
 
 
 def _exec_payloads(words: tuple[Word, ...]) -> Iterator[Found]:

@@ -1,7 +1,7 @@
 """Judges one simple command: its rule, its model, its files, and the command it wraps.
 
-All checks only add problems; "allow" is what is left when a rule covers the command and none was found. Knows rules,
-models and the workspace; does not know how the command was joined to others.
+All checks only add problems; "allow" is what is left when a rule covers the command and none was found.
+Knows rules, models and the workspace; does not know how the command was joined to others.
 """
 
 import re
@@ -62,7 +62,9 @@ def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed
     problems += _folder_problems(use, where)
     if not problems and _exact(rules, name, use, stage):
         texts = tuple(word.text for word in stage.words)
-        return Verdict("allow", _rule("exact", texts), "A rule allows exactly this command.", _hardened(stage, use))
+        return Verdict(
+            "allow", _rule("exact", texts), "A rule allows exactly this command.", _hardened(stage, use)
+        )
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
     if fed and not use.model.inert:
         problems.append(f"`{name}` would get words from its input, and some options of it do harm")
@@ -78,20 +80,31 @@ def _decide(
     rule = covering(rules.allow, texts, use.names)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
-    if use.model.effect != "read" and use.models[0].effect == "read" and len(rule) < len(use.names):
+    if _must_be_named(use) and len(rule) < len(use.names):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if problems:
         return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
     if use.payload:
         return _wrapped(stage, use, rules, rule, where, depth)
-    why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
+    why = (
+        f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
+    )
     return Verdict("allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where))
+
+
+def _must_be_named(use: Use) -> bool:
+    """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
+    if use.models[0].kind == "interpreter":
+        return len(use.names) > 1
+    return use.model.effect != "read" and use.models[0].effect == "read"
 
 
 def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
     """Both the wrapper and what it runs must be allowed."""
     if depth >= MAX_DEPTH:
-        return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
+        return Verdict(
+            "ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage
+        )
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
     inner = judge_stage(Stage(use.payload, text=stage.text), rules, where, depth + 1, fed=fed)
@@ -111,9 +124,11 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, f
     rule = texts if texts in rules.exact else covering(rules.allow, texts)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
-    for word in stage.words[len(rule) :]:
-        if not word.literal or not _PLAIN_OPERAND.fullmatch(word.text):
-            problems.append(f"`{word.text}` is more than the rule says, and the program is not known")
+    problems += [
+        f"`{word.text}` is more than the rule says, and the program is not known"
+        for word in stage.words[len(rule) :]
+        if not word.literal or not _PLAIN_OPERAND.fullmatch(word.text)
+    ]
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
     if problems:
@@ -138,7 +153,9 @@ def _outside_the_model(stage: Stage, where: Place) -> list[str]:
     if not _PROGRAM.fullmatch(stage.words[0].text) or not stage.words[0].literal:
         problems.append("the name of the program is not plain")
     problems += [
-        f"the variable `{name}` can change what programs do" for name, value in stage.env if not harmless(name, value)
+        f"the variable `{name}` can change what programs do"
+        for name, value in stage.env
+        if not harmless(name, value)
     ]
     if any(_LOOKS_LIKE_OPTION.match(word.text) for word in stage.words):
         problems.append("a word begins with a character that looks like the dash of an option")
@@ -168,7 +185,7 @@ def _kind_problems(use: Use, stage: Stage) -> list[str]:
         return ["it runs what it reads from its input"]
     if model.wrapper is not None and use.payload and not model.wrapper.trusted:
         return [f"it {model.does or 'runs another program'}"]
-    if model.wrapper is not None and model.wrapper.payload != "argv" and not model.kind == "shell":
+    if model.wrapper is not None and model.wrapper.payload != "argv" and model.kind != "shell":
         return [f"it {model.does or 'runs another program'}"]
     if model.wrapper is not None and model.wrapper.assignments:
         return [
@@ -190,7 +207,7 @@ def _file_problems(use: Use, where: Place) -> list[str]:
     ]
     for word in use.writes:
         problems += _write_problem(word, where)
-    if any(place(word.text, where.cwd) in where.roots for word in use.writes[: 1 if use.names[0] == "rm" else -1]):
+    if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
         problems.append("it would delete or move the workspace itself")
     if use.names[0] in ("cp", "mv", "tee"):
         problems += [
@@ -199,6 +216,17 @@ def _file_problems(use: Use, where: Place) -> list[str]:
             if protected("/" + word.text.rstrip("/").rpartition("/")[2])
         ]
     return problems
+
+
+def _vanishing(use: Use) -> list[Word]:
+    """The operands that are gone from their place afterwards."""
+    match use.names[0]:
+        case "rm" | "rmdir" | "unlink":
+            return use.writes
+        case "mv":
+            return use.writes[:-1]
+        case _:
+            return []
 
 
 def _folder_problems(use: Use, where: Place) -> list[str]:
@@ -216,7 +244,7 @@ def _write_problem(word: Word, where: Place) -> list[str]:
         return [f"`{word.text}` may match files that nobody looked at"]
     if not where.certain:
         return ["it is not certain in which folder it writes"]
-    if not inside(path, where.roots) or path in where.roots and word.text != ".":
+    if not inside(path, where.roots) or (path in where.roots and word.text != "."):
         return [f"{word.text} is outside the workspace"]
     if protected(path, where.roots):
         return [f"{word.text} is a file that tools or later commands run or trust"]
