@@ -16,6 +16,8 @@ import threading
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
+from assent.process.repository import without_filters
+
 if TYPE_CHECKING:
     from assent.policy.shell.plan import Plan, Redirect, Stage, Step, Word
 
@@ -57,13 +59,11 @@ class Pipeline:
                 _kill(self._group)
 
     def _step(self, step: "Step") -> int:
-        if len(step.stages) == 1 and (code := self._builtin(step.stages[0])) is not None:
-            return code
         children: list[subprocess.Popen[bytes] | int] = []
         incoming: int | None = None
         for index, stage in enumerate(step.stages):
             outgoing, following = (self.output, None) if index == len(step.stages) - 1 else _pipe()
-            children.append(self._start(stage, incoming, outgoing))
+            children.append(self._start(stage, incoming, outgoing, alone=len(step.stages) == 1))
             _close(incoming)
             if following is not None:
                 _close(outgoing)
@@ -73,11 +73,17 @@ class Pipeline:
             self._group = None
         return codes[-1]
 
-    def _start(self, stage: "Stage", incoming: int | None, outgoing: int) -> subprocess.Popen[bytes] | int:
+    def _start(
+        self, stage: "Stage", incoming: int | None, outgoing: int, *, alone: bool
+    ) -> subprocess.Popen[bytes] | int:
         argv = [text for word in stage.words for text in self._expand(word)]
+        if (code := self._builtin(argv, outgoing, alone=alone)) is not None:
+            return code
         program = self._program(argv[0])
         if program is None:
             return self._say(f"{argv[0]}: command not found", NOT_FOUND)
+        if os.path.basename(program) == "git":
+            argv[1:1] = without_filters(program, argv, self.cwd, {**self.environment, **dict(stage.env)})
         with tempfile.TemporaryFile() as spool, open(os.devnull, "r+b") as null:
             files: list[IO[bytes]] = []
             try:
@@ -173,14 +179,13 @@ class Pipeline:
             return os.path.join(self.cwd, name)
         return shutil.which(name, path=self.environment["PATH"])
 
-    def _builtin(self, stage: "Stage") -> int | None:
-        """The few words that only a shell knows."""
-        argv = [text for word in stage.words for text in self._expand(word)]
+    def _builtin(self, argv: list[str], output: int, *, alone: bool) -> int | None:
+        """The few words that only a shell knows. In a pipe of several, `cd` moves nothing."""
         match argv:
             case ["cd", *rest]:
-                return self._cd([one for one in rest if not one.startswith("-")])
+                return self._cd([one for one in rest if not one.startswith("-")]) if alone else 0
             case ["command", "-v" | "-V", *names] | ["type", *names]:
-                return self._where([name for name in names if not name.startswith("-")])
+                return self._where([name for name in names if not name.startswith("-")], output)
             case _:
                 return None
 
@@ -191,9 +196,9 @@ class Pipeline:
         self.cwd = os.path.normpath(target)
         return 0
 
-    def _where(self, names: list[str]) -> int:
+    def _where(self, names: list[str], output: int) -> int:
         found = [self._program(name) for name in names]
-        os.write(self.output, "".join(one + "\n" for one in found if one).encode())
+        os.write(output, "".join(one + "\n" for one in found if one).encode())
         return 0 if all(found) else 1
 
     def _say(self, text: str, code: int) -> int:

@@ -6,6 +6,7 @@ second reader must have seen the same commands. Only what passes all of it carri
 is what runs.
 """
 
+import re
 from collections.abc import Sequence
 from posixpath import normpath
 
@@ -21,11 +22,13 @@ from assent.policy.shell.plan import Plan, Stage, Step
 from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Rules, denying, loose, program
-from assent.policy.shell.survey import Found, Survey, survey
+from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
 from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
 from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
 
 MAX_LENGTH = 8_000
+
+_TOKEN = re.compile(r"[\w./+-]+")
 
 
 class PartJudgement(Struct, frozen=True):
@@ -54,10 +57,11 @@ class Judgement(Struct, frozen=True):
 def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
     """Judges a command line. Pure: looks at no file and starts nothing."""
     places = tuple(normpath(root) for root in roots)
-    seen = survey(command)
-    inner = _inner(seen)
+    steps = _read(command)
+    seen = survey(command) if isinstance(steps, Refused) else survey(command, limit=MAX_READ_BYTES)
+    inner, opened = unwrap(seen.commands)
     everything = (*seen.commands, *inner)
-    risk, reasons = assess(command, seen, everything, cwd, places)
+    risk, reasons = assess(command, seen, (*seen.commands[:MAX_COMMANDS], *inner), cwd, places)
     about = Judgement(
         "ask",
         _described(seen),
@@ -67,29 +71,46 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         reasons,
         "It was not understood.",
     )
-    if (denied := _denied(everything, rules)) is not None:
+    everything = (*everything, *_stages(steps))
+    if (
+        denied := _denied(everything, rules) or _named(command, rules, complete=seen.complete and opened)
+    ) is not None:
         return replace(about, decision="deny", parts=denied.parts, why=denied.why)
-    try:
-        return _allowed(command, rules, Place(normpath(cwd), places), seen, about)
-    except Refused as refused:
-        return replace(about, why=f"It contains {refused}.")
-
-
-def _allowed(command: str, rules: Rules, where: Place, seen: Survey, about: Judgement) -> Judgement:
-    if len(command) > MAX_LENGTH:
-        raise Refused(f"more than {MAX_LENGTH} characters")
-    if names := hidden(command):
-        raise Refused(f"characters that cannot be seen or look like others: {' '.join(names[:8])}")
-    steps = read(command)
-    if not steps:
-        raise Refused("no command")
+    if isinstance(steps, Refused):
+        return replace(about, why=f"It contains {steps}.")
+    where = Place(normpath(cwd), places)
     verdicts = _each(steps, rules, where)
     parts = tuple(_part(verdict) for step in verdicts for verdict in step)
     asking = next((part for part in parts if part.decision != "allow"), None)
     if asking is not None:
         return replace(about, parts=parts, why=asking.why)
-    _both_readers_agree(steps, seen)
+    if not _both_readers_agree(steps, seen):
+        return replace(about, parts=parts, why="Two readers of the command understand it differently.")
     return replace(about, decision="allow", parts=parts, why=parts[0].why, plan=_plan(steps, verdicts, where))
+
+
+def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:
+    if isinstance(steps, Refused):
+        return ()
+    return tuple(Found(stage.words, stage.text) for step in steps for stage in step.stages)
+
+
+def _read(command: str) -> tuple[Step, ...] | Refused:
+    """The strict reading, or why there is none. Nothing is decided here: deny rules come first."""
+    try:
+        return _strictly(command)
+    except Refused as refused:
+        return refused
+
+
+def _strictly(command: str) -> tuple[Step, ...]:
+    if len(command) > MAX_LENGTH:
+        raise Refused(f"more than {MAX_LENGTH} characters")
+    if names := hidden(command):
+        raise Refused(f"characters that cannot be seen or look like others: {' '.join(names[:8])}")
+    if not (steps := read(command)):
+        raise Refused("no command")
+    return steps
 
 
 def _each(steps: Sequence[Step], rules: Rules, where: Place) -> list[list[Verdict]]:
@@ -112,11 +133,10 @@ def _moved(stage: Stage, where: Place) -> Place:
     return replace(where, cwd=place(target, where.cwd))
 
 
-def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> None:
+def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:
     ours = [program(stage.words[0].text) for step in steps for stage in step.stages]
     theirs = [program(found.words[0].text) for found in seen.commands]
-    if not seen.complete or sorted(ours) != sorted(theirs):
-        raise Refused("something that two readers of the command understand differently")
+    return seen.complete and sorted(ours) == sorted(theirs)
 
 
 def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) -> Plan:
@@ -134,21 +154,11 @@ def _part(verdict: Verdict) -> PartJudgement:
     return PartJudgement(words, stage.text, verdict.decision, verdict.by, verdict.why)
 
 
-def _inner(seen: Survey) -> tuple[Found, ...]:
-    found: list[Found] = []
-    for command in seen.commands:
-        for one in unwrap(command):
-            found.append(one)
-            if len(found) >= MAX_COMMANDS:
-                return tuple(found)
-    return tuple(found)
-
-
 def _roots(command: str, seen: Survey) -> tuple[str, ...]:
     """Names of the commands in the text and its substitutions. `${x@P}` runs what no reader can see: none."""
     if "@P}" in command:
         return ()
-    return tuple(found.words[0].text for found in seen.commands)
+    return tuple(found.words[0].text for found in seen.commands[:MAX_COMMANDS])
 
 
 def _texts(seen: Survey, inner: Sequence[Found]) -> tuple[str, ...]:
@@ -160,7 +170,7 @@ def _described(seen: Survey) -> tuple[PartJudgement, ...]:
         PartJudgement(
             tuple(word.text for word in found.words), found.text, "ask", "grammar", "It is part of a whole."
         )
-        for found in seen.commands
+        for found in seen.commands[:MAX_COMMANDS]
     )
 
 
@@ -172,13 +182,30 @@ class _Denied(Struct, frozen=True):
 def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
     if not rules.deny:
         return None
+    denied = {loose(rule[0]) for rule in rules.deny}
     for found in commands:
+        if loose(found.words[0].text) not in denied:
+            continue
         texts = tuple(word.text for word in found.words)
-        use = examine(loose(texts[0]), found.words) if texts else None
+        use = examine(loose(texts[0]), found.words)
         rule = denying(rules.deny, texts, use.names if use else ())
         if rule is not None:
             why = f"Your rule denies `{' '.join(rule)}`."
             return _Denied(
                 (PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why
             )
+    return None
+
+
+def _named(command: str, rules: Rules, *, complete: bool) -> _Denied | None:
+    """Over a limit not every wrapper is opened, so the mere words of a deny rule are enough."""
+    if complete or not rules.deny:
+        return None
+    tokens = set(map(loose, _TOKEN.findall(command)))
+    for rule in rules.deny:
+        if tokens.issuperset(map(loose, rule)):
+            why = (
+                f"It was not understood completely, and it names `{' '.join(rule)}`, which your rule denies."
+            )
+            return _Denied((), why)
     return None

@@ -83,17 +83,18 @@ def _index() -> dict[str, str]:
 
 
 @cache
-def _family(name: str) -> dict[str, Model]:
+def family(name: str) -> dict[str, Model]:
+    """All programs described in one file."""
     return msgspec.toml.decode((_FOLDER / f"{name}.toml").read_bytes(), type=dict[str, Model])
 
 
 @cache
 def model(program: str) -> Model | None:
     """The model of a program, by its bare name."""
-    family = _index().get(program)
-    if family is None:
+    file = _index().get(program)
+    if file is None:
         return None
-    found = _family(family)[program]
+    found = family(file)[program]
     return model(found.same) if found.same else found
 
 

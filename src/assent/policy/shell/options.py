@@ -148,7 +148,8 @@ class _Scan:
         if found is None:
             use.unknown_sub = True
             use.problems.append(f"`{' '.join(use.names)}` is not known to be harmless")
-            use.model = Model(risk=use.model.risk, because=use.model.because)
+            before = use.model
+            use.model = Model(does=before.does, kind=before.kind, risk=before.risk, because=before.because)
             self.table = {}
             return
         if found.same:

@@ -58,6 +58,7 @@ _SECRET_NAMES = [
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:environ|mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
+_LONGEST_NAME = 255
 
 
 def place(text: str, cwd: str) -> str:
@@ -92,7 +93,7 @@ def secret(word: Word, cwd: str) -> bool:
 
 
 def _could_be_secret(component: str) -> bool:
-    if not any(one in component for one in "*?["):
+    if len(component) > _LONGEST_NAME or not any(one in component for one in "*?["):
         return False
     if component.startswith("."):
         return True

@@ -27,7 +27,7 @@ _SHELLS = frozenset(
 _FETCHERS = frozenset(["curl", "wget", "http", "xh", "aria2c"])
 _UPLOAD = re.compile(r"-[A-Za-z]*[dTF]|--(?:data|upload-file|form|post-file|post-data|body-file).*")
 _DEVICE = re.compile(r"/dev/(?:sd|hd|vd|nvme|disk|mmcblk|mapper)")
-_FORK_BOMB = re.compile(r"(\w+|:)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1")
+_FORK_BOMB = re.compile(r"(?<!\w)(\w{1,20}|:)\s{0,3}\(\)\s{0,3}\{[^}]{0,80}\1\s{0,3}\|\s{0,3}\1")
 _OPEN_RIGHTS = re.compile(r"0?777|a\+rwx|\+s|u\+s|[0-7]?[4-7]777")
 _FORCE = frozenset(("-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"))
 
@@ -112,7 +112,7 @@ def _of_command(command: Found, cwd: str, roots: Sequence[str]) -> Iterator[Reas
 
 def _of_model(use: Use) -> Iterator[Reason]:
     named = " ".join(use.names)
-    harmless = use.model.effect == "read" and not use.problems
+    harmless = use.model.effect == "read" and not use.problems and use.model.kind == "program"
     if use.model.because and not harmless:
         yield Reason(use.model.risk or "medium", use.model.because)
     elif use.model.kind == "shell":

@@ -17,7 +17,9 @@ from assent.policy.shell.plan import Part, Word
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-MAX_BYTES = 10_000
+# The grammar needs more than linear time for hostile text, but not for what the strict reader accepted.
+MAX_BYTES = 2_000
+MAX_READ_BYTES = 10_000
 MAX_NODES = 20_000
 
 _CONTINUED = re.compile(r"\\\n")
@@ -58,12 +60,12 @@ def _parser() -> "Parser":
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def survey(source: str) -> Survey:
+def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
     """All commands in `source`. A text over the limit is cut into pieces by hand, so that deny rules
     still see it."""
     text = _CONTINUED.sub("", source)
     data = text.encode("utf-8", "surrogatepass")
-    if len(data) > MAX_BYTES:
+    if len(data) > limit:
         return _coarse(text)
     tree = _parser().parse(data)
     walk = _Walk(data)
@@ -174,8 +176,10 @@ def _blind_spots(bodies: list[str]) -> list[Found]:
 
 def _coarse(text: str) -> Survey:
     """Every piece between separators, as if it were a command: too many rather than too few."""
-    pieces = (piece.split(None, 12) for piece in _SEGMENT.split(text) if piece and not piece.isspace())
+    pieces = dict.fromkeys(piece.strip()[:400] for piece in _SEGMENT.split(text))
     commands = tuple(
-        Found(tuple(word(one[:200]) for one in words), " ".join(words)[:200]) for words in pieces
+        Found(tuple(word(one) for one in words), piece[:200])
+        for piece in pieces
+        if (words := piece.split(None, 8))
     )
     return Survey(commands, frozenset(), complete=False)

@@ -4,7 +4,7 @@ execute.
 Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.plan import Word
@@ -17,14 +17,20 @@ MAX_COMMANDS = 400
 _EXEC = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 
 
-def unwrap(found: Found, depth: int = 0) -> Iterator[Found]:
-    """The commands inside one command, nearest first. Their number is limited by depth and by the text
-    itself."""
-    if depth >= MAX_DEPTH or not found.words:
-        return
-    for inner in _direct(found):
-        yield inner
-        yield from unwrap(inner, depth + 1)
+def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
+    """The commands inside these commands, and whether that is all of them: depth and number are limited."""
+    found: list[Found] = []
+    complete = len(commands) <= MAX_COMMANDS
+    waiting = [(command, 0) for command in reversed(commands[:MAX_COMMANDS])]
+    while waiting:
+        command, depth = waiting.pop()
+        inner = list(_direct(command))
+        if inner and (depth >= MAX_DEPTH or len(found) >= MAX_COMMANDS):
+            complete = False
+            continue
+        found += inner
+        waiting += [(one, depth + 1) for one in reversed(inner)]
+    return tuple(found), complete
 
 
 def _direct(found: Found) -> Iterator[Found]:

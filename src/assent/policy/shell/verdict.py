@@ -60,15 +60,15 @@ def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed
         return _unmodelled(stage, name, rules, problems, fed=fed)
     _run_check(use, stage.words)
     problems += _folder_problems(use, where)
-    if not problems and _exact(rules, name, use, stage):
-        texts = tuple(word.text for word in stage.words)
-        return Verdict(
-            "allow", _rule("exact", texts), "A rule allows exactly this command.", _hardened(stage, use)
-        )
+    exact = not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
     if fed and not use.model.inert:
         problems.append(f"`{name}` would get words from its input, and some options of it do harm")
-    return _decide(stage, name, use, rules, problems, where, depth)
+    verdict = _decide(stage, name, use, rules, problems, where, depth)
+    if verdict.decision == "ask" and exact:
+        by = _rule("exact", tuple(word.text for word in stage.words))
+        return Verdict("allow", by, "A rule allows exactly this command.", _hardened(stage, use))
+    return verdict
 
 
 def _decide(
@@ -231,7 +231,8 @@ def _vanishing(use: Use) -> list[Word]:
 
 def _folder_problems(use: Use, where: Place) -> list[str]:
     """Git and everything that does more than read trusts the folder it runs in."""
-    if use.names[0] != "git" and use.model.effect == "read":
+    checked = use.model.effect == "read" or (use.model.effect == "write" and use.writes)
+    if use.names[0] != "git" and checked:
         return []
     folder = use.option("-C") if use.names[0] == "git" else None
     cwd = place(folder, where.cwd) if folder else where.cwd
