@@ -177,9 +177,11 @@ def test_git_runs_with_its_helpers_switched_off() -> None:
 
 def test_the_two_readers_must_see_the_same_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Survey((Found((Word("ls"),), "ls"), Found((Word("id"),), "id")), frozenset(), complete=True)
-    monkeypatch.setattr(
-        importlib.import_module("assent.policy.shell.judge"), "survey", lambda *_a, **_k: other
-    )
+
+    def see(_source: str, *, limit: int = 0) -> Survey:
+        return other
+
+    monkeypatch.setattr(importlib.import_module("assent.policy.shell.judge"), "survey", see)
     assert judge("ls", rules(["ls"]), cwd="/w", roots=["/w"]).decision == "ask"
 
 
