@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assent.screen import LABEL_LENGTH, Context, SafeStream, SafeText, check_text, make_safe
-from assent.screen_chars import HIDDEN
+from assent.screen.chars import HIDDEN
 
 CONTEXTS: tuple[Context, ...] = ("prompt", "output", "label", "html")
 RAW = re.compile(

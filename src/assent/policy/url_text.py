@@ -51,7 +51,7 @@ def warnings_about(host: str, readable: str, rest: str) -> tuple[str, ...]:
 def _about_letters(host: str, readable: str) -> tuple[str, ...]:
     if readable == host:
         return ()
-    from assent.lookalikes import lookalikes
+    from assent.screen.lookalikes import lookalikes
 
     return (f"international host name: {host} stands for {readable}", *lookalikes(readable))
 

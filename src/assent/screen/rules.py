@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from assent.screen_chars import COMBINING, HIDDEN, HIGH, LOW, SPELLING, TYPOGRAPHY
+from assent.screen.chars import COMBINING, HIDDEN, HIGH, LOW, SPELLING, TYPOGRAPHY
 
 Context = Literal["prompt", "output", "label", "html"]
 

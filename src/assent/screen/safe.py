@@ -18,10 +18,10 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from assent.lookalikes import Lookalikes, lookalikes
-from assent.screen_chars import describe, mark
-from assent.screen_colours import Colours
-from assent.screen_rules import LABEL_LENGTH, STACKED, Context, rules_of
+from assent.screen.chars import describe, mark
+from assent.screen.colours import Colours
+from assent.screen.lookalikes import Lookalikes, lookalikes
+from assent.screen.rules import LABEL_LENGTH, STACKED, Context, rules_of
 
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 

@@ -1,0 +1,267 @@
+"""What options alone cannot tell: little languages (sed, awk), and programs whose operands decide between
+reading and writing (tar, git branch).
+
+Each check looks at one examined command and adds sentences to its problems. A model names its check; a
+name without a function here is an error when the command is judged, not a pass.
+"""
+
+import re
+from collections.abc import Callable
+
+from assent.plan import Word
+from assent.policy.shell.options import Use
+from assent.policy.shell.sed import harmful_sed
+
+Words = tuple[Word, ...]
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
+_DNS = re.compile(r"[+]?[A-Za-z0-9.:_=-]+|@[0-9.]+|-x")
+_OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
+_SCRIPT_OPTIONS = frozenset(
+    [
+        "--coverage",
+        "--watch=false",
+        "--watchAll=false",
+        "--ci",
+        "--silent",
+        "--verbose",
+        "--runInBand",
+        "--bail",
+        "--no-color",
+        "--nocapture",
+        "--passWithNoTests",
+        "-q",
+        "-v",
+        "--run",
+        "--quiet",
+        "--no-watch",
+    ]
+)
+_GOALS = frozenset(
+    [
+        "test",
+        "compile",
+        "verify",
+        "package",
+        "clean",
+        "validate",
+        "build",
+        "check",
+        "assemble",
+        "tasks",
+        "help",
+        "dependency:tree",
+    ]
+)
+
+
+def _any(use: Use, _words: Words) -> None:
+    """Programs that only print: no word can do harm."""
+    use.problems.clear()
+    use.texts += use.operands
+
+
+def _sed(use: Use, _words: Words) -> None:
+    scripts = [value for name, value in use.seen if name in ("-e", "--expression")]
+    scripts = scripts or [word.text for word in use.texts[:1]]
+    if any(not word.literal for word in use.texts):
+        use.problems.append("the sed script is not literal")
+    for script in scripts:
+        if why := harmful_sed(script):
+            use.problems.append(why)
+
+
+def _awk(use: Use, _words: Words) -> None:
+    program = use.texts[0].text if use.texts else ""
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', program)
+    if re.search(r"system|getline|@|`|\\\n|(?<!\|)\|(?!\|)", bare) or bare.count('"') % 2:
+        use.problems.append("the awk program may run other programs")
+    elif re.search(r">(?!=)", "".join(re.findall(r"\{[^{}]*\}?", bare))):
+        use.problems.append("the awk program may write files")
+    elif bare.count("{") != bare.count("}") or re.search(r"\{[^}]*\{|\bfunc", bare):
+        use.problems.append("the awk program is more than a line of patterns and prints")
+
+
+def _jq(use: Use, _words: Words) -> None:
+    program = use.texts[0].text if use.texts else ""
+    if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
+        use.problems.append("the program reads other files or runs something")
+
+
+def _printf(use: Use, _words: Words) -> None:
+    if not use.operands:
+        use.problems.append("there is no format")
+
+
+def _test(use: Use, words: Words) -> None:
+    use.problems.clear()
+    texts = [word.text for word in words[1:]]
+    if words[0].text == "[" and (not texts or texts[-1] != "]"):
+        use.problems.append("`[` without `]`")
+    if any(not word.literal and word.parts[0].kind == "glob" for word in words[1:]):
+        use.problems.append("a wildcard in a condition may become several words")
+    # bash evaluates the subscript of a variable's name here, even a quoted one.
+    if "-v" in texts or "-R" in texts:
+        use.problems.append("`-v` looks into a variable, whose name may run a command")
+
+
+def _date(use: Use, _words: Words) -> None:
+    if any(not word.text.startswith("+") for word in use.operands):
+        use.problems.append("an operand without `+` sets the clock")
+
+
+def _cd(use: Use, _words: Words) -> None:
+    use.problems.clear()
+    if len(use.operands) > 1 or any(word.text == "-" for word in use.operands):
+        use.problems.append("`cd` with something other than one folder")
+    if any(part.kind == "glob" for word in use.operands for part in word.parts):
+        use.problems.append("`cd` with a wildcard")
+
+
+def _dig(use: Use, words: Words) -> None:
+    use.problems.clear()
+    if not all(word.literal and _DNS.fullmatch(word.text) for word in words[1:]):
+        use.problems.append("an argument of `dig` that is not a plain name")
+
+
+def _tar(use: Use, words: Words) -> None:
+    first = words[1].text if len(words) > 1 else ""
+    archives = [word.text for word in use.reads]
+    if not first.startswith("-"):
+        if not _OLD_TAR.fullmatch(first):
+            use.problems.append("`tar` without `t` packs or unpacks")
+        archives += [word.text for word in use.texts[1:2]]
+    elif use.option("-t", "--list") is None and use.option("--version", "--help") is None:
+        use.problems.append("`tar` without `-t` packs or unpacks")
+    if any(":" in archive for archive in archives):
+        use.problems.append("an archive name with `:` is fetched from another machine by a program")
+
+
+def _unzip(use: Use, _words: Words) -> None:
+    if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is None:
+        use.problems.append("`unzip` without `-l` unpacks")
+
+
+def _listing(use: Use, _words: Words) -> None:
+    if use.option("-l", "--list", "-t", "--test", "-V", "--version", "--help") is None:
+        use.problems.append("without `-l` or `-t` it replaces files")
+
+
+def _command(use: Use, _words: Words) -> None:
+    if use.option("-v", "-V") is not None:
+        use.texts += use.payload
+        use.payload = ()
+
+
+def _openssl(use: Use, words: Words) -> None:
+    use.problems.clear()
+    if [word.text for word in words[1:2]] != ["version"] or len(words) > 3:
+        use.problems.append("only `openssl version` is known to be harmless")
+
+
+def _make(use: Use, _words: Words) -> None:
+    for word in use.operands:
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*", word.text):
+            use.problems.append(f"`{word.text}` is not the plain name of a target")
+
+
+def _maven(use: Use, _words: Words) -> None:
+    for word in use.operands:
+        if word.text not in _GOALS:
+            use.problems.append(f"the goal `{word.text}` is not known")
+
+
+def _script(use: Use, words: Words) -> None:
+    """`npm run NAME -- …`: a rule must name the script; what is passed on to it must be plain."""
+    texts = [word.text for word in use.operands]
+    if use.names[-1] in ("run", "run-script") and texts:
+        use.names = (*use.names, texts.pop(0))
+    for text in texts:
+        if text not in _SCRIPT_OPTIONS and not re.fullmatch(r"(?:\./)?[A-Za-z0-9_][A-Za-z0-9_.\[\]/-]*", text):
+            use.problems.append(f"`{text}` is passed on to a program that is not known")
+    if any(not word.literal for word in words):
+        use.problems.append("a wildcard is passed on to a program that is not known")
+
+
+def _plain_names(use: Use, _words: Words) -> None:
+    if not all(_IDENTIFIER.fullmatch(word.text) for word in use.operands):
+        use.problems.append("an operand that is not a plain name")
+
+
+def _plain_words(use: Use, _words: Words) -> None:
+    if any(word.text.startswith("@") for word in use.operands):
+        use.problems.append("`@` reads further options from a file")
+
+
+def _eslint(use: Use, _words: Words) -> None:
+    chosen = use.option("-f", "--format")
+    if chosen is not None and not re.fullmatch(r"[a-z-]+", chosen):
+        use.problems.append("a format that is a file is run as code")
+
+
+def _dpkg(use: Use, _words: Words) -> None:
+    if not use.seen:
+        use.problems.append("`dpkg` without `-l`, `-L`, `-s` or `-S`")
+
+
+_LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-to")
+
+
+def _git_listing(use: Use, _words: Words) -> None:
+    if use.operands and use.option(*_LISTING) is None:
+        use.problems.append(f"`{' '.join(use.names)}` with a name makes or changes it")
+
+
+def _git_config(use: Use, _words: Words) -> None:
+    texts = [word.text for word in use.operands]
+    if use.option("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") is not None:
+        return
+    if texts[:1] in (["get"], ["list"]):
+        texts = texts[1:]
+    if len(texts) != 1 or texts[0] in ("set", "unset", "edit", "rename-section", "remove-section"):
+        use.problems.append("`git config` with a value changes settings")
+
+
+def _git_reflog(use: Use, _words: Words) -> None:
+    if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
+        use.problems.append("it deletes the memory of old commits")
+
+
+def _git_remote(use: Use, _words: Words) -> None:
+    texts = [word.text for word in use.operands]
+    if texts and not _REMOTE.fullmatch(texts[0]):
+        use.problems.append(f"`{texts[0]}` is not the plain name of a remote")
+    for text in texts[1:]:
+        if not _REFERENCE.fullmatch(text):
+            use.problems.append(f"`{text}` forces or deletes a branch")
+
+
+CHECKS: dict[str, Callable[[Use, Words], None]] = {
+    "any": _any,
+    "sed": _sed,
+    "awk": _awk,
+    "jq": _jq,
+    "printf": _printf,
+    "test": _test,
+    "date": _date,
+    "cd": _cd,
+    "dig": _dig,
+    "tar": _tar,
+    "unzip": _unzip,
+    "listing": _listing,
+    "command": _command,
+    "openssl": _openssl,
+    "make": _make,
+    "maven": _maven,
+    "script": _script,
+    "plain-names": _plain_names,
+    "plain-words": _plain_words,
+    "eslint": _eslint,
+    "dpkg": _dpkg,
+    "git-listing": _git_listing,
+    "git-config": _git_config,
+    "git-reflog": _git_reflog,
+    "git-remote": _git_remote,
+}

@@ -1,0 +1,69 @@
+"""Which variables may be set in front of a command without asking, and to which values.
+
+An allow-list: PATH, LD_*, GIT_*, *_OPTIONS, HOME and every name not written here can change what a
+program runs.
+"""
+
+import re
+
+_SWITCH = re.compile(r"|0|1|2|3|true|false|yes|no|on|off|always|never|auto")
+_PLAIN = re.compile(r"[A-Za-z0-9_.,:@+ -]*")
+_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*(?:,[A-Za-z0-9./]+)*")
+_NUMBER = re.compile(r"\d{1,6}")
+_CAT = re.compile(r"cat|")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:_[A-Za-z]{2})?(?:\.[A-Za-z0-9-]+)?(?:@[a-z]+)?|")
+_MODE = re.compile(r"[a-z]+")
+_LOG = re.compile(r"[A-Za-z0-9_:=,*.-]*")
+
+_VALUES: dict[str, re.Pattern[str]] = {
+    "CI": _SWITCH,
+    "CONTINUOUS_INTEGRATION": _SWITCH,
+    "NODE_ENV": _MODE,
+    "RAILS_ENV": _MODE,
+    "RACK_ENV": _MODE,
+    "APP_ENV": _MODE,
+    "LANG": _LANGUAGE,
+    "LANGUAGE": _LANGUAGE,
+    "TZ": _ZONE,
+    "TERM": re.compile(r"dumb|xterm|xterm-256color|xterm-color|vt100|screen|ansi|linux"),
+    "COLUMNS": _NUMBER,
+    "LINES": _NUMBER,
+    "NO_COLOR": _SWITCH,
+    "FORCE_COLOR": _SWITCH,
+    "CLICOLOR": _SWITCH,
+    "CLICOLOR_FORCE": _SWITCH,
+    "COLORTERM": _MODE,
+    "NO_UPDATE_NOTIFIER": _SWITCH,
+    "DISABLE_TELEMETRY": _SWITCH,
+    "DO_NOT_TRACK": _SWITCH,
+    "NEXT_TELEMETRY_DISABLED": _SWITCH,
+    "HOMEBREW_NO_AUTO_UPDATE": _SWITCH,
+    "DEBIAN_FRONTEND": re.compile(r"noninteractive"),
+    "PAGER": _CAT,
+    "GIT_PAGER": _CAT,
+    "MANPAGER": _CAT,
+    "GIT_TERMINAL_PROMPT": re.compile(r"0"),
+    "GIT_OPTIONAL_LOCKS": re.compile(r"0"),
+    "PYTHONUNBUFFERED": _SWITCH,
+    "PYTHONDONTWRITEBYTECODE": _SWITCH,
+    "PYTHONHASHSEED": re.compile(r"\d{1,10}|random"),
+    "PYTHONIOENCODING": re.compile(r"utf-?8", re.IGNORECASE),
+    "PYTHONUTF8": _SWITCH,
+    "RUST_BACKTRACE": re.compile(r"0|1|full"),
+    "RUST_LOG": _LOG,
+    "LOG_LEVEL": _MODE,
+    "DEBUG": _LOG,
+    "VERBOSE": _SWITCH,
+    "CARGO_TERM_COLOR": _MODE,
+    "PORT": _NUMBER,
+    "HISTSIZE": _NUMBER,
+}
+_CATEGORY = re.compile(
+    r"LC_(?:ALL|COLLATE|CTYPE|MESSAGES|MONETARY|NUMERIC|TIME|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT)"
+)
+
+
+def harmless(name: str, value: str) -> bool:
+    """Whether `NAME=value` in front of a command changes nothing but language, colour and the like."""
+    pattern = _LANGUAGE if _CATEGORY.fullmatch(name) else _VALUES.get(name)
+    return pattern is not None and pattern.fullmatch(value) is not None

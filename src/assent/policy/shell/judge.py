@@ -1,0 +1,202 @@
+"""The judgement of a command: may it run without asking, and what should a person know about it.
+
+The order matters. Deny rules look at everything that can be found, before any limit can end the work;
+then the strict reader must understand the whole text; then every command must be allowed; then the
+second reader must have seen the same commands. Only what passes all of it carries a plan, and the plan
+is what runs.
+"""
+
+import re
+from collections.abc import Sequence
+from posixpath import normpath
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.plan import Plan, Stage, Step
+from assent.policy.shell.characters import hidden
+from assent.policy.shell.lexer import Refused
+from assent.policy.shell.models import Risk
+from assent.policy.shell.options import examine
+from assent.policy.shell.paths import place
+from assent.policy.shell.reader import read
+from assent.policy.shell.risk import assess
+from assent.policy.shell.rules import Rules, denying, loose, program
+from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
+from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
+from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
+
+MAX_LENGTH = 8_000
+
+_TOKEN = re.compile(r"[\w./+-]+")
+
+
+class PartJudgement(Struct, frozen=True):
+    """One simple command of the text. `by` names the rule or model, `why` is a sentence."""
+
+    words: tuple[str, ...]
+    text: str
+    decision: Decision
+    by: str
+    why: str
+
+
+class Judgement(Struct, frozen=True):
+    """What to do with a command. A plan is there exactly when the decision is allow."""
+
+    decision: Decision
+    parts: tuple[PartJudgement, ...]
+    roots: tuple[str, ...]
+    inner: tuple[str, ...]
+    risk: Risk
+    reasons: tuple[str, ...]
+    why: str
+    plan: Plan | None = None
+
+
+def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
+    """Judges a command line. Pure: looks at no file and starts nothing."""
+    places = tuple(normpath(root) for root in roots)
+    steps = _read(command)
+    seen = survey(command) if isinstance(steps, Refused) else survey(command, limit=MAX_READ_BYTES)
+    inner, opened = unwrap(seen.commands)
+    everything = (*seen.commands, *inner)
+    risk, reasons = assess(command, seen, (*seen.commands[:MAX_COMMANDS], *inner), cwd, places)
+    about = Judgement(
+        "ask",
+        _described(seen),
+        _roots(command, seen),
+        _texts(seen, inner),
+        risk,
+        reasons,
+        "It was not understood.",
+    )
+    everything = (*everything, *_stages(steps))
+    if (denied := _denied(everything, rules) or _named(command, rules, complete=seen.complete and opened)) is not None:
+        return replace(about, decision="deny", parts=denied.parts, why=denied.why)
+    if isinstance(steps, Refused):
+        return replace(about, why=f"It contains {steps}.")
+    where = Place(normpath(cwd), places)
+    verdicts = _each(steps, rules, where)
+    parts = tuple(_part(verdict) for step in verdicts for verdict in step)
+    asking = next((part for part in parts if part.decision != "allow"), None)
+    if asking is not None:
+        return replace(about, parts=parts, why=asking.why)
+    if not _both_readers_agree(steps, seen):
+        return replace(about, parts=parts, why="Two readers of the command understand it differently.")
+    return replace(about, decision="allow", parts=parts, why=parts[0].why, plan=_plan(steps, verdicts, where))
+
+
+def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:
+    if isinstance(steps, Refused):
+        return ()
+    return tuple(Found(stage.words, stage.text) for step in steps for stage in step.stages)
+
+
+def _read(command: str) -> tuple[Step, ...] | Refused:
+    """The strict reading, or why there is none. Nothing is decided here: deny rules come first."""
+    try:
+        return _strictly(command)
+    except Refused as refused:
+        return refused
+
+
+def _strictly(command: str) -> tuple[Step, ...]:
+    if len(command) > MAX_LENGTH:
+        raise Refused(f"more than {MAX_LENGTH} characters")
+    if names := hidden(command):
+        raise Refused(f"characters that cannot be seen or look like others: {' '.join(names[:8])}")
+    if not (steps := read(command)):
+        raise Refused("no command")
+    return steps
+
+
+def _each(steps: Sequence[Step], rules: Rules, where: Place) -> list[list[Verdict]]:
+    """Judges step by step, because a `cd` moves the commands after it."""
+    verdicts: list[list[Verdict]] = []
+    start = where.cwd
+    for step in steps:
+        if step.join != "&&" and where.cwd != start:
+            where = replace(where, certain=False)  # the `cd` before may have failed
+        verdicts.append([judge_stage(stage, rules, where) for stage in step.stages])
+        if len(step.stages) == 1:
+            where = _moved(step.stages[0], where)
+    return verdicts
+
+
+def _moved(stage: Stage, where: Place) -> Place:
+    if not stage.words[0].literal or stage.words[0].text != "cd":
+        return where
+    target = stage.words[-1].text if len(stage.words) > 1 else "~"
+    return replace(where, cwd=place(target, where.cwd))
+
+
+def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:
+    ours = [program(stage.words[0].text) for step in steps for stage in step.stages]
+    theirs = [program(found.words[0].text) for found in seen.commands]
+    return seen.complete and sorted(ours) == sorted(theirs)
+
+
+def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) -> Plan:
+    ready = tuple(
+        Step(step.join, tuple(verdict.stage for verdict in line)) for step, line in zip(steps, verdicts, strict=True)
+    )
+    writes = tuple(path for line in verdicts for verdict in line for path in verdict.writes)
+    return Plan(ready, where.cwd, where.roots, writes)
+
+
+def _part(verdict: Verdict) -> PartJudgement:
+    stage = verdict.stage
+    words = tuple(word.text for word in stage.words)
+    return PartJudgement(words, stage.text, verdict.decision, verdict.by, verdict.why)
+
+
+def _roots(command: str, seen: Survey) -> tuple[str, ...]:
+    """Names of the commands in the text and its substitutions. `${x@P}` runs what no reader can see: none."""
+    if "@P}" in command:
+        return ()
+    return tuple(found.words[0].text for found in seen.commands[:MAX_COMMANDS])
+
+
+def _texts(seen: Survey, inner: Sequence[Found]) -> tuple[str, ...]:
+    return tuple(found.text for found in seen.commands if found.nested) + tuple(found.text for found in inner)
+
+
+def _described(seen: Survey) -> tuple[PartJudgement, ...]:
+    return tuple(
+        PartJudgement(tuple(word.text for word in found.words), found.text, "ask", "grammar", "It is part of a whole.")
+        for found in seen.commands[:MAX_COMMANDS]
+    )
+
+
+class _Denied(Struct, frozen=True):
+    parts: tuple[PartJudgement, ...]
+    why: str
+
+
+def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
+    if not rules.deny:
+        return None
+    denied = {loose(rule[0]) for rule in rules.deny}
+    for found in commands:
+        if loose(found.words[0].text) not in denied:
+            continue
+        texts = tuple(word.text for word in found.words)
+        use = examine(loose(texts[0]), found.words)
+        rule = denying(rules.deny, texts, use.names if use else ())
+        if rule is not None:
+            why = f"Your rule denies `{' '.join(rule)}`."
+            return _Denied((PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why)
+    return None
+
+
+def _named(command: str, rules: Rules, *, complete: bool) -> _Denied | None:
+    """Over a limit not every wrapper is opened, so the mere words of a deny rule are enough."""
+    if complete or not rules.deny:
+        return None
+    tokens = set(map(loose, _TOKEN.findall(command)))
+    for rule in rules.deny:
+        if tokens.issuperset(map(loose, rule)):
+            why = f"It was not understood completely, and it names `{' '.join(rule)}`, which your rule denies."
+            return _Denied((), why)
+    return None

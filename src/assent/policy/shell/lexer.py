@@ -1,0 +1,238 @@
+"""Cuts a command into words and operators, for the small part of bash that may run without asking.
+
+Accepts literal words, quotes without expansion, plain escapes, `~`, wildcards and `$HOME`; refuses the
+rest with a sentence. It must not guess: a character without an entry here is refused. It knows no
+programs and no rules.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from assent.plan import Part, Word
+
+TokenKind = Literal["word", "operator", "redirect"]
+
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./^!#\]\-]+|[^\x00-\x7f]+")
+_SPACE = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)?)+")
+_COMMENT = re.compile(r"#[^\n]*")
+_OPERATOR = re.compile(r"&&|\|\||\|&|[|;\n]")
+_REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
+# Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are text.
+_BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
+_VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
+_QUOTED = re.compile(r"[^\"`$\\]+")
+# Inside double quotes these characters leave a `$` before them literal.
+_DOLLAR_IS_TEXT = frozenset('" |)/,.%:;=]}^~+&<>\n')
+_WORD_ENDS = frozenset(" \t\n|&;<>()")
+_GLOB = re.compile(r"\[[!]?[A-Za-z0-9_.,-]+\]|[*?]")
+_EXPANDS_TILDE_AFTER = frozenset("=:")
+
+
+class Refused(Exception):
+    """The command leaves the accepted grammar. The text says where, for a person."""
+
+
+class Token(Struct, frozen=True):
+    """`raw` is the source text; a redirect carries its descriptor; a word its value."""
+
+    kind: TokenKind
+    raw: str
+    start: int
+    end: int
+    word: Word | None = None
+    fd: str = ""
+
+
+class Lexer:
+    """One pass over one command. Heredoc bodies are taken out by `take_lines`, called by the reader at
+    a newline."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.at = 0
+
+    def next(self) -> Token | None:
+        """The next token, or None at the end."""
+        self._skip()
+        if self.at >= len(self.source):
+            return None
+        start = self.at
+        if match := _REDIRECT.match(self.source, start):
+            self.at = match.end()
+            operator = match[2] or match[3]
+            return Token("redirect", operator, start, self.at, fd=match[1] or "")
+        if match := _OPERATOR.match(self.source, start):
+            self.at = match.end()
+            return Token("operator", match[0], start, self.at)
+        word = self._word()
+        return Token("word", self.source[start : self.at], start, self.at, word)
+
+    def take_lines(self, end: str, *, strip_tabs: bool) -> str:
+        """The heredoc body from here to the line `end`."""
+        lines: list[str] = []
+        while self.at < len(self.source):
+            stop = self.source.find("\n", self.at)
+            stop = len(self.source) if stop < 0 else stop
+            line = self.source[self.at : stop]
+            line = line.lstrip("\t") if strip_tabs else line
+            self.at = min(stop + 1, len(self.source))
+            if line == end:
+                return "".join(one + "\n" for one in lines)
+            lines.append(line)
+        raise Refused("the here-document has no end line")
+
+    def _skip(self) -> None:
+        if match := _SPACE.match(self.source, self.at):
+            self.at = match.end()
+        if match := _COMMENT.match(self.source, self.at):
+            self.at = match.end()
+
+    def _word(self) -> Word:
+        parts: list[Part] = []
+        start = self.at
+        while self.at < len(self.source) and self.source[self.at] not in _WORD_ENDS:
+            if self.source[self.at] == '"':
+                parts += self._double()
+            else:
+                parts.append(self._part(start))
+        if self.at == start:
+            raise Refused(f"`{self.source[self.at]}` groups commands or runs them in the background")
+        if self.source[self.at : self.at + 1] in ("<", ">") and self.source[start] == "{":
+            raise Refused("a redirection to a named descriptor")
+        return _join(parts)
+
+    def _part(self, start: int) -> Part:
+        one = self.source[self.at]
+        match one:
+            case "'":
+                return self._single()
+            case "\\":
+                return self._escape()
+            case "$":
+                return self._dollar()
+            case "~":
+                return self._tilde(start)
+            case "`":
+                raise Refused("a command substitution: backquotes run what stands in them")
+            case "{" | "}":
+                return self._take(_BRACES, "text", "braces that bash may expand to several words")
+            case "*" | "?" | "[":
+                return self._glob(start)
+            case _:
+                return self._take(_PLAIN, "text", f"the character {one!r}")
+
+    def _take(self, pattern: re.Pattern[str], kind: Literal["text", "glob"], why: str) -> Part:
+        match = pattern.match(self.source, self.at)
+        if match is None:
+            raise Refused(why)
+        self.at = match.end()
+        return Part(kind, match[0])
+
+    def _single(self) -> Part:
+        stop = self.source.find("'", self.at + 1)
+        if stop < 0:
+            raise Refused("a quote that is not closed")
+        text = self.source[self.at + 1 : stop]
+        self.at = stop + 1
+        return Part("text", text)
+
+    def _escape(self) -> Part:
+        escaped = self.source[self.at + 1 : self.at + 2]
+        if escaped in ("", "\n"):
+            raise Refused("a line continued inside a word")
+        self.at += 2
+        return Part("text", escaped)
+
+    def _dollar(self) -> Part:
+        if match := _VARIABLE.match(self.source, self.at):
+            self.at = match.end()
+            return Part("variable", match[1] or match[2])
+        if self.source[self.at + 1 : self.at + 2] in ("", " ", "\t", "\n"):
+            self.at += 1
+            return Part("text", "$")
+        raise Refused(_dollar_reason(self.source[self.at + 1]))
+
+    def _tilde(self, start: int) -> Part:
+        following = self.source[self.at + 1 : self.at + 2]
+        self.at += 1
+        if self.at - 1 == start:
+            if following == "/" or following == "" or following in _WORD_ENDS:
+                return Part("home", "~")
+            raise Refused("`~` with a name, which stands for another folder")
+        if self.source[self.at - 2] in _EXPANDS_TILDE_AFTER:
+            raise Refused("`~` after `=` or `:`, which bash may expand")
+        return Part("text", "~")
+
+    def _glob(self, start: int) -> Part:
+        if self.source[self.at] == "[" and self.at == start and _ends(self.source, self.at + 1):
+            self.at += 1  # the program `[`
+            return Part("text", "[")
+        return self._take(_GLOB, "glob", "a bracket pattern that is not plain")
+
+    def _double(self) -> list[Part]:
+        """The text between double quotes; `"$HOME/x"` is a variable and a text."""
+        parts: list[Part] = [Part("text", "")]  # "" is a word too
+        self.at += 1
+        while (one := self.source[self.at : self.at + 1]) != '"':
+            match one:
+                case "":
+                    raise Refused("a quote that is not closed")
+                case "`":
+                    raise Refused("a command substitution: backquotes run what stands in them")
+                case "$":
+                    parts.append(self._quoted_dollar())
+                case "\\":
+                    parts.append(Part("text", self._quoted_escape()))
+                case _:
+                    parts.append(self._take(_QUOTED, "text", ""))
+        self.at += 1
+        return parts
+
+    def _quoted_dollar(self) -> Part:
+        if match := _VARIABLE.match(self.source, self.at):
+            self.at = match.end()
+            return Part("variable", match[1] or match[2])
+        following = self.source[self.at + 1 : self.at + 2]
+        if following not in _DOLLAR_IS_TEXT or following == "":
+            raise Refused(_dollar_reason(following))
+        self.at += 1
+        return Part("text", "$")
+
+    def _quoted_escape(self) -> str:
+        escaped = self.source[self.at + 1 : self.at + 2]
+        if escaped in ("", "\n"):
+            raise Refused("a line continued inside quotes")
+        self.at += 2
+        return escaped if escaped in '$`"\\' else "\\" + escaped
+
+
+def _ends(source: str, at: int) -> bool:
+    return at >= len(source) or source[at] in _WORD_ENDS
+
+
+def _dollar_reason(following: str) -> str:
+    match following:
+        case "(":
+            return "a command substitution: `$(…)` runs what stands in it"
+        case "'" | '"':
+            return "a quoted string with escapes (`$'…'`)"
+        case _:
+            return "a variable or expression, whose value is not known"
+
+
+def _join(parts: list[Part]) -> Word:
+    """Merges neighbouring text, so that a word without expansion is one string."""
+    if all(part.kind == "text" for part in parts):
+        return Word("".join(part.text for part in parts))
+    merged: list[Part] = []
+    for part in parts:
+        if part.kind == "text" and not part.text:
+            continue
+        if merged and part.kind == "text" and merged[-1].kind == "text":
+            merged[-1] = Part("text", merged[-1].text + part.text)
+        else:
+            merged.append(part)
+    text = "".join("$" + part.text if part.kind == "variable" else part.text for part in merged)
+    return Word(text, literal=False, parts=tuple(merged))

@@ -1,0 +1,277 @@
+"""Reads the words of one command with the model of its program: which options, which files, what is not
+harmless.
+
+Says what a command does, never whether it may: rules and workspace are not known here.
+"""
+
+import re
+
+from msgspec import Struct
+
+from assent.plan import Word
+from assent.policy.shell.models import Model, OptionUse, model, options
+
+_OPTION_NAME = re.compile(r"[!-~]+")
+_NUMBER = re.compile(r"-\d+")
+
+
+class Use(Struct):
+    """What a command does, as far as its model can tell. `problems` are sentences; none means harmless."""
+
+    names: tuple[str, ...]
+    model: Model
+    models: list[Model]
+    at: int = 0  # index of the last name among the words
+    seen: list[tuple[str, str]] = []  # option, value
+    operands: list[Word] = []
+    texts: list[Word] = []
+    reads: list[Word] = []
+    writes: list[Word] = []
+    problems: list[str] = []
+    payload: tuple[Word, ...] = ()
+    payload_at: int = 0
+    runs: list[str] = []  # command strings inside options
+    unknown_sub: bool = False
+
+    def option(self, *names: str) -> str | None:
+        """The value of the last of these options, or None."""
+        for name, value in reversed(self.seen):
+            if name in names:
+                return value
+        return None
+
+
+def examine(program: str, words: tuple[Word, ...]) -> Use | None:
+    """`words` includes the program's word. None: there is no model."""
+    found = model(program)
+    if found is None:
+        return None
+    use = Use((program,), found, [found])
+    _Scan(use, words).run()
+    return use
+
+
+class _Scan:
+    """One walk over the words; descends into the models of sub-commands."""
+
+    def __init__(self, use: Use, words: tuple[Word, ...]) -> None:
+        self.use = use
+        self.words = words
+        self.at = 1
+        self.table: dict[str, OptionUse] = options(use.names, use.model)
+
+    def run(self) -> None:
+        plain = False  # after `--`
+        while self.at < len(self.words):
+            word = self.words[self.at]
+            if not plain and self._sub_option(word):
+                continue
+            if not plain and word.literal and word.text == "--":
+                plain = True
+                self.at += 1
+                if self._payload_begins():
+                    return
+                continue
+            if not plain and self._is_option(word):
+                self.at += 1
+                self._option(word)
+                continue
+            if self._operand(word, plain=plain):
+                return
+        self._finish()
+
+    def _sub_option(self, word: Word) -> bool:
+        """Some sub-commands look like options (`python -m`)."""
+        if word.literal and word.text.startswith("-") and word.text in self.use.model.sub:
+            self._descend(word)
+            return True
+        return False
+
+    def _is_option(self, word: Word) -> bool:
+        if word.literal:
+            return len(word.text) > 1 and word.text[0] == "-"
+        if word.fixed.startswith("-"):
+            return True
+        if not word.fixed and word.parts[0].kind == "glob" and not self.use.model.inert:
+            self.use.problems.append(f"`{word.text}` could match a file named like an option")
+        return False
+
+    def _operand(self, word: Word, *, plain: bool) -> bool:
+        """Takes an operand; True when the rest belongs to a wrapped program."""
+        if self.use.model.sub:
+            self._descend(word)
+            return False
+        self.use.operands.append(word)
+        self.at += 1
+        if self._payload_begins():
+            return True
+        if self.use.model.style == "first" and not plain and not self._wraps():
+            self.use.operands += self.words[self.at :]
+            self.at = len(self.words)
+        return False
+
+    def _wraps(self) -> bool:
+        wrapper = self.use.model.wrapper
+        return wrapper is not None and wrapper.payload == "argv"
+
+    def _payload_begins(self) -> bool:
+        """True when the words from here on are another command."""
+        wrapper = self.use.model.wrapper
+        if wrapper is None or not self._wraps():
+            return False
+        if wrapper.assignments:
+            return self._payload_after_assignments()
+        if len(self.use.operands) < wrapper.skip:
+            return False
+        start = self.at if len(self.use.operands) == wrapper.skip else self.at - 1
+        return self._start_payload(start, drop=len(self.use.operands) - wrapper.skip)
+
+    def _payload_after_assignments(self) -> bool:
+        if not self.use.operands or "=" in self.use.operands[-1].text:
+            return False
+        return self._start_payload(self.at - 1, drop=1)
+
+    def _start_payload(self, start: int, *, drop: int) -> bool:
+        if drop:
+            del self.use.operands[-drop:]
+        if start >= len(self.words):
+            return False
+        self.use.payload, self.use.payload_at = self.words[start:], start
+        return True
+
+    def _descend(self, word: Word) -> None:
+        use = self.use
+        found = use.model.sub.get(word.text) if word.literal else None
+        use.at = self.at
+        self.at += 1
+        use.names = (*use.names, word.text)
+        if found is None:
+            use.unknown_sub = True
+            use.problems.append(f"`{' '.join(use.names)}` is not known to be harmless")
+            before = use.model
+            use.model = Model(does=before.does, kind=before.kind, risk=before.risk, because=before.because)
+            self.table = {}
+            return
+        if found.same:
+            found = model(found.same) or found
+            use.model, self.table = found, options((found.same or use.names[-1],), found)
+        else:
+            use.model, self.table = found, options(use.names, found)
+        use.models.append(found)
+
+    def _option(self, word: Word) -> None:
+        text = word.fixed
+        if self.use.model.style == "words" or text.startswith("--"):
+            self._named(word, text)
+        elif self.use.model.numbers and _NUMBER.fullmatch(word.text):
+            self.use.seen.append(("-N", word.text))
+        elif not word.literal:
+            self.use.problems.append(f"`{word.text}` expands inside an option")
+        else:
+            self._bundle(text[1:])
+
+    def _named(self, word: Word, text: str) -> None:
+        name, equals, value = text.partition("=")
+        if not _OPTION_NAME.fullmatch(name):
+            self.use.problems.append("an option with a blank or a character outside ASCII in its name")
+            return
+        if not word.literal and not equals:
+            self.use.problems.append(f"`{word.text}` expands inside the name of an option")
+            return
+        name = self._full_name(name)
+        use = self.table.get(name)
+        match use:
+            case None:
+                self.use.problems.append(f"the option `{name}` is not known to be harmless")
+            case "flag" if equals:
+                self.use.problems.append(f"the option `{name}` takes no value")
+            case "flag" | "change":
+                self._note(name, use, Word(value))
+            case "optional" if not equals:
+                self._note(name, "flag", Word(""))
+            case _:
+                self._note(name, use, Word(value) if equals else self._next(name))
+
+    def _full_name(self, name: str) -> str:
+        if name in self.table or self.use.model.style != "gnu" or not name.startswith("--"):
+            return name
+        found = [one for one in self.table if one.startswith(name)]
+        return found[0] if len(found) == 1 and len(name) > 2 else name
+
+    def _bundle(self, letters: str) -> None:
+        """`-lan5`: flags, then perhaps one option with its value glued or in the next word."""
+        for index, letter in enumerate(letters):
+            name, rest = "-" + letter, letters[index + 1 :]
+            match self.table.get(name):
+                case None:
+                    self.use.problems.append(f"the option `{name}` is not known to be harmless")
+                    return
+                case "flag" | "change" as use:
+                    self._note(name, use, Word(""))
+                case "optional":
+                    self._note(name, "value" if rest else "flag", Word(rest))
+                    return
+                case use:
+                    self._note(name, use, Word(rest) if rest else self._next(name))
+                    return
+
+    def _next(self, name: str) -> Word:
+        if self.at >= len(self.words):
+            self.use.problems.append(f"the option `{name}` lacks its value")
+            return Word("")
+        word = self.words[self.at]
+        self.at += 1
+        if not word.literal and word.parts[0].kind == "glob":
+            self.use.problems.append(f"`{word.text}` may become several words after `{name}`")
+        return word
+
+    def _note(self, name: str, use: OptionUse, value: Word) -> None:
+        found = self.use
+        found.seen.append((name, value.text))
+        match use:
+            case "read":
+                found.reads.append(value)
+            case "write":
+                found.writes.append(value)
+                found.problems.append(f"`{name}` writes to the file {value.text}")
+            case "change":
+                found.problems.append(f"`{name}` changes or deletes files or settings")
+            case "execute":
+                found.runs.append(value.text)
+                found.problems.append(f"`{name}` can run another program")
+            case _:
+                pass
+
+    def _finish(self) -> None:
+        use = self.use
+        if use.model.sub and not use.model.bare and not use.unknown_sub and not use.seen:
+            use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
+        if not use.unknown_sub:
+            _sort_operands(use)
+
+
+def _sort_operands(use: Use) -> None:
+    """Gives every operand its role: `read* write` means all but the last are read and the last is written."""
+    roles = use.model.operands.split()
+    if use.model.unless and any(name in use.model.unless.split() for name, _ in use.seen):
+        roles = roles[1:]
+    operands = use.operands
+    for role, operand in zip(_assign(roles, len(operands)), operands, strict=False):
+        match role:
+            case "read":
+                use.reads.append(operand)
+            case "write":
+                use.writes.append(operand)
+            case "text":
+                use.texts.append(operand)
+            case _:
+                use.problems.append(f"the operand `{operand.text}` is not known to be harmless")
+
+
+def _assign(roles: list[str], count: int) -> list[str]:
+    star = next((index for index, role in enumerate(roles) if role.endswith("*")), None)
+    if star is None:
+        return (roles + ["unknown"] * count)[:count]
+    head, tail = roles[:star], roles[star + 1 :]
+    middle = [roles[star][:-1]] * max(0, count - len(head) - len(tail))
+    return (head + middle + tail)[:count] if count >= len(head) + len(tail) else (head + tail)[:count]

@@ -1,0 +1,146 @@
+"""How dangerous a command looks, and the sentences that say why.
+
+Works on what the survey and the unwrapping found, so it speaks about every command, also those that
+ask. It decides nothing. The sentences are shown with the question.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from assent.plan import Word
+from assent.policy.shell.characters import hidden
+from assent.policy.shell.models import Risk
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.paths import inside, place, protected, secret
+from assent.policy.shell.rules import loose
+from assent.policy.shell.survey import Found, Survey
+
+LONG = 2_000
+
+_LEVELS: tuple[Risk, ...] = ("low", "medium", "high")
+_PADDING = re.compile(r"[ \t]{40,}|\n{10,}")
+_SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"])
+_FETCHERS = frozenset(["curl", "wget", "http", "xh", "aria2c"])
+_UPLOAD = re.compile(r"-[A-Za-z]*[dTF]|--(?:data|upload-file|form|post-file|post-data|body-file).*")
+_DEVICE = re.compile(r"/dev/(?:sd|hd|vd|nvme|disk|mmcblk|mapper)")
+_FORK_BOMB = re.compile(r"(?<!\w)(\w{1,20}|:)\s{0,3}\(\)\s{0,3}\{[^}]{0,80}\1\s{0,3}\|\s{0,3}\1")
+_OPEN_RIGHTS = re.compile(r"0?777|a\+rwx|\+s|u\+s|[0-7]?[4-7]777")
+_FORCE = frozenset(("-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"))
+
+
+class Reason(Struct, frozen=True):
+    level: Risk
+    text: str
+
+
+def assess(
+    source: str, seen: Survey, commands: Sequence[Found], cwd: str, roots: Sequence[str]
+) -> tuple[Risk, tuple[str, ...]]:
+    """The highest level of all reasons, and their sentences, gravest first."""
+    reasons = [*_of_text(source), *_of_shape(seen, commands, cwd, roots)]
+    for command in commands:
+        reasons += _of_command(command, cwd, roots)
+    unique = {reason.text: reason for reason in reasons}
+    ordered = sorted(unique.values(), key=lambda one: -_LEVELS.index(one.level))
+    level: Risk = ordered[0].level if ordered else "low"
+    return level, tuple(one.text for one in ordered)
+
+
+def _of_text(source: str) -> Iterator[Reason]:
+    if names := hidden(source):
+        yield Reason("high", f"It contains characters that cannot be seen or look like others: {' '.join(names[:8])}.")
+    if len(source) > LONG:
+        yield Reason("medium", f"It is very long ({len(source)} characters).")
+    if _PADDING.search(source):
+        yield Reason("high", "It contains a long gap, behind which something may be hidden.")
+    if _FORK_BOMB.search(source):
+        yield Reason("high", "It starts processes without end.")
+    if "/dev/tcp/" in source or "/dev/udp/" in source:
+        yield Reason("high", "It opens a network connection through the shell.")
+
+
+def _of_shape(seen: Survey, commands: Sequence[Found], cwd: str, roots: Sequence[str]) -> Iterator[Reason]:
+    names = {loose(one.words[0].text) for one in commands if one.words}
+    if names & _FETCHERS and names & _SHELLS:
+        yield Reason("high", "It downloads something and runs it.")
+    if not seen.complete:
+        yield Reason("medium", "It could not be understood completely.")
+    if any(not one.words[0].literal for one in commands if one.words):
+        yield Reason("medium", "The name of a program is computed when it runs.")
+    for target in seen.writes:
+        yield from _of_write(Word(target), cwd, roots)
+
+
+def _of_write(word: Word, cwd: str, roots: Sequence[str]) -> Iterator[Reason]:
+    path = place(word.text, cwd)
+    if path in ("/dev/null", "/dev/stdout", "/dev/stderr"):
+        return
+    if _DEVICE.match(path):
+        yield Reason("high", f"It overwrites the disk {path}.")
+    elif protected(path, roots):
+        yield Reason("high", f"It changes {word.text}, which tools or later commands run or trust.")
+    elif not inside(path, roots):
+        yield Reason("high", f"It writes outside the workspace: {word.text}.")
+    else:
+        yield Reason("medium", f"It writes {word.text}.")
+
+
+def _of_command(command: Found, cwd: str, roots: Sequence[str]) -> Iterator[Reason]:
+    words = command.words
+    if not words:
+        return
+    name = loose(words[0].text)
+    use = examine(name, words)
+    if use is None:
+        if words[0].literal:
+            yield Reason("medium", f"`{words[0].text}` is a program that is not known here.")
+        return
+    yield from _of_model(use)
+    yield from _of_special(name, use, words)
+    for word in use.reads:
+        if secret(word, cwd):
+            yield Reason("high", f"It reads {word.text}, which may hold secrets.")
+    for word in use.writes:
+        yield from _of_write(word, cwd, roots)
+
+
+def _of_model(use: Use) -> Iterator[Reason]:
+    named = " ".join(use.names)
+    harmless = use.model.effect == "read" and not use.problems and use.model.kind == "program"
+    if use.model.because and not harmless:
+        yield Reason(use.model.risk or "medium", use.model.because)
+    elif use.model.kind == "shell":
+        yield Reason("medium", f"`{named}` {use.model.does}.")
+    elif use.model.kind == "interpreter" and use.problems:
+        yield Reason("medium", f"`{named}` {use.model.does or 'runs code'}.")
+    elif use.model.effect == "run":
+        yield Reason("medium", f"`{named}` runs code of the project.")
+    elif use.model.effect == "network":
+        yield Reason("medium", f"`{named}` uses the network.")
+    for problem in use.problems:
+        if "can run another program" in problem or "changes or deletes" in problem:
+            yield Reason("medium", f"`{named}`: {problem}.")
+
+
+def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason]:
+    texts = [word.text for word in words[1:]]
+    flags = "".join(one[1:] for one in texts if re.fullmatch(r"-[A-Za-z]+", one))
+    match name:
+        case "rm" if "r" in flags.lower() or any("--recursive".startswith(one) and len(one) > 3 for one in texts):
+            yield Reason("high", "It deletes folders with everything in them.")
+        case "find" | "fd" if "-delete" in texts:
+            yield Reason("high", "It deletes every file it finds.")
+        case "curl" | "wget" if any(_UPLOAD.fullmatch(one) for one in texts):
+            yield Reason("high", "It sends data over the network.")
+        case "chmod" | "chown" if "R" in flags or any(_OPEN_RIGHTS.fullmatch(one) for one in texts):
+            yield Reason("high", "It opens files to everybody or changes whole folders.")
+        case "dd" if any(_DEVICE.match(one.removeprefix("of=")) for one in texts):
+            yield Reason("high", "It overwrites a disk.")
+        case "git" if "push" in use.names and _FORCE & set(texts):
+            yield Reason("high", "It overwrites or deletes history on a remote.")
+        case "git" if "reset" in use.names and "--hard" in texts:
+            yield Reason("high", "It throws uncommitted work away.")
+        case _:
+            pass

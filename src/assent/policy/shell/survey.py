@@ -1,0 +1,181 @@
+"""Looks for every command in a text, also where the strict reader refuses: the second pair of eyes.
+
+Uses tree-sitter-bash, which accepts all of bash and forgives errors. What it finds serves deny rules,
+the risk and the question; it never makes anything allowed, but when it finds another list of commands
+than the strict reader, the answer is "ask". It is known to overlook things, so it is corrected where it
+does (see `_blind_spots`).
+"""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from assent.plan import Part, Word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+# The grammar needs more than linear time for hostile text, but not for what the strict reader accepted.
+MAX_BYTES = 2_000
+MAX_READ_BYTES = 10_000
+MAX_NODES = 20_000
+
+_CONTINUED = re.compile(r"\\\n")
+_QUOTES = re.compile(r"'([^']*)'|\"((?:[^\"\\$`]|\\.)*)\"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'\"\\$`*?\[]+)", re.DOTALL)
+_BACKQUOTED = re.compile(r"`([^`]*)`|\$\(([^()]*)\)")
+_NESTING = frozenset(("command_substitution", "process_substitution"))
+_COMMANDS = frozenset(("command", "test_command", "declaration_command", "unset_command"))
+_NOT_WORDS = frozenset(
+    ("file_redirect", "heredoc_redirect", "herestring_redirect", "variable_assignment", "comment", "subshell")
+)
+_SEGMENT = re.compile(r"[;&|(){}`\n$]+")
+
+
+class Found(Struct, frozen=True):
+    """One command somewhere in the text. Words that expand are not literal."""
+
+    words: tuple[Word, ...]
+    text: str
+    nested: bool = False
+
+
+class Survey(Struct, frozen=True):
+    """Everything found. `complete` is False when the text was too long or has errors."""
+
+    commands: tuple[Found, ...]
+    kinds: frozenset[str]
+    complete: bool
+    writes: tuple[str, ...] = ()
+
+
+@cache
+def _parser() -> "Parser":
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
+    """All commands in `source`. A text over the limit is cut into pieces by hand, so that deny rules
+    still see it."""
+    text = _CONTINUED.sub("", source)
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > limit:
+        return _coarse(text)
+    tree = _parser().parse(data)
+    walk = _Walk(data)
+    walk.run(tree.root_node)
+    commands = tuple(walk.commands) + tuple(_blind_spots(walk.bodies))
+    complete = not tree.root_node.has_error and walk.budget > 0
+    return Survey(commands, frozenset(walk.kinds), complete, tuple(walk.writes))
+
+
+class _Walk:
+    """Visits the tree with a stack of its own, in source order, so that depth costs nothing."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.commands: list[Found] = []
+        self.kinds: set[str] = set()
+        self.bodies: list[str] = []
+        self.writes: list[str] = []
+        self.expands = True
+        self.budget = MAX_NODES
+
+    def run(self, root: "Node") -> None:
+        stack: list[tuple[Node, bool]] = [(root, False)]
+        while stack and self.budget > 0:
+            self.budget -= 1
+            node, nested = stack.pop()
+            kind = node.type
+            if not node.is_named:
+                continue
+            self.kinds.add(kind)
+            children = node.children
+            if kind in _COMMANDS:
+                self._command(node, children, nested=nested)
+            elif kind == "heredoc_start":
+                self.expands = self._text(node).isidentifier()
+            elif kind == "heredoc_body" and self.expands:
+                self.bodies.append(self._text(node))
+            elif kind == "file_redirect":
+                self._redirect(children)
+            inner = nested or kind in _NESTING
+            stack.extend((child, inner) for child in reversed(children))
+
+    def _text(self, node: "Node") -> str:
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _command(self, node: "Node", children: "list[Node]", *, nested: bool) -> None:
+        match node.type:
+            case "test_command":
+                words = (Word(self._text(children[0])), *_blank_words(self._text(node)))
+            case "command":
+                words = tuple(word(self._text(one)) for one in children if one.type not in _NOT_WORDS)
+            case _:
+                words = tuple(word(self._text(one)) for one in children)
+        if words:
+            self.commands.append(Found(words, self._text(node), nested))
+
+    def _redirect(self, children: "list[Node]") -> None:
+        operators = [one.type for one in children if not one.is_named]
+        targets = [self._text(one) for one in children if one.is_named and one.type != "file_descriptor"]
+        if operators and ">" in operators[0] and targets and not targets[-1].isdigit():
+            self.writes.append(targets[-1])
+
+
+def _blank_words(text: str) -> tuple[Word, ...]:
+    return tuple(word(one) for one in text.split()[1:])
+
+
+def word(text: str) -> Word:
+    """The word a source text stands for; not literal when something in it expands."""
+    out: list[str] = []
+    at = 0
+    for match in _QUOTES.finditer(text):
+        if match.start() != at:
+            break
+        at = match.end()
+        out.append(_piece(match))
+    if at == len(text):
+        return Word("".join(out))
+    return Word(text, literal=False, parts=(Part("variable", text),))
+
+
+def _piece(match: re.Match[str]) -> str:
+    single, double, ansi, escaped, plain = match.groups()
+    if double is not None:
+        return re.sub(r"\\([$`\"\\])", r"\1", double)
+    if ansi is not None:
+        return _ansi(ansi)
+    return single if single is not None else escaped if escaped is not None else plain
+
+
+def _ansi(text: str) -> str:
+    try:
+        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return text
+
+
+def _blind_spots(bodies: list[str]) -> list[Found]:
+    """Substitutions in here-documents, which the grammar does not show in every form."""
+    found: list[Found] = []
+    for body in bodies:
+        for match in _BACKQUOTED.finditer(body):
+            text = match[1] or match[2] or ""
+            if text.strip():
+                found.append(Found(tuple(word(one) for one in text.split()), text, nested=True))
+    return found
+
+
+def _coarse(text: str) -> Survey:
+    """Every piece between separators, as if it were a command: too many rather than too few."""
+    pieces = dict.fromkeys(piece.strip()[:400] for piece in _SEGMENT.split(text))
+    commands = tuple(
+        Found(tuple(word(one) for one in words), piece[:200]) for piece in pieces if (words := piece.split(None, 8))
+    )
+    return Survey(commands, frozenset(), complete=False)

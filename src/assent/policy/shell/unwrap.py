@@ -1,0 +1,81 @@
+"""Finds the commands that a command runs: payloads of wrappers, `-c` strings, `find -exec`, options that
+execute.
+
+Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from assent.plan import Word
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.rules import loose, program
+from assent.policy.shell.survey import Found, survey
+
+MAX_DEPTH = 4
+MAX_COMMANDS = 400
+
+_EXEC = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+
+
+def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
+    """The commands inside these commands, and whether that is all of them: depth and number are limited."""
+    found: list[Found] = []
+    complete = len(commands) <= MAX_COMMANDS
+    waiting = [(command, 0) for command in reversed(commands[:MAX_COMMANDS])]
+    while waiting:
+        command, depth = waiting.pop()
+        inner = list(_direct(command))
+        if inner and (depth >= MAX_DEPTH or len(found) >= MAX_COMMANDS):
+            complete = False
+            continue
+        found += inner
+        waiting += [(one, depth + 1) for one in reversed(inner)]
+    return tuple(found), complete
+
+
+def _direct(found: Found) -> Iterator[Found]:
+    words = found.words
+    name = program(words[0].text)
+    use = examine(name, words) or examine(loose(name), words)
+    if use is None:
+        return
+    if use.payload and use.option("-v", "-V") is None:
+        yield _command(use.payload)
+    wrapper = use.model.wrapper
+    if wrapper is not None and wrapper.payload in ("shell", "remote"):
+        for text in _strings(use, remote=wrapper.payload == "remote"):
+            yield from survey(text).commands
+    if name in ("find", "fd", "fdfind"):
+        yield from _exec_payloads(words)
+    for text in use.runs:
+        if text and not text.startswith("-"):
+            yield from survey(text).commands
+
+
+def _strings(use: Use, *, remote: bool) -> Iterator[str]:
+    """The command strings of `bash -c`, `eval`, `ssh host`."""
+    given = use.option("-c", "--command", "--call")
+    if given is not None:
+        yield given
+    rest = [word.text for word in use.operands[1 if remote else 0 :]]
+    # Only `-c` makes a shell take a string; what else stands there names a file.
+    if rest and (given is None and use.names[-1] not in _FILE_SHELLS):
+        yield " ".join(rest)
+
+
+_FILE_SHELLS = frozenset(
+    ["bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "su", "runuser", "script"]
+)
+
+
+def _exec_payloads(words: tuple[Word, ...]) -> Iterator[Found]:
+    for index, word in enumerate(words):
+        if word.text in _EXEC:
+            rest = words[index + 1 :]
+            stop = next((at for at, one in enumerate(rest) if one.text in (";", "+", "\\;")), len(rest))
+            if stop:
+                yield _command(rest[:stop])
+
+
+def _command(words: tuple[Word, ...]) -> Found:
+    return Found(words, " ".join(word.text for word in words), nested=True)

@@ -1,0 +1,268 @@
+"""Judges one simple command: its rule, its model, its files, and the command it wraps.
+
+All checks only add problems; "allow" is what is left when a rule covers the command and none was found.
+Knows rules, models and the workspace; does not know how the command was joined to others.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.plan import Redirect, Stage, Word
+from assent.policy.shell.checks import CHECKS
+from assent.policy.shell.environment import harmless
+from assent.policy.shell.models import Model
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.paths import inside, place, protected, secret
+from assent.policy.shell.rules import Prefix, Rules, covering, program
+
+MAX_DEPTH = 4
+
+Decision = Literal["allow", "ask", "deny"]
+
+_PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
+_PLAIN_OPERAND = re.compile(r"[A-Za-z0-9_./:@,][A-Za-z0-9_./:@,+-]*")
+# Against the network the hardening of git must not cut the connection itself.
+_NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
+
+
+_CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
+# Long dashes and the like, which a person takes for the beginning of an option.
+_LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
+
+
+class Place(Struct, frozen=True):
+    """Where the command runs. `certain` is False after a `cd` that may have failed."""
+
+    cwd: str
+    roots: tuple[str, ...]
+    certain: bool = True
+
+
+class Verdict(Struct, frozen=True):
+    """The decision about one command, with the words that will run and the files that will change."""
+
+    decision: Decision
+    by: str
+    why: str
+    stage: Stage
+    writes: tuple[str, ...] = ()
+
+
+def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False) -> Verdict:
+    """Allow or ask; deny rules were applied before, to everything that could be found."""
+    name = program(stage.words[0].text)
+    use = examine(name, stage.words) if stage.words[0].literal else None
+    problems = _outside_the_model(stage, where)
+    if use is None:
+        return _unmodelled(stage, name, rules, problems, fed=fed)
+    _run_check(use, stage.words)
+    problems += _folder_problems(use, where)
+    exact = not problems and _exact(rules, name, use, stage)
+    problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
+    if fed and not use.model.inert:
+        problems.append(f"`{name}` would get words from its input, and some options of it do harm")
+    verdict = _decide(stage, name, use, rules, problems, where, depth)
+    if verdict.decision == "ask" and exact:
+        by = _rule("exact", tuple(word.text for word in stage.words))
+        return Verdict("allow", by, "A rule allows exactly this command.", _hardened(stage, use))
+    return verdict
+
+
+def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str], where: Place, depth: int) -> Verdict:
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if (ask := covering(rules.ask, texts, use.names)) is not None:
+        return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
+    rule = covering(rules.allow, texts, use.names)
+    if rule is None:
+        return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
+    if _must_be_named(use) and len(rule) < len(use.names):
+        problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
+    if problems:
+        return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
+    if use.payload:
+        return _wrapped(stage, use, rules, rule, where, depth)
+    why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
+    return Verdict("allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where))
+
+
+def _must_be_named(use: Use) -> bool:
+    """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
+    if use.models[0].kind == "interpreter":
+        return len(use.names) > 1
+    return use.model.effect != "read" and use.models[0].effect == "read"
+
+
+def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
+    """Both the wrapper and what it runs must be allowed."""
+    if depth >= MAX_DEPTH:
+        return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
+    wrapper = use.model.wrapper
+    fed = wrapper is not None and wrapper.feeds
+    inner = judge_stage(Stage(use.payload, text=stage.text), rules, where, depth + 1, fed=fed)
+    if inner.decision != "allow":
+        return Verdict("ask", inner.by, inner.why, stage)
+    words = stage.words[: use.payload_at] + inner.stage.words
+    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text)
+    why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
+    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes)
+
+
+def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, fed: bool) -> Verdict:
+    """A program nobody described: the words of the rule, and after them nothing but plain operands."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if (ask := covering(rules.ask, texts)) is not None:
+        return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
+    rule = texts if texts in rules.exact else covering(rules.allow, texts)
+    if rule is None:
+        return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
+    problems += [
+        f"`{word.text}` is more than the rule says, and the program is not known"
+        for word in stage.words[len(rule) :]
+        if not word.literal or not _PLAIN_OPERAND.fullmatch(word.text)
+    ]
+    if fed or any(not word.literal for word in stage.words):
+        problems.append("the program is not known, so only literal words are covered")
+    if problems:
+        return Verdict("ask", "no model", _sentence(name, problems[0]), stage)
+    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", stage)
+
+
+def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
+    """A rule that says every word of the command allows it even where the model would ask, but no shell."""
+    if use.model.kind in ("shell", "wrapper") or use.model.wrapper is not None or stage.env:
+        return False
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
+        return False
+    # A rule of one word names a program, not a command.
+    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow)
+    return named and all(word.literal for word in stage.words)
+
+
+def _outside_the_model(stage: Stage, where: Place) -> list[str]:
+    problems: list[str] = []
+    if not _PROGRAM.fullmatch(stage.words[0].text) or not stage.words[0].literal:
+        problems.append("the name of the program is not plain")
+    problems += [
+        f"the variable `{name}` can change what programs do" for name, value in stage.env if not harmless(name, value)
+    ]
+    if any(_LOOKS_LIKE_OPTION.match(word.text) for word in stage.words):
+        problems.append("a word begins with a character that looks like the dash of an option")
+    problems += [why for redirect in stage.redirects if (why := _redirect_problem(redirect, where))]
+    return problems
+
+
+def _redirect_problem(redirect: Redirect, where: Place) -> str | None:
+    if redirect.kind != "read" or not isinstance(redirect.target, Word):
+        return None
+    if secret(redirect.target, where.cwd):
+        return f"it reads {redirect.target.text}, which may hold secrets"
+    return None
+
+
+def _run_check(use: Use, words: tuple[Word, ...]) -> None:
+    if use.model.check and not use.unknown_sub:
+        CHECKS[use.model.check](use, words)
+
+
+def _kind_problems(use: Use, stage: Stage) -> list[str]:
+    model: Model = use.model
+    texts = [word.text for word in stage.words]
+    if model.kind == "shell" and texts[1:] != ["--version"]:
+        return ["it runs shell commands"]
+    if model.kind == "interpreter" and len(texts) == 1:
+        return ["it runs what it reads from its input"]
+    if model.wrapper is not None and use.payload and not model.wrapper.trusted:
+        return [f"it {model.does or 'runs another program'}"]
+    if model.wrapper is not None and model.wrapper.payload != "argv" and model.kind != "shell":
+        return [f"it {model.does or 'runs another program'}"]
+    if model.wrapper is not None and model.wrapper.assignments:
+        return [
+            f"the variable `{word.text}` can change what programs do"
+            for word in use.operands
+            if not word.literal or not harmless(*_split(word.text))
+        ]
+    return []
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
+
+
+def _file_problems(use: Use, where: Place) -> list[str]:
+    problems = [f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)]
+    for word in use.writes:
+        problems += _write_problem(word, where)
+    if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
+        problems.append("it would delete or move the workspace itself")
+    if use.names[0] in ("cp", "mv", "tee"):
+        problems += [
+            f"{word.text} is a file that tools or later commands run or trust"
+            for word in use.operands
+            if protected("/" + word.text.rstrip("/").rpartition("/")[2])
+        ]
+    return problems
+
+
+def _vanishing(use: Use) -> list[Word]:
+    """The operands that are gone from their place afterwards."""
+    match use.names[0]:
+        case "rm" | "rmdir" | "unlink":
+            return use.writes
+        case "mv":
+            return use.writes[:-1]
+        case _:
+            return []
+
+
+def _folder_problems(use: Use, where: Place) -> list[str]:
+    """Git and everything that does more than read trusts the folder it runs in."""
+    checked = use.model.effect == "read" or (use.model.effect == "write" and use.writes)
+    if use.names[0] != "git" and checked:
+        return []
+    folder = use.option("-C") if use.names[0] == "git" else None
+    cwd = place(folder, where.cwd) if folder else where.cwd
+    return [] if inside(cwd, where.roots) else [f"it runs in {cwd}, outside the workspace"]
+
+
+def _write_problem(word: Word, where: Place) -> list[str]:
+    path = place(word.text, where.cwd)
+    if not word.literal:
+        return [f"`{word.text}` may match files that nobody looked at"]
+    if not where.certain:
+        return ["it is not certain in which folder it writes"]
+    if not inside(path, where.roots) or (path in where.roots and word.text != "."):
+        return [f"{word.text} is outside the workspace"]
+    if protected(path, where.roots):
+        return [f"{word.text} is a file that tools or later commands run or trust"]
+    return []
+
+
+def _written(use: Use, where: Place) -> tuple[str, ...]:
+    return tuple(place(word.text, where.cwd) for word in use.writes)
+
+
+def _hardened(stage: Stage, use: Use) -> Stage:
+    """The words and variables that run: configuration that could start programs is overridden."""
+    before = [word for one in use.models for word in one.before]
+    if use.model.effect == "network":
+        before = [_NETWORK_GIT.get(word, word) for word in before]
+    after = [word for one in use.models for word in one.after]
+    words = stage.words
+    ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
+    env = dict(pair for one in use.models for pair in one.env.items())
+    if use.model.effect == "network":
+        env.pop("GIT_ALLOW_PROTOCOL", None)
+    return replace(stage, words=ready, env=stage.env + tuple(env.items()))
+
+
+def _rule(decision: str, rule: Prefix) -> str:
+    return f"{decision} rule `{' '.join(rule)}`"
+
+
+def _sentence(name: str, problem: str) -> str:
+    return f"`{name}`: {problem}."

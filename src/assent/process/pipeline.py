@@ -1,0 +1,242 @@
+"""Runs a plan of the shell gate: argument lists, pipes and redirections, without any shell.
+
+Every program gets a built environment and a program path outside the workspace, in one process group
+that `cancel` ends. Output and errors go to one descriptor. It decides nothing: what is not in the plan
+does not happen. The plan is known here by its shape only, so that this room does not depend on the
+policy room.
+"""
+
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING
+
+from assent.process.repository import without_filters
+
+if TYPE_CHECKING:
+    from assent.plan import Plan, Redirect, Stage, Step, Word
+
+NOT_FOUND = 127
+REFUSED = 126
+_KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR")
+
+
+class Pipeline:
+    """One run of one plan. `run` blocks; `cancel` may be called from any thread, once or often."""
+
+    def __init__(self, plan: "Plan", output: int, environment: Mapping[str, str] | None = None) -> None:
+        self.plan = plan
+        self.output = output
+        self.cwd = plan.cwd or os.getcwd()
+        self.environment = _environment(plan, os.environ if environment is None else environment)
+        self._group: int | None = None
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+
+    def run(self) -> int:
+        """The exit code of the last pipeline that ran, as bash would give it."""
+        if moved := _moved(self.plan):
+            return self._say(f"{moved}: leads out of the workspace", REFUSED)
+        code = 0
+        for step in self.plan.steps:
+            if self._cancelled.is_set():
+                return 128 + signal.SIGTERM
+            if (step.join == "&&" and code != 0) or (step.join == "||" and code == 0):
+                continue
+            code = self._step(step)
+        return code
+
+    def cancel(self) -> None:
+        """Ends the processes of the running pipeline; nothing further starts."""
+        with self._lock:
+            self._cancelled.set()
+            if self._group is not None:
+                _kill(self._group)
+
+    def _step(self, step: "Step") -> int:
+        children: list[subprocess.Popen[bytes] | int] = []
+        incoming: int | None = None
+        for index, stage in enumerate(step.stages):
+            outgoing, following = (self.output, None) if index == len(step.stages) - 1 else _pipe()
+            children.append(self._start(stage, incoming, outgoing, alone=len(step.stages) == 1))
+            _close(incoming)
+            if following is not None:
+                _close(outgoing)
+            incoming = following
+        codes = [child if isinstance(child, int) else _code(child.wait()) for child in children]
+        with self._lock:
+            self._group = None
+        return codes[-1]
+
+    def _start(
+        self, stage: "Stage", incoming: int | None, outgoing: int, *, alone: bool
+    ) -> subprocess.Popen[bytes] | int:
+        argv = [text for word in stage.words for text in self._expand(word)]
+        if (code := self._builtin(argv, outgoing, alone=alone)) is not None:
+            return code
+        program = self._program(argv[0])
+        if program is None:
+            return self._say(f"{argv[0]}: command not found", NOT_FOUND)
+        if os.path.basename(program) == "git":
+            argv[1:1] = without_filters(program, argv, self.cwd, {**self.environment, **dict(stage.env)})
+        with tempfile.TemporaryFile() as spool, open(os.devnull, "r+b") as null:
+            files: list[IO[bytes]] = []
+            try:
+                first = null.fileno() if incoming is None else incoming
+                descriptors = self._redirect(stage, [first, outgoing, self.output], null.fileno(), spool, files)
+                return self._spawn(program, argv, stage, descriptors)
+            except OSError as error:
+                return self._say(f"{argv[0]}: {error.strerror}", REFUSED)
+            finally:
+                for file in files:
+                    file.close()
+
+    def _spawn(
+        self, program: str, argv: list[str], stage: "Stage", descriptors: list[int]
+    ) -> subprocess.Popen[bytes] | int:
+        with self._lock:
+            if self._cancelled.is_set():
+                return 128 + signal.SIGTERM
+            child = subprocess.Popen(
+                argv,
+                executable=program,
+                cwd=self.cwd,
+                env={**self.environment, "PWD": self.cwd, **dict(stage.env)},
+                stdin=descriptors[0],
+                stdout=descriptors[1],
+                stderr=descriptors[2],
+                process_group=self._group or 0,
+            )
+            self._group = self._group or child.pid
+            return child
+
+    def _redirect(
+        self, stage: "Stage", now: list[int], null: int, spool: IO[bytes], files: list[IO[bytes]]
+    ) -> list[int]:
+        for redirect in stage.redirects:
+            now[redirect.fd] = self._source(redirect, now, null, spool, files)
+        return now
+
+    def _source(self, redirect: "Redirect", now: list[int], null: int, spool: IO[bytes], files: list[IO[bytes]]) -> int:
+        match redirect.kind:
+            case "null":
+                return null
+            case "copy":
+                return now[int(str(redirect.target))]
+            case "text":
+                spool.seek(0)
+                spool.truncate()
+                spool.write(str(redirect.target).encode())
+                spool.seek(0)
+                return spool.fileno()
+            case "read":
+                assert not isinstance(redirect.target, int | str)
+                file = open(os.path.join(self.cwd, self._expand(redirect.target)[0]), "rb")  # noqa: SIM115
+                files.append(file)
+                return file.fileno()
+
+    def _expand(self, word: "Word") -> list[str]:
+        """One text, or the files a wildcard matches. A match never looks like an option."""
+        if word.literal:
+            return [word.text]
+        known = {
+            "HOME": self.environment.get("HOME", "/"),
+            "PWD": self.cwd,
+            "USER": self.environment.get("USER", ""),
+        }
+        plain = ""
+        pattern = ""
+        for part in word.parts:
+            match part.kind:
+                case "glob":
+                    plain, pattern = plain + part.text, pattern + part.text
+                    continue
+                case "home":
+                    text = known["HOME"]
+                case "variable":
+                    text = known[part.text]
+                case "text":
+                    text = part.text
+            plain, pattern = plain + text, pattern + glob.escape(text)
+        if all(part.kind != "glob" for part in word.parts):
+            return [plain]
+        found = sorted(glob.glob(pattern, root_dir=self.cwd))
+        fixed = word.fixed.startswith("-")
+        return [one if fixed or not one.startswith("-") else "./" + one for one in found] or [plain]
+
+    def _program(self, name: str) -> str | None:
+        """The program's path. A bare name is never looked up inside the workspace."""
+        if "/" in name:
+            return os.path.join(self.cwd, name)
+        return shutil.which(name, path=self.environment["PATH"])
+
+    def _builtin(self, argv: list[str], output: int, *, alone: bool) -> int | None:
+        """The few words that only a shell knows. In a pipe of several, `cd` moves nothing."""
+        match argv:
+            case ["cd", *rest]:
+                return self._cd([one for one in rest if not one.startswith("-")]) if alone else 0
+            case ["command", "-v" | "-V", *names] | ["type", *names]:
+                return self._where([name for name in names if not name.startswith("-")], output)
+            case _:
+                return None
+
+    def _cd(self, rest: list[str]) -> int:
+        target = os.path.join(self.cwd, rest[0] if rest else self.environment.get("HOME", "/"))
+        if not os.path.isdir(target):
+            return self._say(f"cd: {target}: no such folder", 1)
+        self.cwd = os.path.normpath(target)
+        return 0
+
+    def _where(self, names: list[str], output: int) -> int:
+        found = [self._program(name) for name in names]
+        os.write(output, "".join(one + "\n" for one in found if one).encode())
+        return 0 if all(found) else 1
+
+    def _say(self, text: str, code: int) -> int:
+        os.write(self.output, (text + "\n").encode(errors="replace"))
+        return code
+
+
+def _environment(plan: "Plan", given: Mapping[str, str]) -> dict[str, str]:
+    """Built, not inherited: a few names, and a search path without relative folders or folders of the
+    workspace."""
+    kept = {name: given[name] for name in _KEPT if name in given}
+    folders = given.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(one for one in folders if os.path.isabs(one) and not _inside(one, plan.roots))
+    return {**kept, "PATH": path, "TERM": "dumb", "PAGER": "cat"}
+
+
+def _inside(path: str, roots: tuple[str, ...]) -> bool:
+    real = os.path.realpath(path)
+    return any(os.path.commonpath([real, os.path.realpath(root)]) == os.path.realpath(root) for root in roots)
+
+
+def _moved(plan: "Plan") -> str | None:
+    """A path to be written that, with links followed, is not where its text says."""
+    return next((path for path in plan.writes if not _inside(path, plan.roots)), None)
+
+
+def _pipe() -> tuple[int, int]:
+    reading, writing = os.pipe()
+    return writing, reading
+
+
+def _close(descriptor: int | None) -> None:
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+def _code(returned: int) -> int:
+    return 128 - returned if returned < 0 else returned
+
+
+def _kill(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,205 @@
+"""Rules, their order, and what is said about a command."""
+
+import importlib
+
+import pytest
+
+from assent.plan import Word
+from assent.policy.shell import Judgement, judge, rules
+from assent.policy.shell.survey import Found, Survey
+
+
+def decide(command: str, allow: str = "", *, ask: str = "", deny: str = "") -> Judgement:
+    known = rules(_list(allow), _list(ask), _list(deny))
+    return judge(command, known, cwd="/w", roots=["/w"])
+
+
+def _list(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",")] if text else []
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("command", "roots"),
+    [
+        ("ls -l", ["ls"]),
+        ("/usr/local/bin/node script.js", ["/usr/local/bin/node"]),
+        ("", []),
+        ("a;b|c&&d||e&f", ["a", "b", "c", "d", "e", "f"]),
+        ('echo "a && b" && git status', ["echo", "git"]),
+        ("echo $(badCommand --danger)", ["echo", "badCommand"]),
+        ("echo `badCommand --danger`", ["echo", "badCommand"]),
+        ("diff <(ls) <(ls -a)", ["diff", "ls", "ls"]),
+        ("echo ${foo@P}", []),
+        ("echo $(cat secret) > output.txt", ["echo", "cat"]),
+        ("cat < input.txt", ["cat"]),
+        ("ls 2> error.log", ["ls"]),
+        ("exec 3<&0", ["exec"]),
+    ],
+)
+def test_roots_are_the_names_of_all_commands(command: str, roots: list[str]) -> None:
+    assert list(decide(command).roots) == roots
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("command", ["git log", "git log -n 5", "git --no-pager log"])
+def test_a_rule_covers_its_command_by_whole_words(command: str) -> None:
+    assert decide(command, "git log").decision == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git logout",
+        "git log && rm -rf /",
+        "git log; rm -rf /",
+        "git log || rm -rf /",
+        "git log | rm -rf /",
+        "git log &&& rm -rf /",
+        "git log $(rm -rf /)",
+        "git log `rm -rf /`",
+        "git log <(rm -rf /)",
+        "git log >(rm -rf /)",
+        "git log --arg=$(rm -rf /)",
+        "git log > /tmp/x",
+    ],
+)
+def test_a_rule_does_not_cover_what_is_joined_to_its_command(command: str) -> None:
+    assert decide(command, "git log").decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm x",
+        "ls && rm x",
+        "echo $(rm x)",
+        "echo `rm x`",
+        "sudo rm x",
+        "env A=1 rm x",
+        "timeout 5 nice rm x",
+        "bash -c 'ls; rm x'",
+        "find . -exec rm {} \\;",
+        "ls | xargs rm",
+        "eval rm x",
+        "ssh host rm x",
+        "/bin/rm x",
+        "r''m x",
+        "\\rm x",
+        "$'\\x72m' x",
+        "./rm x",
+        "RM x",
+        "if true; then rm x; fi",
+        "cat <<EOF\n`rm x`\nEOF",
+        "echo $\\\n(rm x)",
+        "time rm x",
+        "coproc rm x",
+        "ls > $(rm x)",
+        "ls &&& rm x",
+        "x" * 9_000 + "; rm x",
+        "ls; " * 3_000 + "sudo rm x",
+        "env " * 600 + "rm x",
+    ],
+)
+def test_a_deny_rule_finds_its_command_everywhere(command: str) -> None:
+    assert decide(command, "ls,rm,sudo,env,echo", deny="rm").decision == "deny"
+
+
+def test_a_deny_rule_for_a_sub_command_is_not_escaped_by_global_options() -> None:
+    assert decide("git -C . --no-pager push", "git push", deny="git push").decision == "deny"
+    assert decide("git log --grep push", "git log", deny="git push").decision == "allow"
+
+
+def test_deny_beats_ask_and_ask_beats_allow() -> None:
+    assert decide("ls", "ls", ask="ls", deny="ls").decision == "deny"
+    assert decide("ls", "ls", ask="ls").decision == "ask"
+    assert decide("mytool go", "mytool", ask="mytool go").decision == "ask"
+    assert decide("ls", "ls").decision == "allow"
+
+
+def test_only_an_allowed_command_carries_a_plan() -> None:
+    assert decide("ls", "ls").plan is not None
+    assert decide("ls").plan is None
+    assert decide("ls", "ls", deny="ls").plan is None
+
+
+def test_every_part_says_which_rule_or_model_decided_and_why() -> None:
+    parts = decide("git log | sort -o x", "git log,sort").parts
+    assert [part.decision for part in parts] == ["allow", "ask"]
+    assert parts[0].by == "allow rule `git log`"
+    assert parts[1].why == "`sort`: `-o` writes to the file x."
+
+
+@pytest.mark.spec("C8")
+def test_commands_inside_wrappers_and_substitutions_are_named() -> None:
+    assert "rm x" in decide("sudo rm x").inner
+    assert "id" in decide("echo $(id)").inner
+    assert "rm y" in decide("bash -c 'ls; rm y'").inner
+    assert "rm {}" in decide("find . -exec rm {} +").inner
+
+
+def test_a_command_named_word_by_word_is_allowed_but_never_a_shell() -> None:
+    assert decide("rm -rf build", "rm -rf build").decision == "allow"
+    assert decide("rm -rf build x", "rm -rf build").decision == "ask"
+    assert decide("bash build.sh", "bash build.sh").decision == "ask"
+    assert decide("python build.py", "python build.py").decision == "allow"
+    assert decide("python -", "python -").decision == "ask"
+    exact = rules(exact=[("git", "log", "-3")])
+    assert judge("git log -3", exact, cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge("git log -3 -p", exact, cwd="/w", roots=["/w"]).decision == "ask"
+
+
+def test_a_sub_command_that_does_more_than_read_must_be_named() -> None:
+    assert decide("npm test", "npm").decision == "ask"
+    assert decide("npm test", "npm test").decision == "allow"
+    assert decide("python -m pip list", "python").decision == "ask"
+    assert decide("npm run build", "npm run").decision == "ask"
+
+
+def test_both_the_wrapper_and_what_it_runs_must_be_allowed() -> None:
+    assert decide("timeout 5 ls", "ls").decision == "ask"
+    assert decide("timeout 5 ls", "timeout").decision == "ask"
+    assert decide("timeout 5 ls", "timeout,ls").decision == "allow"
+    assert decide("nice nice nice nice ls", "nice,ls").decision == "allow"
+    assert decide("nice nice nice nice nice ls", "nice,ls").decision == "ask"
+
+
+def test_git_runs_with_its_helpers_switched_off() -> None:
+    plan = decide("git diff HEAD", "git diff").plan
+    assert plan is not None
+    stage = plan.steps[0].stages[0]
+    words = [word.text for word in stage.words]
+    assert {"core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.external="} <= set(words)
+    assert words[-4:] == ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD"]
+    assert dict(stage.env)["GIT_CONFIG_NOSYSTEM"] == "1"
+
+
+def test_the_two_readers_must_see_the_same_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Survey((Found((Word("ls"),), "ls"), Found((Word("id"),), "id")), frozenset(), complete=True)
+
+    def see(_source: str, *, limit: int = 0) -> Survey:
+        return other
+
+    monkeypatch.setattr(importlib.import_module("assent.policy.shell.judge"), "survey", see)
+    assert judge("ls", rules(["ls"]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        ("touch a", True),
+        ("touch ../a", False),
+        ("touch /etc/a", False),
+        ("touch ~/a", False),
+        ("touch .git/hooks/pre-commit", False),
+        ("touch .GIT/x", False),
+        ("cd sub && touch a", True),
+        ("cd .. && touch a", False),
+        ("cd sub; touch a", False),
+        ("cd .. && touch w/a", True),
+        ("touch *", False),
+    ],
+)
+def test_a_write_must_stay_in_the_workspace(command: str, *, allowed: bool) -> None:
+    assert (decide(command, "touch,cd").decision == "allow") is allowed

@@ -1,0 +1,70 @@
+"""Limits end in a question, in bounded time, and never hide a command from a deny rule."""
+
+import random
+import time
+
+import pytest
+
+from assent.policy.shell import judge, rules
+from assent.policy.shell.reader import MAX_STAGES
+
+_RULES = rules(["ls", "echo"], deny=["canary"])
+_HOSTILE = {
+    "many": "ls;",
+    "groups": "(",
+    "substitutions": "$(",
+    "quoted substitutions": '"$(',
+    "backquotes": "`",
+    "braces": "{",
+    "arrays": "a=(",
+    "parameters": "${",
+    "here-documents": "cat <<A\n",
+    "brackets": "[",
+    "words": "a ",
+    "letters": "x",
+    "wrappers": "env ",
+    "shells": "bash -c '",
+    "tests": "[[ ",
+    "escapes": "\\a",
+}
+
+
+def _cost(command: str) -> float:
+    start = time.process_time()
+    judge(command, _RULES, cwd="/w", roots=["/w"])
+    return time.process_time() - start
+
+
+@pytest.mark.spec("I6")
+@pytest.mark.parametrize("size", [1_900, 7_900, 9_900, 100_000])
+@pytest.mark.parametrize("name", sorted(_HOSTILE))
+def test_hostile_text_is_judged_in_bounded_time(name: str, size: int) -> None:
+    unit = _HOSTILE[name]
+    command = "ls " + unit * (size // len(unit))
+    judge("ls", _RULES, cwd="/w", roots=["/w"])
+    # The aim is 50 ms; the bound is wide so that a busy machine does not fail the test.
+    assert min(_cost(command) for _ in range(3)) < 0.25
+
+
+def test_random_text_is_judged_in_bounded_time() -> None:
+    pick = random.Random(7)
+    for size in (1_900, 9_900, 100_000):
+        text = "".join(pick.choice("ls;|&(){}$`'\"\\\n <>*?[]=~#!-ab") for _ in range(size))
+        assert min(_cost(text) for _ in range(3)) < 0.25
+
+
+@pytest.mark.parametrize("count", [MAX_STAGES - 1, MAX_STAGES, MAX_STAGES + 1, 10 * MAX_STAGES])
+def test_padding_does_not_hide_a_denied_command(count: int) -> None:
+    command = "ls; " * count + "canary"
+    assert judge(command, _RULES, cwd="/w", roots=["/w"]).decision == "deny"
+    assert judge(command, rules(["ls"]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+def test_more_commands_than_the_limit_ask() -> None:
+    assert judge("; ".join(["ls"] * MAX_STAGES), _RULES, cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge("; ".join(["ls"] * (MAX_STAGES + 1)), _RULES, cwd="/w", roots=["/w"]).decision == "ask"
+
+
+def test_a_long_command_asks() -> None:
+    assert judge("echo " + "x" * 7_000, _RULES, cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge("echo " + "x" * 8_100, _RULES, cwd="/w", roots=["/w"]).decision == "ask"

@@ -1,0 +1,195 @@
+"""Plans run as they stand: no shell, own environment, one group that can be ended."""
+
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from assent.policy.shell import judge, rules
+from assent.process.pipeline import Pipeline
+
+_ALLOW = [
+    "ls",
+    "cat",
+    "wc",
+    "head",
+    "echo",
+    "cd",
+    "pwd",
+    "sort",
+    "true",
+    "false",
+    "grep",
+    "touch",
+    "printenv",
+    "yes",
+    "env",
+    "sleep",
+    "git",
+    "tr",
+    "command",
+]
+
+
+def run(command: str, folder: Path, environment: dict[str, str] | None = None) -> tuple[int, str]:
+    plan = judge(command, rules(_ALLOW), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None, command
+    with open(folder.parent / "output", "w+b") as output:
+        code = Pipeline(plan, output.fileno(), environment).run()
+        output.seek(0)
+        return code, output.read().decode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    inside = tmp_path / "work"
+    (inside / "sub").mkdir(parents=True)
+    (inside / "a.txt").write_text("one\ntwo\n")
+    return inside
+
+
+_SAME_AS_BASH = [
+    "echo hi",
+    "false || echo no",
+    "true && echo yes",
+    "false && echo no",
+    "false; echo go",
+    "echo a; false",
+    "cat a.txt | wc -l",
+    "cat a.txt | sort -r | head -1",
+    "cat < a.txt",
+    "cat <<< word",
+    "cat <<'E'\n$x `y`\nE",
+    "cat nofile 2>/dev/null",
+    "ls nofile 2>&1 >/dev/null | wc -l",
+    "echo x >/dev/null",
+    "echo *.txt",
+    "echo *.none",
+    "cd sub && pwd",
+    "cd sub; cd ..; ls",
+    "cd sub | pwd",
+    "yes | head -2",
+    "grep one a.txt && echo found",
+    "false || false || echo third",
+    "true || echo no && echo yes",
+    "echo 'a  b' \"c\" d\\ e",
+    'echo "$HOME" ~',
+    "echo one |& cat",
+    "cat a.txt |\nwc -c",
+    "LC_ALL=C sort a.txt",
+    "echo a &>/dev/null",
+    "echo b >&2",
+    "tr a-z A-Z <<< abc",
+    "head -c 3 a.txt && echo",
+]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize("command", _SAME_AS_BASH)
+def test_a_plan_prints_and_returns_what_bash_would(command: str, folder: Path) -> None:
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/home/x"}
+    bash = subprocess.run(
+        ["bash", "--norc", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    assert run(command, folder, environment) == (bash.returncode, bash.stdout.decode())
+
+
+def test_the_environment_is_built_and_not_inherited(folder: Path) -> None:
+    code, text = run("env", folder, {"PATH": "/usr/bin:/bin", "SECRET": "s", "LD_PRELOAD": "x", "HOME": "/h"})
+    assert code == 0
+    assert "SECRET" not in text
+    assert "LD_PRELOAD" not in text
+
+
+def test_a_program_in_the_workspace_is_not_found_by_its_bare_name(folder: Path) -> None:
+    fake = folder / "ls"
+    fake.write_text("#!/bin/sh\necho fake\n")
+    fake.chmod(0o755)
+    _, text = run("ls", folder, {"PATH": f"{folder}:.::/usr/bin:/bin"})
+    assert "fake" not in text
+
+
+def test_a_program_that_is_missing_gives_127(folder: Path) -> None:
+    assert run("git status", folder, {"PATH": str(folder.parent)}) == (127, "git: command not found\n")
+
+
+def test_a_write_through_a_link_out_of_the_workspace_is_refused(folder: Path) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (folder / "link").symlink_to(outside)
+    code, _ = run("touch link/x", folder)
+    assert code == 126
+    assert list(outside.iterdir()) == []
+
+
+def test_cancel_ends_the_whole_pipeline(folder: Path) -> None:
+    plan = judge("yes | sort | cat", rules(["yes", "sort", "cat"]), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    with open(os.devnull, "wb") as output:
+        pipeline = Pipeline(plan, output.fileno())
+        codes: list[int] = []
+        thread = threading.Thread(target=lambda: codes.append(pipeline.run()))
+        thread.start()
+        pipeline.cancel()
+        thread.join(10)
+    assert not thread.is_alive()
+    assert codes[0] > 128
+
+
+def test_nothing_starts_after_cancel(folder: Path) -> None:
+    plan = judge("touch a && touch b", rules(["touch"]), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    pipeline = Pipeline(plan, 1)
+    pipeline.cancel()
+    assert pipeline.run() > 128
+    assert not (folder / "a").exists()
+
+
+_HOOKS = [
+    ("core.fsmonitor", "git status"),
+    ("core.pager", "git log"),
+    ("diff.external", "git diff"),
+    ("diff.evil.textconv", "git diff"),
+    ("diff.evil.command", "git diff"),
+    ("filter.evil.clean", "git status"),
+    ("filter.evil.process", "git diff"),
+    ("core.sshCommand", "git log"),
+    ("gpg.program", "git log"),
+    ("diff.evil.textconv", "git log -p"),
+    ("diff.evil.textconv", "git blame a.txt"),
+    ("diff.evil.textconv", "git show"),
+    ("diff.evil.textconv", "git grep two"),
+]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize(("key", "command"), _HOOKS)
+def test_a_hostile_repository_cannot_make_git_run_a_program(key: str, command: str, folder: Path) -> None:
+    def git(*words: str) -> None:
+        clean = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", *words], cwd=folder, env=clean, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("config", "user.name", "n")
+    git("config", "user.email", "e")
+    (folder / ".gitattributes").write_text("*.txt diff=evil filter=evil\n")
+    git("add", ".")
+    git("commit", "-qm", "x")
+    git("config", "log.showSignature", "true")
+    canary = folder.parent / "canary"
+    script = folder.parent / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch {canary}\ncat\n")
+    script.chmod(0o755)
+    git("config", key, str(script))
+    (folder / "a.txt").write_text("one\nTWO\n")
+    run(command, folder, {"PATH": os.environ["PATH"], "HOME": str(folder.parent)})
+    assert not canary.exists()
