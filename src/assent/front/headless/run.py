@@ -18,7 +18,7 @@ from assent.events import Envelope, PromptSubmitted, TurnFinished
 from assent.files.workspace import Workspace
 from assent.front.headless.ask import Asker, TerminalAsker
 from assent.front.headless.output import Output, make_output
-from assent.front.headless.summary import Summariser, Summary
+from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
 from assent.front.style import Style
 from assent.models.base import Model, ModelError
@@ -76,7 +76,7 @@ async def run(request: Run) -> int:
 
 
 def _failed(output: Output, failure: Failure, session: str = "") -> int:
-    summary = Summary(session_id=session, status="error", error=failure)
+    summary = failed(failure, session)
     output.finish(summary)
     return summary.exit_code()
 
