@@ -101,6 +101,8 @@ class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
     reason: str = ""
     args: JsonObject | None = None
     """Set when the answer changed the arguments: these are what runs."""
+    key: str = ""
+    """The idempotency key of the command, so that a crash does not make one answer count for two questions."""
 
 
 class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):

@@ -1,13 +1,13 @@
 """Named places where a test may kill the process, so that every crash the design speaks of can be rehearsed.
 
-Off unless ASSENT_FAILPOINTS names a file: then every hit appends its name there, and the one whose running number
-equals ASSENT_FAILPOINT_KILL ends the process at once, as `kill -9` would.
+Off unless ASSENT_FAILPOINTS names a file: then every hit appends its name there, and the one whose name or running
+number is in ASSENT_FAILPOINT_KILL ends the process at once, as `kill -9` would.
 """
 
 import os
 
 _trace = os.environ.get("ASSENT_FAILPOINTS")
-_kill_at = int(os.environ.get("ASSENT_FAILPOINT_KILL", "0"))
+_kill_at = os.environ.get("ASSENT_FAILPOINT_KILL")
 _hits = 0
 
 
@@ -21,5 +21,5 @@ def _record(trace: str, name: str) -> None:
     _hits += 1
     with open(trace, "a", encoding="utf-8") as file:
         file.write(f"{name}\n")
-    if _hits == _kill_at:
+    if _kill_at in (name, str(_hits)):
         os.kill(os.getpid(), 9)

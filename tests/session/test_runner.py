@@ -165,6 +165,18 @@ async def test_cancelling_when_nothing_runs_is_refused_with_a_reason():
         assert await house.send(runner, CancelTurn()) == "nothing is running that could be cancelled"
 
 
+@pytest.mark.spec("B10")
+async def test_a_turn_that_is_cancelled_before_it_could_begin_ends_as_cancelled():
+    house = House(text("never"))
+    async with await house.open():
+        pass
+    await house.log.put(house.session, "first", Submit("go"))
+    await house.log.put(house.session, "second", CancelTurn("changed my mind"))
+    async with await house.open():
+        assert (await house.until_done()).status == "cancelled"
+    assert house.model.requests == []
+
+
 @pytest.mark.spec("C6")
 async def test_a_mode_set_by_command_releases_what_waits_and_is_remembered():
     house = House(calls(call("edit_note", "a", path="/w/f", content="x")), text("Done."))

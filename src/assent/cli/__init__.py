@@ -3,26 +3,35 @@
 import sys
 from collections.abc import Sequence
 
+from assent.cli.streams import discard_output, prepare_streams, reader_has_gone
+
 COMMANDS = ("sessions", "answer", "tour")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
-    if args in (["--version"], ["-v"]):
-        from assent import __version__
-
-        sys.stdout.write(f"assent {__version__}\n")
-        return 0
+    prepare_streams()
     try:
-        return _dispatch(args)
+        try:
+            return _dispatch(args)
+        finally:
+            sys.stdout.flush()  # here, where we still can say what a reader that has gone means
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read our output has gone; that is no error of ours
-        return 0
+    except OSError as error:
+        if not reader_has_gone(error):
+            raise
+        discard_output()
+        return 0  # that is no error of ours
 
 
 def _dispatch(args: list[str]) -> int:
     match args[:1]:
+        case ["--version" | "-v"]:
+            from assent import __version__
+
+            sys.stdout.write(f"assent {__version__}\n")
+            return 0
         case ["sessions"]:
             from assent.cli import sessions
 

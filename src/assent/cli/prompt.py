@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from assent import exits
+from assent import __version__, exits
 from assent.cli.parsing import Parser, complain
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
@@ -69,7 +69,7 @@ def build_parser() -> Parser:
     )
     add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
     add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="go on with a session; the newest without ID")
-    add("-v", "--version", action="store_true", help="print the version")
+    add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version")
     return parser
 
 
@@ -80,11 +80,9 @@ def _run(args: argparse.Namespace) -> int:
     try:
         request = _request(args, load_settings(os.environ))
     except BadSettings as error:
-        complain(str(error))
-        return exits.CONFIG
-    except (BadRule, BadPrompt) as error:
-        complain(str(error))
-        return exits.INPUT
+        return _refuse(args, "config", error)
+    except (BadRule, BadInput) as error:
+        return _refuse(args, "input", error)
     import asyncio
 
     from assent.front.headless.run import run
@@ -92,8 +90,19 @@ def _run(args: argparse.Namespace) -> int:
     return asyncio.run(run(request))
 
 
-class BadPrompt(ValueError):
-    """The prompt cannot be used; the message says why."""
+def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
+    """Before there is a session: whoever reads the output gets a result all the same."""
+    from assent.front.headless.output import make_output
+    from assent.front.headless.summary import failed
+    from assent.parts import Failure
+
+    summary = failed(Failure(kind, str(error)))
+    make_output(args.output_format).finish(summary)
+    return summary.exit_code()
+
+
+class BadInput(ValueError):
+    """What was given cannot be used; the message says why."""
 
 
 def _request(args: argparse.Namespace, settings: "Settings") -> "Run":
@@ -108,32 +117,47 @@ def _request(args: argparse.Namespace, settings: "Settings") -> "Run":
         settings=settings,
         rules=tuple(parse_allowed(item) for item in listed),
         output=args.output_format,
-        asking=args.ask or _default_asking(),
+        asking=_asking(args.ask),
         resume=args.resume,
-        folder=os.path.realpath(os.getcwd()),
+        folder=_folder(),
     )
 
 
-def _default_asking() -> "Asking":
-    return "inline" if sys.stdin.isatty() and sys.stderr.isatty() else "refuse"
+def _asking(given: "Asking | None") -> "Asking":
+    terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if given == "inline" and not terminal:
+        raise BadInput("--ask inline needs a terminal; use --ask wait and answer from another one with `assent answer`")
+    return given or ("inline" if terminal else "refuse")
+
+
+def _folder() -> str:
+    folder = os.path.realpath(os.getcwd())
+    if folder != _as_text(folder):
+        raise BadInput(f"the name of this folder is not valid UTF-8: {_as_text(folder)}")
+    return folder
+
+
+def _as_text(argument: str) -> str:
+    """The system hands over bytes; those that are no UTF-8 would be refused by everybody after us."""
+    return os.fsencode(argument).decode(errors="replace")
 
 
 def _prompt(given: str | None, *, resuming: bool) -> str | None:
     """The prompt, with standard input before it when there is some."""
     piped = "" if sys.stdin.isatty() or (resuming and given is None) else _read_stdin()
-    text = "" if given in (None, "-") else given
-    whole = f"{piped}\n\n{text}" if piped.strip() and text else piped or text
+    text = "" if given in (None, "-") else _as_text(given)
+    whole = f"{piped}\n\n{text}" if piped.strip() and text else text or piped
     if not whole.strip():
         if resuming and given is None:
             return None
-        raise BadPrompt('the prompt is empty; give one with -p "…" or on standard input')
+        raise BadInput('the prompt is empty; give one with -p "…" or on standard input')
     return whole
 
 
 def _read_stdin() -> str:
     data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
     if len(data) > STDIN_LIMIT:
-        raise BadPrompt(f"standard input is longer than {STDIN_LIMIT:,} bytes; put it into a file and name that")
+        raise BadInput(f"standard input is longer than {STDIN_LIMIT:,} bytes; put it into a file and name that")
     if b"\0" in data:
-        raise BadPrompt("standard input is not text")
+        raise BadInput("standard input is not text")
     return data.decode(errors="replace")

@@ -32,8 +32,8 @@ class Answers:
         self._policy = policy
         self._journal = journal
 
-    async def take(self, answer: Answer) -> None:
-        """Raises Refused when the answer cannot be taken; then nothing has changed."""
+    async def take(self, answer: Answer, key: str) -> None:
+        """Raises Refused when the answer cannot be taken; then nothing has changed. `key` is that of the command."""
         life = self._lives.get(answer.call_id)
         if life is None:
             raise NotWaiting(f"no call {answer.call_id} waits for an answer")
@@ -41,16 +41,15 @@ class Answers:
         approval = check_answer(life.call, answer)
         match answer.outcome:
             case "cancel":
-                await self._refuse(life, approval, answer)
+                await self._refuse(life, approval, answer, key)
             case "modify_with_editor":
                 await self._modify(life, answer)
             case _:
-                await self._proceed(life, answer)
+                await self._proceed(life, answer, key)
 
-    async def _refuse(self, life: Life, approval: Approval, answer: Answer) -> None:
+    async def _refuse(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
         life.cancel_reason = answer.reason or "User did not allow tool call"
-        answered = ApprovalAnswered(life.call_id, approval.id, "cancel", answer.by, answer.reason)
-        await self._steps.cancel(life, answered)
+        await self._steps.cancel(life, _answered(answer, approval, key))
 
     async def _modify(self, life: Life, answer: Answer) -> None:
         """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked."""
@@ -66,7 +65,7 @@ class Answers:
         life.invocation, life.action = invocation, action
         await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
 
-    async def _proceed(self, life: Life, answer: Answer) -> None:
+    async def _proceed(self, life: Life, answer: Answer, key: str) -> None:
         assert life.invocation is not None and life.action is not None
         invocation, action = life.invocation, life.action
         args = edited_args(invocation, answer)
@@ -74,17 +73,18 @@ class Answers:
             invocation, action = await self._rebuilt(life, args)
         approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
         life.invocation, life.action = invocation, action
-        await self._approve(life, answer, approval, args)
+        await self._approve(life, answer, approval, _answered(answer, approval, key, args))
 
-    async def _approve(self, life: Life, answer: Answer, approval: Approval, args: JsonObject | None) -> None:
+    async def _approve(self, life: Life, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
         assert life.action is not None
-        decision = person_decision(answer, self._steps.digest(life, args), edited=args is not None)
+        edited = answered.args is not None
+        decision = person_decision(answer, self._steps.digest(life, answered.args), edited=edited)
         grant = grant_for(answer, approval, life.action)
         if grant is not None:
             self._policy.add_grant(grant)
         recorded = self._steps.move(
             life,
-            ApprovalAnswered(life.call_id, approval.id, answer.outcome, answer.by, answer.reason, args),
+            answered,
             *(() if grant is None else (GrantAdded(grant),)),
             CallScheduled(life.call_id, decision),
         )
@@ -124,3 +124,7 @@ class Answers:
                     pass
         except Over:
             pass
+
+
+def _answered(answer: Answer, approval: Approval, key: str, args: JsonObject | None = None) -> ApprovalAnswered:
+    return ApprovalAnswered(answer.call_id, approval.id, answer.outcome, answer.by, answer.reason, args, key)

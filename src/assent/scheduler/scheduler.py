@@ -72,9 +72,9 @@ class Scheduler:
         """Takes over calls that an earlier process left unfinished. What had started is not run again."""
         return self._enqueue(Batch([Life(call) for call in calls], fresh=False))
 
-    async def answer(self, answer: Answer) -> None:
+    async def answer(self, answer: Answer, key: str = "") -> None:
         """Answers a waiting call; durable when this returns. When it raises Refused, nothing has changed."""
-        await self._answers.take(answer)
+        await self._answers.take(answer, key)
 
     async def rejudge(self) -> None:
         """Judges every waiting call again, after the mode has changed."""

@@ -99,6 +99,7 @@ class Runner:
         self._local: set[asyncio.Task[None]] = set()
         """Batches that do not belong to the turn: tools that a person started."""
         self._news = asyncio.Event()
+        self._caught_up = asyncio.Event()
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
 
@@ -177,6 +178,10 @@ class Runner:
         self._news.set()
         return key
 
+    async def caught_up(self) -> None:
+        """Waits until the commands were taken that came while nobody had the session open."""
+        await self._caught_up.wait()
+
     @property
     def idle(self) -> bool:
         return self._turn is None
@@ -198,8 +203,11 @@ class Runner:
                 self._news.clear()
                 for item in await self._log.inbox(self.session):
                     await self._take(item)
+                self._caught_up.set()
         except LogError:
             self._hub.close()  # the journal keeps the reason in `failure`
+        finally:
+            self._caught_up.set()
 
     async def _take(self, item: Inboxed) -> None:
         match item.command:
@@ -220,7 +228,7 @@ class Runner:
         try:
             match command:
                 case Answer():
-                    await self._scheduler.answer(command)
+                    await self._scheduler.answer(command, key)
                 case CancelTurn():
                     self._cancel_turn(command)
                 case CancelCall():
@@ -253,6 +261,7 @@ class Runner:
         submitted = PromptSubmitted(prompt_id, command.text, command.by, item.key)
         await self._journal.record(submitted, CommandTaken(item.key, command.by), taken=(item.key,))
         self._turn = asyncio.create_task(self._run_turn(prompt_id), name="turn")
+        await asyncio.sleep(0)  # let it begin: a task that is cancelled before it did would never record its end
 
     async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None) -> None:
         try:

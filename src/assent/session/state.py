@@ -68,6 +68,7 @@ class SessionState:
                 self.calls[event.request.call_id] = begin(event, ts)
             case ApprovalAnswered():
                 self.answered_by[event.call_id] = event.by
+                self.keys.add(event.key)
                 self._advance(event.call_id, event)
             case ApprovalRequested() | CallScheduled() | CallStarted() | CallFinished():
                 self._advance(event.call_id, event)

@@ -32,7 +32,9 @@ Send = Callable[[Command], Awaitable[str]]
 class Asker(Protocol):
     """Somebody who answers questions: gets every event, and sends answers as commands."""
 
-    def start(self) -> None: ...
+    def start(self, leave: Callable[[], None]) -> None:
+        """`leave` ends the run with its questions open."""
+        ...
 
     def stop(self) -> None: ...
 
@@ -52,8 +54,10 @@ class TerminalAsker:
         """Answers under way: command key → call id."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening = False
+        self._leave: Callable[[], None] | None = None
 
-    def start(self) -> None:
+    def start(self, leave: Callable[[], None]) -> None:
+        self._leave = leave
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)
         self._listening = True
         self._next()
@@ -121,11 +125,18 @@ class TerminalAsker:
 
     def _readable(self) -> None:
         line = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
-        if not line:  # the terminal is gone: nobody is there to ask any more
-            self.stop()
-            return
-        if self._asking is not None:
+        if not line:
+            self._no_more_input()
+        elif self._asking is not None:
             self._take(self._asking, line)
+
+    def _no_more_input(self) -> None:
+        """Ctrl-D at a question leaves it open and goes; without a question it means nothing."""
+        if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody is there to ask any more
+            self.stop()
+        elif self._asking is not None and self._leave is not None:
+            self._say("")
+            self._leave()
 
     def _take(self, call: AwaitingApproval, line: str) -> None:
         key, _, reason = line.strip().partition(" ")

@@ -15,17 +15,19 @@ from assent import exits
 from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import Settings, data_folder
-from assent.events import Envelope, PromptSubmitted, TurnFinished
+from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.files.workspace import Workspace
 from assent.front.headless.ask import Asker, TerminalAsker
 from assent.front.headless.output import Output, make_output
-from assent.front.headless.summary import Summariser, Summary
+from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
 from assent.front.style import Style
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
 from assent.policy.rules import Rule
+from assent.scheduler.call import Executing, Validating
+from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
 from assent.session.sqlite import SqliteLog
@@ -77,7 +79,7 @@ async def run(request: Run) -> int:
 
 
 def _failed(output: Output, failure: Failure, session: str = "") -> int:
-    summary = Summary(session_id=session, status="error", error=failure)
+    summary = failed(failure, session)
     output.finish(summary)
     return summary.exit_code()
 
@@ -134,35 +136,52 @@ class HeadlessRun:
         self._awaited: str | None = runner.state.open_prompt
         """The prompt whose end we wait for."""
         self._key: str | None = None
+        self._questions = bool(runner.state.waiting())
+        self._events: Subscription | None = None
+        self._left = False
         self._interrupts = 0
         self._cancelling: asyncio.Future[str] | None = None
 
     async def until_done(self) -> int:
-        if self._request.prompt is None and self._awaited is None:
+        known, prompts = self._runner.state.seq, self._runner.state.prompts
+        self._events = self._runner.subscribe()
+        self._handle_signals()
+        await self._runner.caught_up()
+        if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:
             text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
             return _failed(self._output, Failure("input", text), self._runner.session)
-        if self._nobody_can_answer():
-            return self._finish_waiting()
-        events = self._runner.subscribe()
-        self._handle_signals()
-        await self._show_opening()
+        await self._show_opening(known)
         try:
-            await self._begin()
-            async for envelope in events:
-                if await self._show(envelope):
-                    break
+            await self._follow(self._events)
         finally:
             if self._asker is not None:
                 self._asker.stop()
-        return self._finish()
+        return self._finish_waiting() if self._left else self._finish()
 
-    def _nobody_can_answer(self) -> bool:
+    async def _follow(self, events: Subscription) -> None:
+        self._leave_if_nobody_can_answer()
+        if not self._left:
+            await self._begin()
+        async for envelope in events:
+            if await self._show(envelope):
+                break
+
+    def _leave_if_nobody_can_answer(self) -> None:
         """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
-        return self._request.asking == "refuse" and bool(self._runner.state.waiting())
+        if self._questions and self._request.asking == "refuse":
+            pending = self._runner.state.pending()
+            still_moving = any(isinstance(call, Validating | Executing) for call in pending)
+            if self._runner.state.waiting() and not still_moving:
+                self._leave()
 
-    async def _show_opening(self) -> None:
+    def _leave(self) -> None:
+        """Ends the run with its questions open; they wait in the log."""
+        self._left = True
+        if self._events is not None:
+            self._events.close()
+
+    async def _show_opening(self, until: int) -> None:
         """The events before we could subscribe: a stream begins with the session's creation or its opening."""
-        until = self._runner.state.seq
         after = 0 if self._request.resume is None else self._runner.opened_at - 1
         for envelope in await self._runner.read(after):
             if envelope.seq <= until:
@@ -174,7 +193,7 @@ class HeadlessRun:
         if self._request.prompt is not None:
             self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
         if self._asker is not None:
-            self._asker.start()
+            self._asker.start(self._leave)
 
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event on to all who want it; true when it was the last one."""
@@ -183,8 +202,11 @@ class HeadlessRun:
         if self._asker is not None:
             await self._asker.event(envelope)
         match envelope.event:
-            case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key:
+            case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
                 self._awaited = prompt_id
+            case ApprovalRequested() | CallFinished() | CommandTaken():
+                self._questions = self._questions or isinstance(envelope.event, ApprovalRequested)
+                self._leave_if_nobody_can_answer()
             case TurnFinished(prompt_id=prompt_id):
                 return prompt_id == self._awaited and self._key_seen()
             case _:
@@ -204,6 +226,8 @@ class HeadlessRun:
         return summary.exit_code()
 
     def _finish_waiting(self) -> int:
+        self._summariser.summary.status = "waiting"
+        self._output.finish(self._summariser.finish(time.time()))
         calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
         session = self._runner.session
         sys.stderr.write(
@@ -211,16 +235,23 @@ class HeadlessRun:
             f"Look at them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
             f"then go on with `assent --resume {session}`.\n"
         )
-        self._summariser.summary.status = "waiting"
-        self._output.finish(self._summariser.finish(time.time()))
         return exits.WAITING
 
-    # --- Ctrl-C ---
+    # --- signals ---
 
     def _handle_signals(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupted)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+
+    def _hung_up(self) -> None:
+        """The terminal was closed: what waits for an answer goes on waiting, anything else is cancelled."""
+        if self._runner.state.waiting():
+            self._leave()
+        else:
+            self._interrupted()
 
     def _interrupted(self) -> None:
         """First: cancel the turn and keep what was done. Again: leave at once; the log has it all."""

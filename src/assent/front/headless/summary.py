@@ -37,11 +37,11 @@ class Stats(Struct):
 
 
 class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
-    """The final result; its `type` makes it a line of the event stream."""
+    """The final result; its `type` makes it a line of the event stream. Only `error` may be missing from it."""
 
-    session_id: str = ""
-    status: Status = "error"
-    response: str = ""
+    session_id: str
+    status: Status
+    response: str
     error: Failure | None = None
     stats: Stats = field(default_factory=Stats)
 
@@ -59,12 +59,23 @@ class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
                 return _ERROR_CODES.get(self.error.type if self.error else "", exits.ERROR)
 
 
-_ERROR_CODES = {"auth": exits.AUTH, "input": exits.INPUT, "storage": exits.STORAGE, "busy": exits.BUSY}
+_ERROR_CODES = {
+    "auth": exits.AUTH,
+    "input": exits.INPUT,
+    "config": exits.CONFIG,
+    "storage": exits.STORAGE,
+    "busy": exits.BUSY,
+}
+
+
+def failed(failure: Failure, session: str = "") -> Summary:
+    """For what ends before there is anything to count."""
+    return Summary(session, "error", "", failure)
 
 
 class Summariser:
     def __init__(self, session: str, started_at: float) -> None:
-        self.summary = Summary(session_id=session)
+        self.summary = Summary(session, "error", "")
         self._started_at = started_at
         self._texts: list[str] = []
         self._usage = Usage()

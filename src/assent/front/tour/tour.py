@@ -64,7 +64,7 @@ class TourAnswers:
         self._send = send
         self._style = style
 
-    def start(self) -> None:
+    def start(self, leave: Callable[[], None]) -> None:
         pass
 
     def stop(self) -> None:

@@ -1,0 +1,29 @@
+"""The process's own streams: always there, always UTF-8, and no drama when whoever read them has gone."""
+
+import errno
+import io
+import os
+import sys
+
+
+def prepare_streams() -> None:
+    """Opens those that were closed, before anything else takes their place; what we write is UTF-8 everywhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (open as long as we are)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def reader_has_gone(error: OSError) -> bool:
+    """A closed pipe, or a terminal that was hung up."""
+    return error.errno in (errno.EPIPE, errno.EIO)
+
+
+def discard_output() -> None:
+    """What is still buffered goes nowhere, so that the interpreter does not trip over it on its way out."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

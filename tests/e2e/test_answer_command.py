@@ -1,0 +1,178 @@
+"""`assent answer` from another terminal: while the session runs, and while nobody has it open."""
+
+import pytest
+
+from support.program import Program, Running, asks_for, says, shell, write
+
+
+def start_waiting(program: Program, *calls: dict[str, object], flags: tuple[str, ...] = ()) -> tuple[Running, str]:
+    """A run whose calls all wait for an answer."""
+    model = program.scenario(asks_for(*calls), says("Done."))
+    running = program.start("-p", "go", "-m", model, "--ask", "wait", "-o", "stream-json", *flags)
+    for _ in calls:
+        session = running.until_type("approval.requested")["session"]
+    return running, session
+
+
+def leave_waiting(program: Program, *calls: dict[str, object]) -> str:
+    """A session with a question, and nobody who has it open."""
+    running, session = start_waiting(program, *calls)
+    running.kill()
+    return session
+
+
+CANARY = shell("echo x >> canary")
+
+
+@pytest.mark.spec("C10")
+@pytest.mark.spec("D1")
+def test_an_answer_from_another_process_lets_the_call_run_once(program: Program):
+    running, session = start_waiting(program, CANARY)
+    with running:
+        answered = program.run("answer", session, "run", "yes")
+        ended = running.wait()
+    assert (answered.code, answered.out) == (0, "Answered.\n")
+    assert "echo x >> canary" in answered.err  # what was approved is shown
+    assert ended.result["status"] == "success"
+    assert (program.folder / "canary").read_text() == "x\n"
+    (decided,) = program.events_of_type("call.scheduled")
+    assert decided["decision"]["by"].startswith("ann@pid")
+
+
+@pytest.mark.spec("C10")
+@pytest.mark.spec("B8")
+def test_a_no_carries_its_reason_to_the_model_and_leaves_the_sibling_alone(program: Program):
+    running, session = start_waiting(program, CANARY, write("new.txt", "hello\n"))
+    with running:
+        assert program.run("answer", session, "run", "no", "--reason", "use make instead").code == 0
+        assert program.run("answer", session, "write", "yes").code == 0
+        ended = running.wait()
+    statuses = {event["call_id"]: event for event in ended.of_type("call.finished")}
+    assert "use make instead" in statuses["run"]["result"]["response"]["error"]
+    assert (statuses["run"]["status"], statuses["write"]["status"]) == ("cancelled", "success")
+    assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.spec("C10")
+@pytest.mark.spec("B7")
+def test_the_second_answer_is_told_that_it_came_too_late_and_by_whom(program: Program):
+    running, session = start_waiting(program, CANARY, write("new.txt", "hello\n"))
+    with running:
+        assert program.run("answer", session, "write", "no").code == 0
+        late = program.run("answer", session, "write", "yes")
+        assert program.run("answer", session, "run", "no").code == 0
+        running.wait()
+    assert (late.code, late.out) == (42, "")
+    assert "was already answered by ann@pid" in late.err
+    assert not (program.folder / "new.txt").exists()
+
+
+@pytest.mark.spec("C4")
+def test_an_answer_may_bring_other_content_or_other_arguments(program: Program):
+    (program.folder.parent / "mine.txt").write_text("mine\n")
+    running, session = start_waiting(program, CANARY, write("new.txt", "the model's\n"))
+    with running:
+        better = program.run("answer", session, "write", "yes", "--content", str(program.folder.parent / "mine.txt"))
+        wrong = program.run("answer", session, "run", "yes", "--args", '{"comand": "echo"}')
+        other = program.run("answer", session, "run", "yes", "--args", '{"command": "echo y >> canary"}')
+        ended = running.wait()
+    assert (better.code, other.code, ended.result["status"]) == (0, 0, "success")
+    assert wrong.code == 1
+    assert "the answer was not taken" in wrong.err
+    assert (program.folder / "new.txt").read_text() == "mine\n"
+    assert (program.folder / "canary").read_text() == "y\n"
+
+
+@pytest.mark.spec("B11")
+def test_always_releases_the_other_call_that_it_covers(program: Program):
+    running, session = start_waiting(program, shell("echo x >> canary", "one"), shell("echo x >> canary", "two"))
+    with running:
+        assert program.run("answer", session, "one", "always").code == 0
+        ended = running.wait()
+    assert ended.result["status"] == "success"
+    assert (program.folder / "canary").read_text() == "x\nx\n"
+    assert ended.result["stats"]["decisions"] == {"person": 1, "grant": 1}
+
+
+@pytest.mark.spec("J1")
+@pytest.mark.spec("C10")
+@pytest.mark.parametrize("flags", [(), ("--ask", "wait")])
+def test_an_answer_given_while_nothing_runs_takes_effect_on_resume(program: Program, flags: tuple[str, ...]):
+    session = leave_waiting(program, CANARY)
+    answered = program.run("answer", session[:20], "ru", "yes")
+    assert answered.code == 0
+    assert f"assent --resume {session}" in answered.out
+    assert not (program.folder / "canary").exists()
+    ended = program.run("--resume", session, "-o", "stream-json", *flags)
+    assert (ended.code, ended.result["status"], ended.result["response"]) == (0, "success", "Done.")
+    assert (program.folder / "canary").read_text() == "x\n"
+
+
+@pytest.mark.spec("C10")
+def test_of_two_answers_given_while_nothing_runs_the_first_wins(program: Program):
+    session = leave_waiting(program, CANARY)
+    assert program.run("answer", session, "run", "no").code == 0
+    assert program.run("answer", session, "run", "yes").code == 0
+    ended = program.run("--resume", session, "-o", "stream-json")
+    assert not (program.folder / "canary").exists()
+    assert (ended.code, ended.result["status"]) == (130, "cancelled")
+    assert [event.get("problem", "")[:19] for event in program.events_of_type("command.taken")[1:]] == [
+        "",
+        "already answered by",
+    ]
+
+
+@pytest.mark.spec("J1")
+@pytest.mark.spec("J3")
+def test_an_answer_to_a_file_that_changed_meanwhile_is_not_taken_and_it_is_asked_again(program: Program):
+    target = program.folder / "notes.txt"
+    target.write_text("one\n")
+    session = leave_waiting(program, write("notes.txt", "two\n"))
+    assert program.run("answer", session, "write", "yes").code == 0
+    target.write_text("somebody else's\n")
+    ended = program.run("--resume", session, "-o", "json")
+    assert (ended.code, ended.result["status"]) == (57, "waiting")
+    assert target.read_text() == "somebody else's\n"
+    assert "the action changed since it was shown to you" in program.events_of_type("command.taken")[-1]["problem"]
+    asked = program.events_of_type("approval.requested")
+    assert "-somebody else's" in asked[-1]["approval"]["details"]["diff"]
+
+
+@pytest.mark.spec("J1")
+@pytest.mark.spec("B12")
+def test_a_question_of_an_earlier_run_is_not_refused_because_nobody_is_there_now(program: Program):
+    session = leave_waiting(program, CANARY)
+    before = program.events_of_type("approval.requested")
+    ended = program.run("--resume", session, "-p", "and then?", "-o", "stream-json")
+    assert (ended.code, ended.result["status"]) == (57, "waiting")
+    assert f"assent answer {session} CALL OUTCOME" in ended.err
+    assert program.events_of_type("approval.requested") == before
+    assert len(program.events_of_type("prompt.submitted")) == 1
+
+
+@pytest.mark.spec("C10")
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["nope", "run", "yes"], "there is no session 'nope'"),
+        (["latest", "nope", "yes"], "'nope' names no single one of: run"),
+        (["latest", "run", "perhaps"], "invalid choice: 'perhaps'"),
+        (["latest", "run", "yes", "--args", "[]"], "--args is not a JSON object"),
+        (["latest", "run", "yes", "--content", "missing.txt"], "cannot read missing.txt"),
+    ],
+)
+def test_an_answer_that_cannot_be_given_says_why_and_changes_nothing(program: Program, args: list[str], said: str):
+    leave_waiting(program, CANARY)
+    before = program.events()
+    ended = program.run("answer", *args)
+    assert (ended.code, ended.out) == (42, "")
+    assert said in ended.err
+    assert program.events() == before
+
+
+@pytest.mark.spec("C10")
+def test_a_call_that_is_over_cannot_be_answered(program: Program):
+    program.run("-p", "go", "-m", program.scenario(asks_for(CANARY), says("Done.")))
+    ended = program.run("answer", "latest", "run", "yes")
+    assert ended.code == 42
+    assert "call run does not wait for an answer" in ended.err

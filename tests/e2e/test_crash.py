@@ -1,0 +1,127 @@
+"""kill -9, and what is left: questions stay questions, nothing runs twice, and what is unknown is called unknown."""
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+
+import pytest
+
+from support.fake_gemini import FakeGemini
+from support.program import Program, asks_for, says, shell, write
+
+CANARY = shell("echo x >> canary")
+WAITING = ("--ask", "wait", "-o", "stream-json")
+
+
+@pytest.mark.spec("J1")
+@pytest.mark.spec("C10")
+def test_a_question_survives_kill_9_and_is_answered_from_another_process_and_runs_once(program: Program):
+    model = program.scenario(asks_for(CANARY), says("Done."))
+    with program.start("-p", "go", "-m", model, *WAITING) as first:
+        asked = first.until_type("approval.requested")
+        first.kill()
+    session = asked["session"]
+    with program.start("--resume", session, *WAITING) as second:
+        second.until_type("session.opened")
+        assert program.run("answer", session, "run", "yes").out == "Answered.\n"
+        ended = second.wait()
+    assert (ended.code, ended.result["status"], ended.result["response"]) == (0, "success", "Done.")
+    assert (program.folder / "canary").read_text() == "x\n"
+    (only_question,) = program.events_of_type("approval.requested")
+    assert only_question["approval"]["digest"] == asked["approval"]["digest"]
+    assert len(program.events_of_type("call.started")) == 1
+
+
+@pytest.mark.spec("J2")
+@pytest.mark.spec("B10")
+async def test_a_command_that_was_running_is_unknown_after_kill_9_and_the_model_is_told(program: Program):
+    os.mkfifo(program.folder / "fifo")
+    replies = [asks_for(shell("echo x >> canary; cat fifo")), says("I check first.")]
+    async with FakeGemini({"replies": replies}) as fake:
+        env = {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": fake.url}
+        with program.start("-p", "go", "--approval-mode", "yolo", "-o", "stream-json", env=env) as first:
+            session = first.until_type("session.created")["session"]
+            pid = (await asyncio.to_thread(first.until_type, "call.process"))["pid"]
+            with (program.folder / "fifo").open("w"):  # opens when the command reads: it has begun
+                first.kill()
+        ended = await program.run_beside("--resume", session, "-o", "stream-json", env=env)
+        told = fake.requests[-1].body["contents"][-1]["parts"][-1]["functionResponse"]
+    end_if_running(pid)
+    assert (ended.code, ended.result["response"]) == (0, "I check first.")
+    (finished,) = program.events_of_type("call.finished")
+    assert (finished["status"], finished["failure"]["type"]) == ("error", "interrupted")
+    assert "Whether it took effect is unknown; it was not run again" in told["response"]["error"]
+    assert (program.folder / "canary").read_text() == "x\n"
+    assert len(program.events_of_type("call.started")) == 1
+
+
+def end_if_running(pid: int) -> None:
+    """kill -9 cannot take a command with it; the fifo's end does, and this is for when it did not."""
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def crash_after_the_answer(program: Program) -> str:
+    """Killed when the answer is durable, and before anything else is: the other call of the batch still waits."""
+    model = program.scenario(asks_for(CANARY, write("new.txt", "new\n")), says("Done."))
+    env = {"ASSENT_FAILPOINTS": os.devnull, "ASSENT_FAILPOINT_KILL": "answered"}
+    with program.start("-p", "go", "-m", model, *WAITING, env=env) as first:
+        first.until_type("approval.requested")
+        session = first.until_type("approval.requested")["session"]
+        with program.start("answer", session, "run", "yes"):
+            assert first.wait().code == -signal.SIGKILL
+    assert program.events(session)[-1]["type"] == "call.scheduled"
+    return session
+
+
+@pytest.mark.spec("J2")
+def test_a_yes_that_came_just_before_the_crash_is_asked_again_and_not_run_by_itself(program: Program):
+    session = crash_after_the_answer(program)
+    with program.start("--resume", session, *WAITING) as second:
+        again = second.until_type("approval.requested")
+        assert "you approved it, but Assent stopped before it started" in again["approval"]["why"]
+        assert program.run("answer", session, "write", "no").code == 0
+        assert program.run("answer", session, "run", "yes").code == 0
+        assert second.wait().result["status"] == "success"
+    assert (program.folder / "canary").read_text() == "x\n"
+
+
+@pytest.mark.spec("J2")
+@pytest.mark.spec("B12")
+def test_a_yes_that_came_just_before_the_crash_waits_for_a_person_when_nobody_is_there(program: Program):
+    session = crash_after_the_answer(program)
+    ended = program.run("--resume", session, "-o", "json")
+    assert (ended.code, ended.result["status"]) == (57, "waiting")
+    assert not (program.folder / "canary").exists()
+    assert len(program.events_of_type("approval.answered")) == 1
+
+
+@pytest.mark.spec("J2")
+def test_a_prompt_that_was_accepted_is_carried_out_after_a_crash(program: Program):
+    """Killed between the command and the turn that it begins."""
+    env = {"ASSENT_FAILPOINTS": os.devnull, "ASSENT_FAILPOINT_KILL": "8"}  # four commits: create, take, open, put
+    killed = program.run("-p", "go", "-m", program.scenario(says("Here I am.")), env=env)
+    assert killed.code == -signal.SIGKILL
+    assert program.events_of_type("prompt.submitted") == []
+    ended = program.run("--resume", program.sessions()[0], "-o", "json")
+    assert (ended.code, ended.result["response"]) == (0, "Here I am.")
+    assert program.events_of_type("prompt.submitted")[0]["text"] == "go"
+
+
+@pytest.mark.spec("J2")
+def test_a_write_that_was_interrupted_leaves_the_old_file_or_the_new_one(program: Program):
+    """Killed at every fail point of a write; the file is never anything in between."""
+    old, new = "old\n" * 5_000, "new\n" * 5_000
+    model = program.scenario(asks_for(write("big.txt", new)), says("Done."))
+    hits = program.folder.parent / "hits"
+    (program.folder / "big.txt").write_text(old)
+    args = ("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    program.run(*args, env={"ASSENT_FAILPOINTS": str(hits)})
+    names = hits.read_text().splitlines()
+    for at in range(names.index("started"), names.index("finished") + 2):
+        (program.folder / "big.txt").write_text(old)
+        env = {"ASSENT_FAILPOINTS": os.devnull, "ASSENT_FAILPOINT_KILL": str(at)}
+        assert program.run(*args, env=env).code == -signal.SIGKILL
+        assert (program.folder / "big.txt").read_text() in (old, new)
+        assert {path.name for path in program.folder.iterdir()} == {"big.txt"}

@@ -1,0 +1,117 @@
+"""Who decides when nobody is there: modes, allow-lists, and the refusal of everything else."""
+
+import pytest
+
+from support.fake_gemini import FakeGemini
+from support.program import Json, Program, asks_for, read, says, shell, write
+
+BATCH = (shell("echo ran > ran.txt", "run"), write("new.txt", "hello\n", "write"), read("old.txt", "read"))
+
+
+def run_batch(program: Program, *args: str) -> dict[str, Json]:
+    """How each call of the batch ended, by its id."""
+    (program.folder / "old.txt").write_text("old\n")
+    ended = program.run("-p", "go", "-m", program.scenario(asks_for(*BATCH), says("Done.")), *args)
+    assert (ended.code, ended.out) == (0, "Done.\n")
+    finished = {event["call_id"]: event for event in program.events_of_type("call.finished")}
+    assert (program.folder / "ran.txt").exists() == (finished["run"]["status"] == "success")
+    assert (program.folder / "new.txt").exists() == (finished["write"]["status"] == "success")
+    return finished
+
+
+def statuses(finished: dict[str, Json]) -> dict[str, str]:
+    return {call_id: event["status"] for call_id, event in finished.items()}
+
+
+@pytest.mark.spec("B12")
+@pytest.mark.spec("G6")
+def test_without_a_terminal_what_would_ask_is_refused_and_the_rest_runs(program: Program):
+    finished = run_batch(program)
+    assert statuses(finished) == {"run": "error", "write": "error", "read": "success"}
+    assert finished["run"]["failure"]["type"] == "approval_unavailable"
+    assert "nobody is there to give it" in finished["run"]["result"]["response"]["error"]
+    assert program.events_of_type("approval.requested") == []
+
+
+@pytest.mark.spec("B12")
+async def test_the_model_is_told_that_nobody_could_be_asked(program: Program):
+    async with FakeGemini({"replies": [asks_for(shell("touch canary")), says("Then please run it yourself.")]}) as fake:
+        ended = await program.run_beside("-p", "go", env=key_for(fake))
+        last = fake.requests[-1].body["contents"][-1]["parts"]
+    assert (ended.code, ended.out) == (0, "Then please run it yourself.\n")
+    (response,) = [part["functionResponse"] for part in last]
+    assert (response["name"], response["id"]) == ("run_shell_command", "run")
+    assert "needs approval" in response["response"]["error"]
+    assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.spec("C6")
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("default", {"run": "error", "write": "error", "read": "success"}),
+        ("auto_edit", {"run": "error", "write": "success", "read": "success"}),
+        ("yolo", {"run": "success", "write": "success", "read": "success"}),
+        ("plan", {"run": "error", "write": "error", "read": "success"}),
+    ],
+)
+def test_each_approval_mode_lets_through_what_it_says(program: Program, mode: str, expected: dict[str, str]):
+    finished = run_batch(program, "--approval-mode", mode)
+    assert statuses(finished) == expected
+    if mode == "plan":
+        assert "plan mode is read-only" in finished["run"]["failure"]["message"]
+
+
+@pytest.mark.spec("C6")
+def test_the_mode_of_the_settings_is_the_default_and_the_flag_goes_first(program: Program):
+    program.home.mkdir()
+    (program.home / "settings.toml").write_text('approval_mode = "auto_edit"\n')
+    assert statuses(run_batch(program)) == {"run": "error", "write": "success", "read": "success"}
+    ended = program.run("-p", "go", "-m", program.scenario(says("x")), "--approval-mode", "plan", "-o", "stream-json")
+    assert ended.of_type("session.created")[0]["mode"] == "plan"
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [
+        (["write_file"], {"run": "error", "write": "success", "read": "success"}),
+        (["run_shell_command(echo ran > ran.txt)"], {"run": "success", "write": "error", "read": "success"}),
+        (["run_shell_command(echo ran)"], {"run": "error", "write": "error", "read": "success"}),
+        (["write_file,run_shell_command"], {"run": "success", "write": "success", "read": "success"}),
+        (["write_file(other)", "run_shell_command(echo)"], {"run": "error", "write": "error", "read": "success"}),
+    ],
+)
+def test_allowed_tools_need_no_question_and_nothing_beyond_them_is_allowed(
+    program: Program, allowed: list[str], expected: dict[str, str]
+):
+    flags = [word for rule in allowed for word in ("--allowed-tools", rule)]
+    assert statuses(run_batch(program, *flags)) == expected
+
+
+@pytest.mark.spec("B12")
+def test_plan_mode_is_stronger_than_an_allowed_tool(program: Program):
+    finished = run_batch(program, "--approval-mode", "plan", "--allowed-tools", "write_file,run_shell_command")
+    assert statuses(finished) == {"run": "error", "write": "error", "read": "success"}
+
+
+@pytest.mark.spec("F10")
+def test_telemetry_has_a_record_of_every_prompt_call_and_error(program: Program):
+    run_batch(program, "--approval-mode", "auto_edit")
+    program.run("-p", "and now", "--resume", "-m", program.scenario(name="empty"))
+    ended = program.run("sessions", "export", "latest", "--telemetry")
+    records = [(line["name"], line.get("function_name"), line.get("decision")) for line in ended.lines]
+    assert records[0] == ("user_prompt", None, None)
+    assert sorted(records[1:4], key=str) == [
+        ("tool_call", "read_file", "auto_accept"),
+        ("tool_call", "run_shell_command", "reject"),
+        ("tool_call", "write_file", "auto_accept"),
+    ]
+    assert [name for name, _, _ in records[4:]] == ["user_prompt", "error"]
+    assert ended.lines[-1]["prompt_id"].endswith("########1")
+
+
+def key_for(fake: FakeGemini) -> dict[str, str]:
+    return {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": fake.url}
