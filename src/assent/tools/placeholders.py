@@ -4,6 +4,7 @@ Only whole lines count: inside a string or behind code the words are somebody's 
 """
 
 import re
+from functools import cache
 
 _OPEN = r"(?://+|#+|/\*+|\*|<!--|--|;+|%+|\{/\*)?\s*[(\[]?\s*"
 _CLOSE = r"\s*[)\]]?\s*(?:\*/\}?|-->)?\s*"
@@ -17,16 +18,20 @@ _PHRASE = (
     rf"|(?:remaining|unchanged|existing|previous|other|same)(?:\s+[\w']+){{0,3}}?\s+{_THINGS}(?:\s+[\w']+){{0,4}}"
     rf"|{_THINGS}(?:\s+[\w']+){{0,3}}?\s+(?:unchanged|omitted|remains?(?:\s+the\s+same)?|stays?(?:\s+the\s+same)?))"
 )
-_PLACEHOLDER = re.compile(
-    rf"^{_OPEN}(?:{_DOTS}\s*[(\[]?\s*{_PHRASE}\s*{_DOTS}?|{_PHRASE}\s*{_DOTS}){_CLOSE}$", re.IGNORECASE
-)
+_PLACEHOLDER = rf"^{_OPEN}(?:{_DOTS}\s*[(\[]?\s*{_PHRASE}\s*{_DOTS}?|{_PHRASE}\s*{_DOTS}){_CLOSE}$"
 _HINT = re.compile(r"\.\.\.|…")
+
+
+@cache
+def _placeholder() -> re.Pattern[str]:
+    """Compiled at its first use: it takes 3 ms, and every start of Assent would pay them."""
+    return re.compile(_PLACEHOLDER, re.IGNORECASE)
 
 
 def placeholders(text: str, known: str = "") -> list[str]:
     """The lines of the text that stand for something left out, except those that were in `known` already."""
     if not _HINT.search(text):
         return []
-    found = [line.strip() for line in text.splitlines() if _HINT.search(line) and _PLACEHOLDER.match(line.strip())]
+    found = [line.strip() for line in text.splitlines() if _HINT.search(line) and _placeholder().match(line.strip())]
     there = {line.strip() for line in known.splitlines()} if found else set[str]()
     return [line for line in found if line not in there]

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -16,7 +16,6 @@ from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import Settings, data_folder
 from assent.events import Envelope, PromptSubmitted, TurnFinished
 from assent.files.workspace import Workspace
-from assent.front.headless.ask import Asker, TerminalAsker
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, Summary
 from assent.front.lookup import NotFound, find_session
@@ -27,9 +26,11 @@ from assent.parts import Failure
 from assent.policy.rules import Rule
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
-from assent.session.sqlite import SqliteLog
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+
+if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
+    from assent.front.headless.ask import Asker
 
 Asking = Literal["inline", "wait", "refuse"]
 
@@ -58,9 +59,9 @@ def me() -> str:
     return f"{user}@pid{os.getpid()}"
 
 
-async def run(request: Run) -> int:
+async def run(request: Run, log: SessionLog) -> int:
+    """Closes the log at the end."""
     output = make_output(request.output)
-    log = SqliteLog(data_folder(os.environ))
     try:
         return await _run(request, log, output)
     except ModelError as error:
@@ -109,16 +110,20 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
     workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
     registry = Registry(builtin_tools(workspace))
     async with await Runner.open(log, session, model, registry, options) as runner:
-        asker = None
-        if request.asking == "inline":
-            asker = TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
+        asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()
+
+
+def _terminal_asker(runner: Runner) -> "Asker":
+    from assent.front.headless.ask import TerminalAsker
+
+    return TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
 
 
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
-    def __init__(self, runner: Runner, request: Run, output: Output, asker: Asker | None = None) -> None:
+    def __init__(self, runner: Runner, request: Run, output: Output, asker: "Asker | None" = None) -> None:
         self._runner = runner
         self._request = request
         self._output = output
@@ -136,11 +141,12 @@ class HeadlessRun:
             return _failed(self._output, Failure("input", text), self._runner.session)
         if self._nobody_can_answer():
             return self._finish_waiting()
+        opened_until = self._runner.state.seq
         events = self._runner.subscribe()
         self._handle_signals()
-        await self._show_opening()
         try:
             await self._begin()
+            await self._show_opening(opened_until)
             async for envelope in events:
                 if await self._show(envelope):
                     break
@@ -153,9 +159,8 @@ class HeadlessRun:
         """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
         return self._request.asking == "refuse" and bool(self._runner.state.waiting())
 
-    async def _show_opening(self) -> None:
+    async def _show_opening(self, until: int) -> None:
         """The events before we could subscribe: a stream begins with the session's creation or its opening."""
-        until = self._runner.state.seq
         after = 0 if self._request.resume is None else self._runner.opened_at - 1
         for envelope in await self._runner.read(after):
             if envelope.seq <= until:
