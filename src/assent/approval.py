@@ -32,7 +32,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 Risk = Literal["low", "medium", "high"]
 
 
-class EditDetails(Struct, frozen=True, tag="edit", omit_defaults=True):
+class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True):
     """A file would change. `old` is None when the file does not exist yet."""
 
     path: str
@@ -41,7 +41,7 @@ class EditDetails(Struct, frozen=True, tag="edit", omit_defaults=True):
     new: str
 
 
-class ExecDetails(Struct, frozen=True, tag="exec", omit_defaults=True):
+class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):
     """A command would run, exactly as written, in `directory`."""
 
     command: str
@@ -51,14 +51,14 @@ class ExecDetails(Struct, frozen=True, tag="exec", omit_defaults=True):
     risk_reason: str
 
 
-class InfoDetails(Struct, frozen=True, tag="info", omit_defaults=True):
+class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True):
     """Something would be asked of the outside world."""
 
     prompt: str
     urls: tuple[str, ...] = ()
 
 
-class McpDetails(Struct, frozen=True, tag="mcp"):
+class McpDetails(Struct, frozen=True, gc=False, tag="mcp"):
     server: str
     tool: str
     args: JsonObject
@@ -67,7 +67,7 @@ class McpDetails(Struct, frozen=True, tag="mcp"):
 Details = EditDetails | ExecDetails | InfoDetails | McpDetails
 
 
-class Grant(Struct, frozen=True, omit_defaults=True):
+class Grant(Struct, frozen=True, gc=False, omit_defaults=True):
     """A standing permission that a person gave while answering: what it covers, who gave it, and from which call."""
 
     id: str
@@ -93,7 +93,7 @@ class Grant(Struct, frozen=True, omit_defaults=True):
                 return f"requests to {self.value} by {self.tool}, for this session"
 
 
-class Approval(Struct, frozen=True, omit_defaults=True):
+class Approval(Struct, frozen=True, gc=False, omit_defaults=True):
     """A question that waits for a person. The answer must name the digest of what was shown."""
 
     id: str
@@ -107,7 +107,7 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     expires_at: float | None = None
 
 
-class Decision(Struct, frozen=True, omit_defaults=True):
+class Decision(Struct, frozen=True, gc=False, omit_defaults=True):
     """Why a call may run: what decided, in words, and bound to what."""
 
     source: Literal["tool", "mode", "rule", "grant", "person"]

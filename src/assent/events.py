@@ -23,7 +23,7 @@ TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_dete
 GateKind = Literal["batch", "eager"]
 
 
-class EventBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
+class EventBase(Struct, frozen=True, gc=False, tag_field="type", omit_defaults=True):
     """Common shape. No event may use the envelope's names: seq, ts, session, v."""
 
 
@@ -66,7 +66,7 @@ class ModelReplied(EventBase, frozen=True, tag="model.message"):
     usage: Usage = Usage()
 
 
-class CallRequest(Struct, frozen=True, omit_defaults=True):
+class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True):
     """Who wants which tool to do what."""
 
     call_id: str
@@ -238,7 +238,7 @@ Event = DurableEvent | TransientEvent
 # --- the envelope ---
 
 
-class Envelope(Struct, frozen=True):
+class Envelope(Struct, frozen=True, gc=False):
     """An event with its place: session, time, and for durable ones the sequence number (0 when transient)."""
 
     seq: int
@@ -247,7 +247,7 @@ class Envelope(Struct, frozen=True):
     event: Event
 
 
-class _Head(Struct):
+class _Head(Struct, gc=False):
     seq: int
     ts: float
     session: str

@@ -10,19 +10,19 @@ from msgspec import Struct
 JsonObject = dict[str, Any]
 
 
-class Text(Struct, frozen=True, tag="text", omit_defaults=True):
+class Text(Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
     text: str
     signature: str | None = None
 
 
-class Thought(Struct, frozen=True, tag="thought", omit_defaults=True):
+class Thought(Struct, frozen=True, gc=False, tag="thought", omit_defaults=True):
     """The model thinking aloud. The signature is the provider's and goes back to it untouched."""
 
     text: str
     signature: str | None = None
 
 
-class Call(Struct, frozen=True, tag="call", omit_defaults=True):
+class Call(Struct, frozen=True, gc=False, tag="call", omit_defaults=True):
     """The model asks for a tool."""
 
     call_id: str
@@ -31,14 +31,14 @@ class Call(Struct, frozen=True, tag="call", omit_defaults=True):
     signature: str | None = None
 
 
-class Media(Struct, frozen=True, tag="media"):
+class Media(Struct, frozen=True, gc=False, tag="media"):
     """Something that is not text; `data` is base64."""
 
     mime: str
     data: str
 
 
-class Result(Struct, frozen=True, tag="result", omit_defaults=True):
+class Result(Struct, frozen=True, gc=False, tag="result", omit_defaults=True):
     """A tool's answer as the model receives it: a JSON object, with media beside it."""
 
     call_id: str
@@ -51,18 +51,18 @@ ModelPart = Text | Thought | Call
 UserPart = Text | Result | Media
 
 
-class UserMessage(Struct, frozen=True, tag="user"):
+class UserMessage(Struct, frozen=True, gc=False, tag="user"):
     parts: tuple[UserPart, ...]
 
 
-class ModelMessage(Struct, frozen=True, tag="model"):
+class ModelMessage(Struct, frozen=True, gc=False, tag="model"):
     parts: tuple[ModelPart, ...]
 
 
 Message = UserMessage | ModelMessage
 
 
-class Declaration(Struct, frozen=True):
+class Declaration(Struct, frozen=True, gc=False):
     """A tool as the model sees it."""
 
     name: str
@@ -70,7 +70,7 @@ class Declaration(Struct, frozen=True):
     schema: JsonObject
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens, as the provider counted them."""
 
     input: int = 0
@@ -94,21 +94,21 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 # --- the face of a result that the person sees ---
 
 
-class PlainDisplay(Struct, frozen=True, tag="text"):
+class PlainDisplay(Struct, frozen=True, gc=False, tag="text"):
     text: str
 
 
-class MarkdownDisplay(Struct, frozen=True, tag="markdown"):
+class MarkdownDisplay(Struct, frozen=True, gc=False, tag="markdown"):
     text: str
 
 
-class TerminalDisplay(Struct, frozen=True, tag="terminal"):
+class TerminalDisplay(Struct, frozen=True, gc=False, tag="terminal"):
     """Terminal output as it came, escapes included; whoever shows it makes it safe first."""
 
     text: str
 
 
-class DiffDisplay(Struct, frozen=True, tag="diff"):
+class DiffDisplay(Struct, frozen=True, gc=False, tag="diff"):
     path: str
     diff: str
     added: int
@@ -118,7 +118,7 @@ class DiffDisplay(Struct, frozen=True, tag="diff"):
 Display = PlainDisplay | MarkdownDisplay | TerminalDisplay | DiffDisplay
 
 
-class Failure(Struct, frozen=True):
+class Failure(Struct, frozen=True, gc=False):
     """Why a call did not succeed: a stable type for programs, a message for the model and the person."""
 
     type: str

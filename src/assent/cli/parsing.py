@@ -1,10 +1,27 @@
 """What all commands share: a parser whose errors use our exit code, and answers that name what is missing."""
 
 import argparse
+import os
 import sys
 from typing import NoReturn
 
 from assent import exits
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Knows the width of the terminal; argparse would import shutil to learn it, at every start and not only for help."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    if (set_by_user := os.environ.get("COLUMNS", "")).isdigit():
+        return int(set_by_user) or 80
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 class Parser(argparse.ArgumentParser):
@@ -15,7 +32,7 @@ class Parser(argparse.ArgumentParser):
             prog=prog,
             description=description,
             epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
             allow_abbrev=False,
         )
 

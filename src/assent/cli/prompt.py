@@ -11,6 +11,7 @@ from assent.cli.parsing import Parser, complain
 if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
     from assent.config import Settings
     from assent.front.headless.run import Asking, Run
+    from assent.policy.rules import Rule
 
 DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
@@ -74,20 +75,25 @@ def build_parser() -> Parser:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from assent.config import BadSettings, load_settings
+    from assent.config import BadSettings, data_folder, load_settings
     from assent.policy.rules import BadRule
 
     try:
-        request = _request(args, load_settings(os.environ))
+        settings = load_settings(os.environ)
+        rules = _rules(args, settings)
+        prompt = _prompt(args.prompt, resuming=args.resume is not None)
     except BadSettings as error:
         return _refuse(args, "config", error)
     except (BadRule, BadInput) as error:
         return _refuse(args, "input", error)
+    from assent.session.sqlite import SqliteLog
+
+    log = SqliteLog(data_folder(os.environ))  # a thread opens the file while we import the rest
     import asyncio
 
     from assent.front.headless.run import run
 
-    return asyncio.run(run(request))
+    return asyncio.run(run(_request(args, settings, rules, prompt), log))
 
 
 def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
@@ -105,17 +111,22 @@ class BadInput(ValueError):
     """What was given cannot be used; the message says why."""
 
 
-def _request(args: argparse.Namespace, settings: "Settings") -> "Run":
-    from assent.front.headless.run import Run
+def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
     from assent.policy.rules import parse_allowed, split_allowed
 
     listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
+    return tuple(parse_allowed(item) for item in listed)
+
+
+def _request(args: argparse.Namespace, settings: "Settings", rules: "tuple[Rule, ...]", prompt: str | None) -> "Run":
+    from assent.front.headless.run import Run
+
     return Run(
-        prompt=_prompt(args.prompt, resuming=args.resume is not None),
+        prompt=prompt,
         model=args.model or os.environ.get("ASSENT_MODEL"),
         mode=args.approval_mode,
         settings=settings,
-        rules=tuple(parse_allowed(item) for item in listed),
+        rules=rules,
         output=args.output_format,
         asking=_asking(args.ask),
         resume=args.resume,

@@ -16,7 +16,7 @@ from assent.parts import JsonObject
 Ruling = Literal["allow", "ask", "deny"]
 
 
-class Action(Struct, frozen=True):
+class Action(Struct, frozen=True, gc=False):
     """What is judged: a checked call, with what it would do (None when it could harm nothing)."""
 
     tool: str
@@ -51,7 +51,7 @@ class Rule(Struct, frozen=True):
         return f"{self.tool}({narrow})" if narrow else self.tool
 
 
-class Verdict(Struct, frozen=True):
+class Verdict(Struct, frozen=True, gc=False):
     ruling: Ruling
     source: Literal["tool", "mode", "rule", "grant"]
     reason: str

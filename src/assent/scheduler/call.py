@@ -33,12 +33,12 @@ LIVE_OUTPUT_LIMIT = 64_000
 """Characters of live output kept in an executing call; the newest ones."""
 
 
-class Validating(Struct, frozen=True, tag="validating"):
+class Validating(Struct, frozen=True, gc=False, tag="validating"):
     request: CallRequest
     started_at: float
 
 
-class AwaitingApproval(Struct, frozen=True, tag="awaiting_approval"):
+class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval"):
     request: CallRequest
     started_at: float
     approval: Approval
@@ -48,14 +48,14 @@ class AwaitingApproval(Struct, frozen=True, tag="awaiting_approval"):
     """Who has the proposal open in an editor."""
 
 
-class Scheduled(Struct, frozen=True, tag="scheduled"):
+class Scheduled(Struct, frozen=True, gc=False, tag="scheduled"):
     request: CallRequest
     started_at: float
     decision: Decision
     approval: Approval | None = None
 
 
-class Executing(Struct, frozen=True, tag="executing"):
+class Executing(Struct, frozen=True, gc=False, tag="executing"):
     request: CallRequest
     started_at: float
     decision: Decision
@@ -64,7 +64,7 @@ class Executing(Struct, frozen=True, tag="executing"):
     output: str = ""
 
 
-class Success(Struct, frozen=True, tag="success"):
+class Success(Struct, frozen=True, gc=False, tag="success"):
     request: CallRequest
     started_at: float
     decision: Decision
@@ -74,7 +74,7 @@ class Success(Struct, frozen=True, tag="success"):
     approval: Approval | None = None
 
 
-class Failed(Struct, frozen=True, tag="error"):
+class Failed(Struct, frozen=True, gc=False, tag="error"):
     request: CallRequest
     started_at: float
     result: Result
@@ -85,7 +85,7 @@ class Failed(Struct, frozen=True, tag="error"):
     approval: Approval | None = None
 
 
-class Cancelled(Struct, frozen=True, tag="cancelled"):
+class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
     """Keeps what was there: the proposed change in `approval`, partial output in `display`."""
 
     request: CallRequest

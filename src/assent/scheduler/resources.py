@@ -76,7 +76,8 @@ class ResourceLine:
                     users.writers.clear()
                 users.writers.add(done)
                 entered.append((table, key))
-        done.add_done_callback(lambda future: _leave(entered, future))
+        if entered:
+            done.add_done_callback(lambda future: _leave(entered, future))
 
     def _places(self, path: str) -> Iterable[tuple[dict[str, _Users], str]]:
         yield (self._tree if path.endswith("/") else self._exact), path

@@ -26,6 +26,8 @@ from assent.events import (
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
+    TextDelta,
+    ThoughtDelta,
     TurnFinished,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
@@ -64,6 +66,8 @@ class SessionState:
 
     def _apply(self, event: Event, ts: float) -> None:
         match event:
+            case TextDelta() | ThoughtDelta():
+                pass  # first, because there are thousands; the whole reply comes with ModelReplied
             case CallRequested():
                 self.calls[event.request.call_id] = begin(event, ts)
             case ApprovalAnswered():

@@ -71,7 +71,7 @@ class Writer:
     # --- in the thread ---
 
     def _work(self) -> None:
-        connection: sqlite3.Connection | None = None
+        connection = self._try_connect([])  # at once, not for the first job: by then the file shall be open
         version = 0
         while True:
             group = self._next_group()

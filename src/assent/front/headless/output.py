@@ -6,7 +6,7 @@
 """
 
 import sys
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 import msgspec
 
@@ -26,7 +26,9 @@ from assent.events import (
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
 from assent.parts import Text
-from assent.screen import SafeStream, make_safe
+
+if TYPE_CHECKING:
+    from assent.screen import Context, SafeStream
 
 
 class Output(Protocol):
@@ -89,7 +91,7 @@ class TextOutput:
     def finish(self, summary: Summary) -> None:
         self._end_line()
         if summary.error is not None:
-            self._note(self._style.red(f"✗ {make_safe(summary.error.message, 'prompt').text}"))
+            self._note(self._style.red(f"✗ {_safe(summary.error.message, 'prompt')}"))
         elif summary.status == "cancelled":
             self._note("Cancelled. What was done is kept.")
         elif summary.status == "max_turns":
@@ -101,7 +103,7 @@ class TextOutput:
 
     def _stream(self, text: str) -> None:
         if self._text is None:
-            self._text = SafeStream("output")
+            self._text = _safe_stream()
         _write(sys.stdout, self._text.feed(text))
         self._column_open = True
 
@@ -112,11 +114,11 @@ class TextOutput:
                 self._text = None
             self._end_line()
         elif any(texts):
-            _write(sys.stdout, make_safe("".join(texts), "output").text.rstrip("\n") + "\n")
+            _write(sys.stdout, _safe("".join(texts), "output").rstrip("\n") + "\n")
 
     def _retry(self, reason: str, delay: float) -> None:
         self._text = None
-        self._note(self._style.dim(f"↻ {make_safe(reason, 'label').text}; trying again in {delay:.0f} s"))
+        self._note(self._style.dim(f"↻ {_safe(reason, 'label')}; trying again in {delay:.0f} s"))
 
     # --- the tools ---
 
@@ -128,7 +130,7 @@ class TextOutput:
         if not self._shows_live:
             return
         if self._live is None:
-            self._live = SafeStream("output")
+            self._live = _safe_stream()
         self._indented(self._live.feed(text))
 
     def _indented(self, text: str) -> None:
@@ -145,7 +147,7 @@ class TextOutput:
                 self._indented("\n")
             self._live = None
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
-        why = "" if event.failure is None else f": {make_safe(event.failure.message, 'label').text}"
+        why = "" if event.failure is None else f": {_safe(event.failure.message, 'label')}"
         self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
 
     def _note(self, line: str) -> None:
@@ -161,11 +163,26 @@ class TextOutput:
 def call_label(request: CallRequest, style: Style) -> str:
     """The tool and what it is about, on one line."""
     about = next((value for value in request.args.values() if isinstance(value, str)), "")
-    return f"{style.bold(make_safe(request.tool, 'label').text)} {make_safe(about, 'label').text}".rstrip()
+    return f"{style.bold(_safe(request.tool, 'label'))} {_safe(about, 'label')}".rstrip()
 
 
 def duration(milliseconds: int) -> str:
     return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+# What is safe to show takes 7 ms to import. By now the model is at work, and nobody waits for us.
+
+
+def _safe(text: str, context: "Context") -> str:
+    from assent.screen import make_safe
+
+    return make_safe(text, context).text
+
+
+def _safe_stream() -> "SafeStream":
+    from assent.screen import SafeStream
+
+    return SafeStream("output")
 
 
 def _write(stream: TextIO, text: str) -> None:

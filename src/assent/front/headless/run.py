@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -17,7 +17,6 @@ from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import Settings, data_folder
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.files.workspace import Workspace
-from assent.front.headless.ask import Asker, TerminalAsker
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
@@ -30,9 +29,11 @@ from assent.scheduler.call import Executing, Validating
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
-from assent.session.sqlite import SqliteLog
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+
+if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
+    from assent.front.headless.ask import Asker
 
 Asking = Literal["inline", "wait", "refuse"]
 
@@ -61,9 +62,9 @@ def me() -> str:
     return f"{user}@pid{os.getpid()}"
 
 
-async def run(request: Run) -> int:
+async def run(request: Run, log: SessionLog) -> int:
+    """Closes the log at the end."""
     output = make_output(request.output)
-    log = SqliteLog(data_folder(os.environ))
     try:
         return await _run(request, log, output)
     except ModelError as error:
@@ -118,16 +119,20 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
     workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
     registry = Registry(builtin_tools(workspace))
     async with await Runner.open(log, session, model, registry, options) as runner:
-        asker = None
-        if request.asking == "inline":
-            asker = TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
+        asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()
+
+
+def _terminal_asker(runner: Runner) -> "Asker":
+    from assent.front.headless.ask import TerminalAsker
+
+    return TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
 
 
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
-    def __init__(self, runner: Runner, request: Run, output: Output, asker: Asker | None = None) -> None:
+    def __init__(self, runner: Runner, request: Run, output: Output, asker: "Asker | None" = None) -> None:
         self._runner = runner
         self._request = request
         self._output = output
@@ -150,18 +155,18 @@ class HeadlessRun:
         if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:
             text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
             return _failed(self._output, Failure("input", text), self._runner.session)
-        await self._show_opening(known)
         try:
-            await self._follow(self._events)
+            await self._follow(self._events, known)
         finally:
             if self._asker is not None:
                 self._asker.stop()
         return self._finish_waiting() if self._left else self._finish()
 
-    async def _follow(self, events: Subscription) -> None:
+    async def _follow(self, events: Subscription, known: int) -> None:
         self._leave_if_nobody_can_answer()
         if not self._left:
             await self._begin()
+        await self._show_opening(known)
         async for envelope in events:
             if await self._show(envelope):
                 break

@@ -1,0 +1,35 @@
+"""`python -m bench [NAME …] [--quick]`: run all benchmarks or the named ones, print one table."""
+
+import argparse
+import sys
+
+from bench import chunks, first_request, memory, rounds, scheduler, startup
+from bench.report import print_rows, print_title
+
+BENCHMARKS = {
+    "scheduler": scheduler,
+    "startup": startup,
+    "first-request": first_request,
+    "rounds": rounds,
+    "chunks": chunks,
+    "memory": memory,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(BENCHMARKS)}")
+    parser.add_argument("--quick", action="store_true", help="few runs: shows that it works, not what it costs")
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
+    missed = 0
+    for name in options.names or BENCHMARKS:
+        print_title(name, BENCHMARKS[name].__doc__ or "")
+        missed += print_rows(BENCHMARKS[name].measure(options.quick))
+    print(f"\n{missed or 'No'} goal{'' if missed == 1 else 's'} missed.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""Programs run and measured: one at a time, contestants in turn, medians of what came out."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+LAUNCHER = Path(__file__).with_name("launch.py")
+FLOOR = [sys.executable, str(Path(__file__).with_name("floor.py"))]
+BARE = [sys.executable, "-c", "pass"]
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONPATH", "TMPDIR")
+
+
+class Sample(NamedTuple):
+    started_ns: int
+    """`time.monotonic_ns()`, comparable between the processes of a machine."""
+    seconds: float
+    cpu: float
+    megabytes: float
+    """Peak resident memory."""
+
+
+def assent() -> list[str]:
+    """The command as it was installed, or else the module."""
+    script = Path(sys.executable).with_name("assent")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "assent"]
+
+
+def run(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Sample:
+    """Output goes into a pipe that is read to its end; there is no input."""
+    ours, theirs = os.pipe()
+    with os.fdopen(ours) as report:
+        launched = subprocess.run(
+            [sys.executable, "-I", "-S", str(LAUNCHER), str(theirs), *argv],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={name: os.environ[name] for name in KEPT if name in os.environ} | dict(env or {}),
+            cwd=cwd,
+            pass_fds=(theirs,),
+        )
+        os.close(theirs)
+        started, took, cpu, kilobytes, code = report.read().split()
+    if code != "0":
+        raise RuntimeError(f"{' '.join(argv)} ended with {code}:\n{launched.stderr.decode()}")
+    return Sample(int(started), int(took) / 1e9, float(cpu), int(kilobytes) / 1024)
+
+
+def interleaved(contestants: Mapping[str, Callable[[], float]], runs: int, warm_ups: int = 1) -> dict[str, float]:
+    """The median of each contestant. All take their turn in each round, so that a busy moment hits them all."""
+    results: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(warm_ups + runs):
+        for name, contestant in contestants.items():
+            figure = contestant()
+            if turn >= warm_ups:
+                results[name].append(figure)
+    return {name: median(figures) for name, figures in results.items()}

@@ -1,0 +1,24 @@
+"""Peak resident memory: one short reply, and one command that prints 20 MB."""
+
+from collections.abc import Callable, Iterator
+
+from bench.measure import Sample, interleaved
+from bench.provider import SHORT, Provider, shell_rounds
+from bench.report import Row
+
+MEGABYTES = 60.0
+FLOOD = shell_rounds(1, "yes 'a line of output, again and again' | head -c 20000000")
+
+
+def measure(quick: bool) -> Iterator[Row]:
+    with Provider() as provider:
+        programs: dict[str, Callable[[], Sample]] = {
+            "one short reply": lambda: provider.assent(SHORT),
+            "a command that prints 20 MB": lambda: provider.assent(FLOOD, "--approval-mode", "yolo"),
+            "the minimal client, one short reply": lambda: provider.floor(SHORT),
+            "the minimal client, 20 MB": lambda: provider.floor(FLOOD),
+        }
+        contestants = {name: lambda run=run: run().megabytes for name, run in programs.items()}
+        medians = interleaved(contestants, runs=2 if quick else 5)
+    for name, peak in medians.items():
+        yield Row(name, peak, "MB", most=None if "minimal" in name else MEGABYTES)

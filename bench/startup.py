@@ -1,0 +1,16 @@
+"""`assent --version` and `--help`, against the bare interpreter (`python -c pass`)."""
+
+from collections.abc import Iterator
+
+from bench.measure import BARE, assent, interleaved, run
+from bench.report import Row
+
+RATIO = 3.0
+
+
+def measure(quick: bool) -> Iterator[Row]:
+    programs = {"bare": BARE, "--version": [*assent(), "--version"], "--help": [*assent(), "--help"]}
+    contestants = {name: lambda argv=argv: run(argv).seconds * 1000 for name, argv in programs.items()}
+    medians = interleaved(contestants, runs=5 if quick else 31)
+    for flag in ("--version", "--help"):
+        yield Row(f"assent {flag}", medians[flag], "ms", medians["bare"], RATIO)
