@@ -87,6 +87,7 @@ def test_a_question_shows_what_would_be_obeyed_or_missed(text: str, shown: str, 
         "Привет, мир! ОК. USB-кабель и а",
         "Δt = 3 µs, Ω, ∑",
         "αβγ και το",
+        "α = 0.5 and ρ",
         "שלום עולם, مرحبا",
         "नमस्ते दुनिया",
         "ОК",
@@ -139,6 +140,7 @@ def test_text_that_is_only_read_keeps_what_ordinary_writing_needs(text: str, con
         ("\x1b[38;5;256mx", r"\x1b[38;5;256mx"),
         ("\x1b[38;2;1;1;1mx", r"\x1b[38;2;1;1;1mx"),
         ("\x1b[38;2;250;255;250mx", r"\x1b[38;2;250;255;250mx"),
+        ("\x1b[38;2;300;0;0mx", r"\x1b[38;2;300;0;0mx"),
         ("\x1b[38;5mx", r"\x1b[38;5mx"),
         ("\x1b[48;5;9mx", r"\x1b[48;5;9mx"),
         ("\x1b[999mx", r"\x1b[999mx"),
@@ -235,6 +237,27 @@ def test_one_character_at_a_time_changes_nothing(context: Context, text: str) ->
     stream = SafeStream(context)
     shown = "".join(stream.feed(char) for char in text) + stream.close()
     assert (shown, stream.suspicious) == (make_safe(text, context).text, make_safe(text, context).suspicious)
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "❤\ufe0f\u200d🔥 👩\u200d👩 1\ufe0f\u20e3",
+        "ОК file привет",
+        "сору file\n\n\n\n\n\n" + " " * 300,
+        "\x1b\x1b[31mx\x1b[0m\x1b",
+        "می\u200cخواهم «\xa0x\xa0»\r\n\r\r\n",
+    ],
+)
+def test_pieces_of_one_character_change_nothing_in_hard_cases(context: Context, text: str) -> None:
+    stream = SafeStream(context)
+    shown = "".join(stream.feed(char) for char in text) + stream.close()
+    assert SafeText(shown, stream.suspicious) == make_safe(text, context)
+
+
+def test_a_sentence_about_a_word_hides_nothing_itself() -> None:
+    assert make_safe("аd\u3164", "prompt").suspicious[1] == 'look-alike letter <U+0430> in "аd?"'
 
 
 def test_a_stream_holds_back_half_an_escape_sequence_only_until_it_is_complete() -> None:

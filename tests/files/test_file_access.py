@@ -209,6 +209,19 @@ class TestWriting:
         assert tree(root) == {"a": NEW * 50}
 
 
+def test_a_link_that_fails_for_another_reason_is_an_error(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(draft_module, "_NAMELESS", 0)
+    monkeypatch.setattr(os, "link", full)
+    with pytest.raises(CannotAccess):
+        files.write("a", NEW, None)
+    assert tree(root) == {}
+
+
 def test_writing_leaves_the_other_name_of_a_file_alone(files: FileAccess, root: Path) -> None:
     other = root.parent / "out" / "x"
     other.write_bytes(OLD)

@@ -304,6 +304,14 @@ def test_a_protected_parent_behind_a_link_is_seen_by_its_spelling(workspace: Wor
     assert workspace.classify(".github/workflows/ci.yml", "create").kind == "protected"
 
 
+def test_deleting_a_link_to_a_protected_link_is_told(workspace: Workspace, root: Path) -> None:
+    (root / "settings").mkdir()
+    (root / "sub").mkdir()
+    (root / "sub" / ".vscode").symlink_to("../settings")
+    (root / "x").symlink_to("sub/.vscode")
+    assert workspace.classify("x", "delete").kind == "protected"
+
+
 def test_our_own_folders_are_protected_wherever_they_are(root: Path) -> None:
     workspace = Workspace([str(root)], str(root), own_folders=[f"{root}/state/here"])
     assert workspace.classify("state/here/log", "write").kind == "protected"

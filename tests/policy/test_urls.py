@@ -1,5 +1,6 @@
 """Which addresses of the web may be asked."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -110,6 +111,7 @@ async def test_a_public_page_may_be_asked_in_its_one_spelling(url: str, canonica
         "http://::1/",
         "http://1.2.3.4.5/",
         "http://256.1.1.1/",
+        "http://264.8.8.8/",
         "http://1.2.3.256/",
         "http://08.8.8.8/",
         "http://example.0x/",
@@ -133,6 +135,21 @@ async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolv
     verdict = await check_url(url, names)
     assert (verdict.allowed, names.asked, verdict.addresses) == (False, [], ())
     assert verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://user@example.com/", "user name"),
+        ("http://user:pass@example.com/", "user name"),
+        ("http://exa%6dple.com/", "a % in it"),
+        ("http://1.2.3.4.0/", "looks like an address and is none"),
+        ("http://example.com/\x1b", r"hidden one \(\\x1b\)"),
+        ("http://example.com:25/", "port 25 is not for web pages"),
+    ],
+)
+async def test_a_refusal_says_in_a_sentence_what_is_wrong(url: str, reason: str) -> None:
+    assert re.search(reason, (await check(url)).reason)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +208,7 @@ async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolv
         *("[2001:0:808:808:0:0:80ff:fffe]", "[2001:db8::1]", "[2001:10::1]", "[3fff::1]", "[5f00::1]"),
         *("[2600::5efe:127.0.0.1]", "[2600::200:5efe:a00:1]", "[4000::1]"),
         *("localhost", "LOCALHOST", "localhost.", "a.localhost", "printer.local", "metadata.google.internal"),
-        *("intranet", "router.lan", "x.home.arpa", "1.0.0.127.in-addr.arpa"),
+        *("intranet", "router", "router.lan", "x.home.arpa", "1.0.0.127.in-addr.arpa"),
     ],
 )
 async def test_hosts_of_this_machine_or_a_private_network_are_refused(host: str) -> None:
@@ -213,7 +230,7 @@ async def test_hosts_of_this_machine_or_a_private_network_are_refused(host: str)
             "223.255.255.255",
         ),
         *("2606:4700::1", "2a00:1450::1", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"),
-        *("2002:808:808::1", "2001:200::1"),
+        *("2002:808:808::1", "2001:200::1", "2001:0:808:808::f7f7:f7f7"),
     ],
 )
 def test_public_addresses_are_public(address: str) -> None:

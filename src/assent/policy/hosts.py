@@ -69,7 +69,7 @@ def domain_matches(rule: str, host: str) -> bool:
         return False
     if found == wanted:
         return not below
-    if exact or is_address(wanted) or is_address(found) or "." not in wanted:
+    if exact or "." not in wanted:
         return False
     return found.split(".")[-len(wanted.split(".")) :] == wanted.split(".")
 

@@ -53,7 +53,7 @@ def _apply(codes: list[int], opened: set[int]) -> bool:
 
 def _extended(codes: list[int]) -> bool:
     match codes:
-        case [5, index, *rest] if index <= 255:
+        case [5, index, *rest]:
             codes[:] = rest
             return _palette(index)
         case [2, red, green, blue, *rest] if max(red, green, blue) <= 255:
@@ -66,7 +66,7 @@ def _extended(codes: list[int]) -> bool:
 def _palette(index: int) -> bool:
     if index < 16:
         return index not in (0, 15)
-    if index >= 232:
+    if index >= 232:  # grey, from dark to light; what lies beyond is lighter than any
         return _readable(*([8 + (index - 232) * 10] * 3))
     index -= 16
     return _readable(_CUBE[index // 36], _CUBE[index // 6 % 6], _CUBE[index % 6])

@@ -65,7 +65,7 @@ class SafeStream:
     def __init__(self, context: Context) -> None:
         self.suspicious: tuple[str, ...] = ()
         self._rules = rules_of(context)
-        self._before = ""  # the last characters judged: whether a joiner is ordinary depends on them
+        self._before = ""  # the last character judged: whether a joiner is ordinary depends on it
         self._held: list[str] = []
         self._held_goes_on: re.Pattern[str] | None = None
         self._notes: dict[str, None] = {}
@@ -98,7 +98,7 @@ class SafeStream:
         shown = self._fit(self._render(buffer, len(self._before), end))
         self._held = [buffer[end:]] if end < len(buffer) else []
         self._held_goes_on = self._rules.run_of(buffer[end]) if self._held else None
-        self._before = buffer[max(0, end - 2) : end]
+        self._before = buffer[max(0, end - 1) : end]
         return shown
 
     def _render(self, buffer: str, start: int, end: int) -> str:
