@@ -76,7 +76,7 @@ class TextOutput:
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self._note(f"{make_safe(reason, 'label').text}: going on with {fallback} instead of {model}")
+                self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
             case CallRequested(request=request):
                 self._calls[request.call_id] = request
             case CallStarted(call_id=call_id):
