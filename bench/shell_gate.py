@@ -1,4 +1,4 @@
-"""What a judgement costs: the first one, a typical one, and 100 kB of hostile text; ratios to a bare parse."""
+"""What a judgement costs: the first, a typical one, and 100 kB of hostile text; ratios to a bare parse."""
 
 import time
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def main() -> None:
     for unit in ("a=(", "${", "<<a "):
         text = "ls " + unit * (1_950 // len(unit))
         print(
-            f"{_per_call(lambda one=text: run(one), 3):7.2f} ms  {len(text)} bytes of {unit!r} (largest parsed)"
+            f"{_per_call(lambda one=text: run(one), 3):7.2f} ms  {len(text)} of {unit!r} (largest parsed)"
         )
 
 
