@@ -203,3 +203,41 @@ def test_the_two_readers_must_see_the_same_commands(monkeypatch: pytest.MonkeyPa
 )
 def test_a_write_must_stay_in_the_workspace(command: str, *, allowed: bool) -> None:
     assert (decide(command, "touch,cd").decision == "allow") is allowed
+
+
+@pytest.mark.parametrize("wrapper", ["sudo", "nohup", "setsid", "exec", "builtin", "doas", "strace", "flock x", "npx"])
+def test_a_wrapper_that_adds_rights_or_outlives_the_command_asks_even_when_allowed(wrapper: str) -> None:
+    assert decide(f"{wrapper} ls", f"{wrapper.split()[0]},ls").decision == "ask"
+
+
+def test_a_variable_in_front_of_a_command_must_be_known_and_plain() -> None:
+    assert decide("CI=1 ls", "ls").decision == "allow"
+    assert decide("CI=../x ls", "ls").decision == "ask"
+    assert decide("FOO=1 ls", "ls").decision == "ask"
+    assert decide("FOO=1 mytool", "mytool").decision == "ask"
+
+
+def test_an_exact_rule_holds_neither_outside_the_workspace_nor_with_other_variables() -> None:
+    assert decide("cd /tmp && git clean -fd", "cd,git clean -fd").decision == "ask"
+    assert decide("PATH=x rm -rf y", "rm -rf y").decision == "ask"
+    assert decide("rm -rf y", "rm -rf y", ask="rm").decision == "ask"
+
+
+def test_a_name_with_letters_outside_ascii_asks_even_when_a_rule_says_it() -> None:
+    assert decide("c\u00e1t", "c\u00e1t").decision == "ask"
+
+
+def test_a_flag_with_a_value_is_not_the_flag_that_is_known() -> None:
+    assert decide("ls --all", "ls").decision == "allow"
+    assert decide("ls --all=x", "ls").decision == "ask"
+
+
+def test_a_substitution_behind_a_continued_line_is_found() -> None:
+    assert "id" in decide("echo $\\\n(id)").inner
+    assert decide("echo $\\\n(id)").roots == ("echo", "id")
+
+
+def test_words_from_an_input_reach_only_programs_without_harmful_options() -> None:
+    assert decide("cat f | xargs wc -l", "cat,xargs,wc").decision == "allow"
+    assert decide("xargs npm test", "xargs,npm test").decision == "ask"
+    assert decide("xargs sort", "xargs,sort").decision == "ask"

@@ -263,3 +263,43 @@ def test_the_file_names_that_a_wildcard_finds_never_become_options(tmp_path: Pat
     os.close(writing)
     assert os.read(reading, 100) == b"./-la\n"
     os.close(reading)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "ls {v}> x",
+        "ls {v}>/dev/null",
+        "time ls",
+        "if ls",
+        "! ls",
+        "{ ls",
+        "coproc ls",
+        "cat <<E\n$(id)\nE",
+        "cat <<E\n`id`\nE",
+        "cat <<E\n\\a\nE",
+        "CI=~ ls",
+        "CI=$HOME ls",
+        "A[0]=1 ls",
+        "A+=1 ls",
+        "ls 3>/dev/null",
+        "ls <&1",
+        "ls $'a'",
+        "ls {a,b}",
+        "ls [^a]",
+        "ls a\\\nb",
+        'ls "a\\\nb"',
+        "ls < *",
+        "cat <<E",
+        "ls |",
+        "ls &&",
+        "A=1",
+        "> /dev/null",
+        "ls 'a",
+        'ls "a',
+        "ls; ; ls",
+    ],
+)
+def test_the_strict_reader_alone_refuses_what_is_not_plain(source: str) -> None:
+    with pytest.raises(Refused):
+        read(source)

@@ -14,6 +14,8 @@ from assent.policy.shell.sed import harmful_sed
 
 Words = tuple[Word, ...]
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
@@ -37,6 +39,9 @@ _SCRIPT_OPTIONS = frozenset(
         "--run",
         "--quiet",
         "--no-watch",
+        "-D",
+        "-W",
+        "-A",
     ]
 )
 _GOALS = frozenset(
@@ -74,13 +79,14 @@ def _sed(use: Use, _words: Words) -> None:
 
 
 def _awk(use: Use, _words: Words) -> None:
+    """Patterns and prints only. Where a quote may stand in a pattern, strings are not told apart."""
     program = use.texts[0].text if use.texts else ""
-    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', program)
-    if re.search(r"system|getline|@|`|\\\n|(?<!\|)\|(?!\|)", bare) or bare.count('"') % 2:
+    plain = program if re.search(r"[/#]", program) and '"' in program else _STRING.sub('""', program)
+    if re.search(r"system|getline|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
-    elif re.search(r">(?!=)", "".join(re.findall(r"\{[^{}]*\}?", bare))):
+    elif re.search(r">(?!=)", "".join(re.findall(r"\{[^{}]*\}?", plain))):
         use.problems.append("the awk program may write files")
-    elif bare.count("{") != bare.count("}") or re.search(r"\{[^}]*\{|\bfunc", bare):
+    elif plain.count("{") != plain.count("}") or re.search(r"\{[^}]*\{|\bfunc", plain):
         use.problems.append("the awk program is more than a line of patterns and prints")
 
 
@@ -193,6 +199,8 @@ def _plain_names(use: Use, _words: Words) -> None:
 def _plain_words(use: Use, _words: Words) -> None:
     if any(word.text.startswith("@") for word in use.operands):
         use.problems.append("`@` reads further options from a file")
+    if any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
+        use.problems.append("`-W` with a dotted name loads a module")
 
 
 def _eslint(use: Use, _words: Words) -> None:
@@ -227,6 +235,17 @@ def _git_config(use: Use, _words: Words) -> None:
 def _git_reflog(use: Use, _words: Words) -> None:
     if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
         use.problems.append("it deletes the memory of old commits")
+
+
+def _git_checkout(use: Use, words: Words) -> None:
+    plain = all(_REFERENCE.fullmatch(word.text) for word in use.operands)
+    if not plain or any(word.text == "--" for word in words):
+        use.problems.append("it may throw changes in files away")
+
+
+def _never(use: Use, _words: Words) -> None:
+    if not use.seen:
+        use.problems.append("it changes the system or the shell and is never allowed by its name")
 
 
 def _git_remote(use: Use, _words: Words) -> None:
@@ -264,4 +283,6 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-config": _git_config,
     "git-reflog": _git_reflog,
     "git-remote": _git_remote,
+    "git-checkout": _git_checkout,
+    "never": _never,
 }

@@ -181,7 +181,8 @@ class _Reader:
 
 def _assignment(raw: str, word: Word) -> tuple[str, str]:
     name = _NAME.match(raw)
-    if name is None or not word.literal:
+    # bash expands no wildcard here, but `~` and variables.
+    if name is None or any(part.kind not in ("text", "glob") for part in word.parts):
         raise Refused("an assignment that is not a plain `NAME=value`")
     return name[1], word.text[name.end() :]
 

@@ -60,7 +60,7 @@ def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed
         return _unmodelled(stage, name, rules, problems, fed=fed)
     _run_check(use, stage.words)
     problems += _folder_problems(use, where)
-    exact = not problems and _exact(rules, name, use, stage)
+    exact = not fed and not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
     if fed and not use.model.inert:
         problems.append(f"`{name}` would get words from its input, and some options of it do harm")
@@ -195,6 +195,10 @@ def _split(text: str) -> tuple[str, str]:
 
 def _file_problems(use: Use, where: Place) -> list[str]:
     problems = [f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)]
+    if use.names[0] == "git":
+        problems += [f"it shows {one.text}, which may hold secrets" for one in use.texts if _git_secret(one, where)]
+    if use.model.effect == "run":
+        problems += [f"{word.text} is outside the workspace" for word in use.operands if _leaves(word, where)]
     for word in use.writes:
         problems += _write_problem(word, where)
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
@@ -206,6 +210,15 @@ def _file_problems(use: Use, where: Place) -> list[str]:
             if protected("/" + word.text.rstrip("/").rpartition("/")[2])
         ]
     return problems
+
+
+def _git_secret(word: Word, where: Place) -> bool:
+    """`HEAD:.env` and plain paths."""
+    return secret(Word(word.text.rpartition(":")[2]), where.cwd)
+
+
+def _leaves(word: Word, where: Place) -> bool:
+    return not word.text.startswith("-") and not inside(place(word.text, where.cwd), where.roots)
 
 
 def _vanishing(use: Use) -> list[Word]:
@@ -231,6 +244,8 @@ def _folder_problems(use: Use, where: Place) -> list[str]:
 
 def _write_problem(word: Word, where: Place) -> list[str]:
     path = place(word.text, where.cwd)
+    if path == "/dev/null":
+        return []
     if not word.literal:
         return [f"`{word.text}` may match files that nobody looked at"]
     if not where.certain:
@@ -243,7 +258,8 @@ def _write_problem(word: Word, where: Place) -> list[str]:
 
 
 def _written(use: Use, where: Place) -> tuple[str, ...]:
-    return tuple(place(word.text, where.cwd) for word in use.writes)
+    paths = (place(word.text, where.cwd) for word in use.writes)
+    return tuple(path for path in paths if path != "/dev/null")
 
 
 def _hardened(stage: Stage, use: Use) -> Stage:
