@@ -29,12 +29,19 @@ from assent.screen import SafeStream, make_safe
 
 
 class Output(Protocol):
+    def known(self, request: CallRequest) -> None:
+        """A call that goes on from an earlier run; its request is not among the events."""
+        ...
+
     def event(self, envelope: Envelope) -> None: ...
 
     def finish(self, summary: Summary) -> None: ...
 
 
 class JsonOutput:
+    def known(self, request: CallRequest) -> None:
+        pass
+
     def event(self, envelope: Envelope) -> None:
         pass
 
@@ -43,6 +50,9 @@ class JsonOutput:
 
 
 class StreamJsonOutput:
+    def known(self, request: CallRequest) -> None:
+        pass
+
     def event(self, envelope: Envelope) -> None:
         _write(sys.stdout, to_wire(envelope).decode() + "\n")
 
@@ -63,6 +73,9 @@ class TextOutput:
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
 
+    def known(self, request: CallRequest) -> None:
+        self._calls[request.call_id] = request
+
     def event(self, envelope: Envelope) -> None:
         match envelope.event:
             case TextDelta(text=text) if self._streams:
@@ -72,7 +85,7 @@ class TextOutput:
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
             case CallRequested(request=request):
-                self._calls[request.call_id] = request
+                self.known(request)
             case CallStarted(call_id=call_id):
                 self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
             case CallOutput(text=text):
