@@ -52,7 +52,7 @@ def load_settings(env: Mapping[str, str]) -> Settings:
     path = settings_file(env)
     try:
         text = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Settings()
     except OSError as error:
         raise BadSettings(f"cannot read {path}: {error.strerror}") from error

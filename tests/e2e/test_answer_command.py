@@ -9,9 +9,8 @@ def start_waiting(program: Program, *calls: dict[str, object], flags: tuple[str,
     """A run whose calls all wait for an answer."""
     model = program.scenario(asks_for(*calls), says("Done."))
     running = program.start("-p", "go", "-m", model, "--ask", "wait", "-o", "stream-json", *flags)
-    for _ in calls:
-        session = running.until_type("approval.requested")["session"]
-    return running, session
+    sessions = {running.until_type("approval.requested")["session"] for _ in calls}
+    return running, sessions.pop()
 
 
 def leave_waiting(program: Program, *calls: dict[str, object]) -> str:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 import assent
 
-PATIENCE = 40.0
+PATIENCE = 20.0
 """Seconds after which a test gives up; nothing that works takes a tenth of it."""
 
 Json = dict[str, Any]

@@ -54,6 +54,9 @@ CREATE TABLE IF NOT EXISTS inbox (
 """
 TITLE_LENGTH = 120
 
+_Row = tuple[int, float, int, bytes]
+"""A stored event: number, time, version, data."""
+
 
 class SqliteLog:
     """`folder` is made if it is missing; the database, its journal and the lock files live in it."""
@@ -143,14 +146,18 @@ class SqliteLog:
             raise lost_fence(fence.session)
 
     async def read(self, session: str, after: int = 0) -> list[Envelope]:
-        def job(db: sqlite3.Connection) -> list[tuple[int, float, int, bytes]]:
-            if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
+        def job(db: sqlite3.Connection) -> tuple[int, list[_Row]]:
+            counter = db.execute("SELECT next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
+            if counter is None:
                 raise no_such_session(session)
             found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq"
-            return db.execute(found, (session, after)).fetchall()
+            return counter[0], db.execute(found, (session, after)).fetchall()
 
-        rows = await self._writer.submit(job, reads=True)
-        return [_envelope(session, *row) for row in rows]
+        next_seq, rows = await self._writer.submit(job, reads=True)
+        envelopes = [_envelope(session, *row) for row in rows]
+        if [envelope.seq for envelope in envelopes] != list(range(after + 1, next_seq)):
+            raise LogDamaged(f"events of session {session} are missing from the log {self._path}")
+        return envelopes
 
     # --- commands ---
 
@@ -227,9 +234,11 @@ class SqliteLog:
 
     def _lock(self, session: str) -> None:
         """Held by the open file: the system lets go of it when this process ends, however it ends."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{session}.lock"
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise LogUnavailable(f"cannot lock session {session} with {path}: {error.strerror}") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -31,7 +31,8 @@ from assent.events import (
     TurnFinished,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
-from assent.scheduler.call import AwaitingApproval, Terminal, ToolCall, advance, begin
+from assent.scheduler.call import AwaitingApproval, IllegalTransition, Terminal, ToolCall, advance, begin
+from assent.session.log import LogDamaged
 
 
 class _CallsOf(Struct, frozen=True):
@@ -149,7 +150,11 @@ class SessionState:
 
 
 def fold(session: str, envelopes: list[Envelope]) -> SessionState:
+    """Raises LogDamaged for events that cannot have happened in this order."""
     state = SessionState(session)
     for envelope in envelopes:
-        state.apply(envelope)
+        try:
+            state.apply(envelope)
+        except (KeyError, IllegalTransition) as error:
+            raise LogDamaged(f"event {envelope.seq} of session {session} does not follow from those before") from error
     return state

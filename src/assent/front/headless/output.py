@@ -32,12 +32,19 @@ if TYPE_CHECKING:
 
 
 class Output(Protocol):
+    def known(self, request: CallRequest) -> None:
+        """A call that goes on from an earlier run; its request is not among the events."""
+        ...
+
     def event(self, envelope: Envelope) -> None: ...
 
     def finish(self, summary: Summary) -> None: ...
 
 
 class JsonOutput:
+    def known(self, request: CallRequest) -> None:
+        pass
+
     def event(self, envelope: Envelope) -> None:
         pass
 
@@ -46,6 +53,9 @@ class JsonOutput:
 
 
 class StreamJsonOutput:
+    def known(self, request: CallRequest) -> None:
+        pass
+
     def event(self, envelope: Envelope) -> None:
         _write(sys.stdout, to_wire(envelope).decode() + "\n")
 
@@ -67,6 +77,9 @@ class TextOutput:
         self._column_open = False
         self._line_start = True
 
+    def known(self, request: CallRequest) -> None:
+        self._calls[request.call_id] = request
+
     def event(self, envelope: Envelope) -> None:
         match envelope.event:
             case TextDelta(text=text) if self._streams:
@@ -78,7 +91,7 @@ class TextOutput:
             case ModelFallback(model=model, fallback=fallback, reason=reason):
                 self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
             case CallRequested(request=request):
-                self._calls[request.call_id] = request
+                self.known(request)
             case CallStarted(call_id=call_id):
                 self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
             case CallOutput(text=text):

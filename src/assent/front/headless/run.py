@@ -150,6 +150,8 @@ class HeadlessRun:
     async def until_done(self) -> int:
         known, prompts = self._runner.state.seq, self._runner.state.prompts
         self._events = self._runner.subscribe()
+        for call in self._runner.state.pending():
+            self._output.known(call.request)
         self._handle_signals()
         await self._runner.caught_up()
         if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:

@@ -1,0 +1,209 @@
+"""A log that cannot be written or read: a clear word, code 74, and no effect without a record of its start."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from support.program import Ended, Program, asks_for, says, shell
+
+CANARY = shell("echo x >> canary")
+
+
+def run(program: Program, *args: str, prefix: tuple[str, ...] = ()) -> Ended:
+    model = program.scenario(asks_for(CANARY), says("Done."))
+    given = ("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json", *args)
+    return program.run(*given, prefix=prefix)
+
+
+def check_refused(program: Program, ended: Ended, said: str) -> None:
+    assert (ended.code, ended.err) == (74, "")
+    assert (ended.result["status"], ended.result["error"]["type"]) == ("error", "storage")
+    assert said in ended.result["error"]["message"]
+    assert not (program.folder / "canary").exists()
+
+
+def a_file(program: Program) -> None:
+    program.home.write_text("not a folder")
+
+
+def below_a_file(program: Program) -> None:
+    program.home.write_text("not a folder")
+    program.env["ASSENT_HOME"] = str(program.home / "deeper")
+
+
+def where_nothing_can_be_made(program: Program) -> None:
+    program.env["ASSENT_HOME"] = "/proc/assent"
+
+
+def a_folder_in_place_of_the_log(program: Program) -> None:
+    (program.home / "assent.db").mkdir(parents=True)
+
+
+def no_database(program: Program) -> None:
+    program.home.mkdir()
+    (program.home / "assent.db").write_bytes(b"This is a letter to my aunt. " * 300)
+
+
+def a_newer_layout(program: Program) -> None:
+    program.home.mkdir()
+    db = sqlite3.connect(program.home / "assent.db")
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (a_file, "assent.db"),
+        (below_a_file, "assent.db"),
+        (where_nothing_can_be_made, "/proc/assent"),
+        (a_folder_in_place_of_the_log, "assent.db"),
+        (no_database, "is damaged"),
+        (a_newer_layout, "newer Assent"),
+    ],
+)
+def test_a_home_that_cannot_be_used_is_named_and_nothing_starts(
+    program: Program, spoil: Callable[[Program], None], said: str
+):
+    spoil(program)
+    check_refused(program, run(program), said)
+    for command in (["sessions", "list"], ["answer", "latest", "run", "yes"]):
+        ended = program.run(*command)
+        assert ended.code == 74
+        assert said in ended.err
+        assert "Traceback" not in ended.err
+
+
+@pytest.mark.spec("F11")
+def test_a_session_that_cannot_be_locked_is_not_opened(program: Program):
+    assert run(program).code == 0
+    (program.folder / "canary").unlink()
+    lock = program.home / f"{program.sessions()[0]}.lock"
+    lock.unlink()
+    lock.mkdir()
+    check_refused(program, run(program, "--resume"), "cannot lock session")
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="needs prlimit")
+@pytest.mark.parametrize("limit", [0, 20_000, 50_000])
+def test_a_log_that_cannot_grow_starts_nothing(program: Program, limit: int):
+    """A limit on the size of files acts like a disk that is full from the start, or soon after."""
+    ended = run(program, prefix=("prlimit", f"--fsize={limit}"))
+    check_refused(program, ended, "assent.db")
+
+
+@pytest.fixture
+def small_disk(program: Program) -> Iterator[Path]:
+    """A disk with next to no space; only root may make one."""
+    program.home.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400k,mode=700", "none", str(program.home)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no right to mount")
+    yield program.home
+    subprocess.run(["umount", "-l", str(program.home)], check=True)
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.spec("J2")
+def test_a_full_disk_stops_the_session_and_it_goes_on_when_there_is_space_again(program: Program, small_disk: Path):
+    assert run(program, "-o", "json").code == 0
+    session = program.sessions()[0]
+    events = program.events(session)
+    (program.folder / "canary").unlink()
+    ballast = small_disk / "ballast"
+    fill(ballast)
+    full = run(program, "--resume", session)
+    assert full.code == 74
+    assert "full" in full.result["error"]["message"] or "assent.db" in full.result["error"]["message"]
+    assert not (program.folder / "canary").exists()
+    ballast.unlink()
+    assert program.events(session)[: len(events)] == events
+    longer = program.scenario(asks_for(CANARY), says("Done."), says("Here."))
+    after = program.run("--resume", session, "-p", "again", "-m", longer)
+    assert (after.code, after.out) == (0, "Here.\n")
+
+
+def fill(path: Path) -> None:
+    """Takes what space there is."""
+    with path.open("wb", buffering=0) as file:
+        for size in (4096, 512, 1):
+            try:
+                while file.write(b"\0" * size):
+                    pass
+            except OSError:
+                continue
+
+
+# --- what was stored is damaged ---
+
+
+def make_session(program: Program) -> str:
+    assert run(program).code == 0
+    (program.folder / "canary").unlink()
+    return program.sessions()[0]
+
+
+def change(program: Program, sql: str) -> None:
+    db = sqlite3.connect(program.home / "assent.db")
+    db.execute(sql)
+    db.commit()
+    db.close()
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE events SET data = '{\"type\":\"call.sta' WHERE type = 'call.started'",
+        'UPDATE events SET data = \'{"type":"never.heard"}\' WHERE seq = 3',
+        "DELETE FROM events WHERE type = 'call.requested'",
+        "DELETE FROM events WHERE type = 'prompt.submitted'",
+        "UPDATE events SET v = 99 WHERE seq = 4",
+        "DELETE FROM events WHERE seq = 1",
+        "DELETE FROM events WHERE type = 'turn.finished'",
+        "UPDATE events SET data = replace(data, 'call.started', 'approval.answered') WHERE type = 'call.started'",
+    ],
+)
+def test_damage_in_the_middle_of_a_session_is_reported_and_never_a_shorter_story(program: Program, sql: str):
+    session = make_session(program)
+    change(program, sql)
+    for command in (["sessions", "show", session], ["answer", session, "run", "yes"], ["sessions", "fork", session]):
+        ended = program.run(*command)
+        assert (ended.code, ended.out) == (74, "")
+        assert f"session {session}" in ended.err
+        assert "Traceback" not in ended.err
+    ended = run(program, "--resume", session)
+    check_refused(program, ended, f"session {session}")
+
+
+@pytest.mark.spec("F11")
+def test_a_damaged_file_is_reported(program: Program):
+    make_session(program)
+    path = program.home / "assent.db"
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(size - 4096))
+    check_refused(program, run(program), "is damaged")
+
+
+@pytest.mark.spec("F11")
+def test_damage_of_one_session_leaves_the_others_alone(program: Program):
+    first, second = make_session(program), None
+    change(program, "DELETE FROM events WHERE type = 'call.requested'")
+    assert run(program).code == 0
+    second = next(session for session in program.sessions() if session != first)
+    assert program.run("sessions", "show", second).code == 0
+    assert program.run("sessions", "show", first).code == 74
+    assert len(program.run("sessions", "list").out.splitlines()) == 2
