@@ -109,9 +109,7 @@ def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]"
     return tuple(parse_allowed(item) for item in listed)
 
 
-def _request(
-    args: argparse.Namespace, settings: "Settings", rules: "tuple[Rule, ...]", prompt: str | None
-) -> "Run":
+def _request(args: argparse.Namespace, settings: "Settings", rules: "tuple[Rule, ...]", prompt: str | None) -> "Run":
     from assent.front.headless.run import Run
 
     return Run(

@@ -147,9 +147,12 @@ class HeadlessRun:
         try:
             await self._begin()
             await self._show_opening(opened_until)
+            self._output.flush()
             async for envelope in events:
                 if await self._show(envelope):
                     break
+                if events.caught_up:
+                    self._output.flush()
         finally:
             if self._asker is not None:
                 self._asker.stop()
