@@ -28,8 +28,8 @@ format: setup ## format and fix what can be fixed
 spec: setup ## print every row of the specification with the tests that prove it
 	@$(BIN)/python scripts/spec.py
 
-bench: setup ## measure, as ratios to a floor measured in the same run
-	@$(BIN)/python -m bench
+bench: setup ## measure, as ratios to a floor in the same run; BENCH="--quick startup" for less
+	@$(BIN)/python -m bench $(BENCH)
 
 clean: ## remove .venv and caches
 	rm -rf .venv .ruff_cache .hypothesis

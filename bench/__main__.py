@@ -1,6 +1,7 @@
 """`python -m bench [NAME …] [--quick]`: run all benchmarks or the named ones, print one table."""
 
 import argparse
+import os
 import sys
 
 from bench import chunks, first_request, memory, rounds, scheduler, startup
@@ -27,8 +28,16 @@ def main() -> int:
     for name in options.names or BENCHMARKS:
         print_title(name, BENCHMARKS[name].__doc__ or "")
         missed += print_rows(BENCHMARKS[name].measure(options.quick))
-    print(f"\n{missed or 'No'} goal{'' if missed == 1 else 's'} missed.")
+    print(f"\n{missed or 'No'} goal{'' if missed == 1 else 's'} missed. {_machine()}")
     return 0
+
+
+def _machine() -> str:
+    busy, cores = os.getloadavg()[0], os.cpu_count() or 1
+    warning = (
+        "" if busy < cores else " Others are using it: only the ratios count, and repeat what is close to its goal."
+    )
+    return f"Load {busy:.1f} on {cores} cores.{warning}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A reply of 20,000 small chunks: CPU for each above a run with one, against the minimal client."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from bench.measure import Sample, interleaved
@@ -20,7 +21,7 @@ def measure(quick: bool) -> Iterator[Row]:
             "json": lambda scenario: provider.assent(scenario, "-o", "json"),
             "stream-json": lambda scenario: provider.assent(scenario, "-o", "stream-json"),
         }
-        contestants = {name: lambda run=run: _cpu_per_chunk(run) for name, run in programs.items()}
+        contestants = {name: partial(_cpu_per_chunk, program) for name, program in programs.items()}
         medians = interleaved(contestants, runs=3 if quick else 9)
     for name in ("text", "json"):
         yield Row(f"a chunk, {name} into a pipe", medians[name], "µs", medians["floor"], RATIO)

@@ -8,10 +8,14 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+import assent as measured
+
 LAUNCHER = Path(__file__).with_name("launch.py")
 FLOOR = [sys.executable, str(Path(__file__).with_name("floor.py"))]
 BARE = [sys.executable, "-c", "pass"]
-KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONPATH", "TMPDIR")
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
+SOURCE = {"PYTHONPATH": str(Path(measured.__file__).parent.parent)}
+"""What this process imports is what the programs run, whatever else is installed."""
 
 
 class Sample(NamedTuple):
@@ -37,7 +41,7 @@ def run(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | N
             [sys.executable, "-I", "-S", str(LAUNCHER), str(theirs), *argv],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env={name: os.environ[name] for name in KEPT if name in os.environ} | dict(env or {}),
+            env={name: os.environ[name] for name in KEPT if name in os.environ} | SOURCE | dict(env or {}),
             cwd=cwd,
             pass_fds=(theirs,),
         )

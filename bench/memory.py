@@ -1,6 +1,7 @@
 """Peak resident memory: one short reply, and one command that prints 20 MB."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from bench.measure import Sample, interleaved
 from bench.provider import SHORT, Provider, shell_rounds
@@ -18,7 +19,11 @@ def measure(quick: bool) -> Iterator[Row]:
             "the minimal client, one short reply": lambda: provider.floor(SHORT),
             "the minimal client, 20 MB": lambda: provider.floor(FLOOD),
         }
-        contestants = {name: lambda run=run: run().megabytes for name, run in programs.items()}
+        contestants = {name: partial(_peak, program) for name, program in programs.items()}
         medians = interleaved(contestants, runs=2 if quick else 5)
     for name, peak in medians.items():
         yield Row(name, peak, "MB", most=None if "minimal" in name else MEGABYTES)
+
+
+def _peak(program: Callable[[], Sample]) -> float:
+    return program().megabytes

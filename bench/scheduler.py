@@ -1,7 +1,7 @@
 """The scheduler's cost per call in batches of no-op calls: it must not grow with the batch.
 
 Each call goes the whole way (requested, scheduled, started, finished), every step recorded. The floor is the cost per
-call in a batch of 100; in a batch of 10 the fixed cost of a batch and of its commits is shared by few.
+call in a batch of 100; in a batch of 10 the fixed cost of a batch and of its synced commits is shared by few.
 """
 
 import asyncio
@@ -9,10 +9,12 @@ import gc
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
+from assent.cli import collect_rarely
 from assent.events import CallRequest
 from assent.policy.rules import Policy
 from assent.scheduler.scheduler import Scheduler
@@ -31,6 +33,8 @@ from bench.report import Row
 SIZES = (10, 100, 1_000, 10_000)
 BASE = 100
 RATIO = 1.3
+
+Clock = Callable[[], float]
 
 
 class NoParams(Struct):
@@ -57,44 +61,46 @@ class NoOpTool(Tool[NoParams]):
 
 
 def measure(quick: bool) -> Iterator[Row]:
+    collect_rarely()  # as every run of Assent does
     with tempfile.TemporaryDirectory(prefix="assent-bench-") as folder:
-        logs: dict[str, Callable[[], SessionLog]] = {
-            "memory log": MemoryLog,
-            "SQLite log": lambda: SqliteLog(Path(folder)),
-        }
-        for name, make_log in logs.items():
-            yield from _rows(name, make_log, runs=3 if quick else 7)
+        runs = 3 if quick else 7
+        yield from _rows("memory, CPU", MemoryLog, time.process_time, runs)
+        yield from _rows("SQLite, CPU", lambda: SqliteLog(Path(folder)), time.process_time, runs)
+        yield from _rows("SQLite, wall", lambda: SqliteLog(Path(folder)), time.perf_counter, runs)
 
 
-def _rows(name: str, make_log: Callable[[], SessionLog], runs: int) -> Iterator[Row]:
-    contestants = {str(size): lambda size=size: asyncio.run(_per_call(make_log, size)) for size in SIZES}
-    medians = interleaved(contestants, runs)
+def _rows(name: str, make_log: Callable[[], SessionLog], clock: Clock, runs: int) -> Iterator[Row]:
+    medians = interleaved({str(size): partial(_run, make_log, clock, size) for size in SIZES}, runs)
     base = medians[str(BASE)]
     for size in SIZES:
         goal = RATIO if size > BASE else None
-        yield Row(f"{name}, a call in a batch of {size:,}", medians[str(size)], "µs", base, goal)
+        yield Row(f"{name}: a call of {size:,}", medians[str(size)], "µs", base, goal)
 
 
-async def _per_call(make_log: Callable[[], SessionLog], size: int) -> float:
+def _run(make_log: Callable[[], SessionLog], clock: Clock, size: int) -> float:
+    return asyncio.run(_per_call(make_log, clock, size))
+
+
+async def _per_call(make_log: Callable[[], SessionLog], clock: Clock, size: int) -> float:
     """Microseconds, over enough batches that the clock does not matter; each batch has a session of its own."""
     log = make_log()
     batches = max(1, 1_000 // size)
     took = 0.0
     for _ in range(batches):
-        took += await _batch(log, size)
+        took += await _batch(log, clock, size)
     await log.close()
     return took / (batches * size) * 1e6
 
 
-async def _batch(log: SessionLog, size: int) -> float:
+async def _batch(log: SessionLog, clock: Clock, size: int) -> float:
     session = await create_session(log, "/", "none", "default")
     fence = await log.acquire(session)
     journal = SessionJournal(log, fence, fold(session, await log.read(session)), Hub())
     scheduler = Scheduler(session, Registry([NoOpTool()]), Policy((), "default"), journal)
     requests = [CallRequest(f"c{n}", "no_op", {}, "p") for n in range(size)]
     gc.collect()  # what the batch before left behind is not this one's cost
-    started = time.process_time()
+    started = clock()
     await scheduler.schedule(requests).results()
-    took = time.process_time() - started
+    took = clock() - started
     await log.release(fence)
     return took

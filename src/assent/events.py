@@ -24,7 +24,11 @@ GateKind = Literal["batch", "eager"]
 
 
 class EventBase(Struct, frozen=True, gc=False, tag_field="type", omit_defaults=True):
-    """Common shape. No event may use the envelope's names: seq, ts, session, v."""
+    """Common shape. No event may use the envelope's names: seq, ts, session, v.
+
+    `gc=False`, here and for all that events are made of: frozen trees of plain data cannot form cycles, so the
+    collector need not walk through them again and again.
+    """
 
 
 # --- durable ---

@@ -36,7 +36,9 @@ class AgentLoop:
         self._history = history
         self._usage = usage
         self._max_turns = max_turns
-        self.cancel_reason = ""
+        self._begun = False
+        self._cancel_wanted = False
+        self._cancel_reason = ""
         self.closing = False
         """Set when the session is being closed: the model is not asked again."""
 
@@ -44,7 +46,10 @@ class AgentLoop:
         """Carries a prompt to its end, which is recorded whatever it is. `unfinished` are calls left by a crash."""
         failure: Failure | None = None
         before = self._usage()
+        self._begun = True
         try:
+            if self._cancel_wanted:
+                raise asyncio.CancelledError
             status = await self._until_done(prompt_id, unfinished)
         except asyncio.CancelledError:
             status = "cancelled"
@@ -54,9 +59,20 @@ class AgentLoop:
             raise  # the turn is not over: it goes on when the session is opened again
         except Exception as error:
             status, failure = "failed", Failure("internal_error", f"{type(error).__name__}: {error}")
+        finally:
+            self._begun = self._cancel_wanted = False
         used = _difference(self._usage(), before)
         await self._journal.record(TurnFinished(prompt_id, status, failure, used))
         return status
+
+    def cancel(self, task: "asyncio.Task[None]", reason: str) -> None:
+        """Ends the turn that runs in `task`. One that has not begun ends as soon as it does: a task cancelled that
+        early would not run at all, and never record its end.
+        """
+        self._cancel_wanted = True
+        self._cancel_reason = reason or "The user cancelled the turn."
+        if self._begun and not task.cancelling():
+            task.cancel()
 
     async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> TurnStatus:
         guard = LoopGuard()
@@ -83,7 +99,7 @@ class AgentLoop:
         try:
             return await batch.results()
         except asyncio.CancelledError:
-            self._scheduler.cancel(batch, self.cancel_reason or "The user cancelled the turn.")
+            self._scheduler.cancel(batch, self._cancel_reason or "Assent was closed.")
             await batch.results()
             raise
 

@@ -28,10 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def collect_rarely() -> None:
-    """The cycle collector looks at all that lives, again and again, while we hold on to nearly all that we make.
+    """Looks for garbage in cycles less often: nearly all that we make (events, calls, modules) stays, and is looked at.
 
-    With its usual thresholds it takes a tenth of the start, and as much time as the scheduler itself where thousands
-    of calls are under way.
+    With the usual thresholds that takes as much time as the scheduler itself where thousands of calls are under way.
     """
     gc.set_threshold(50_000, 20, 50)
 

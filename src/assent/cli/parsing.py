@@ -9,7 +9,7 @@ from assent import exits
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Knows the width of the terminal; argparse would import shutil to learn it, at every start."""
+    """Finds the terminal's width itself: argparse would import shutil for it, and at every start, not only for help."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)

@@ -62,8 +62,8 @@ class Life:
         self.action: Action | None = None
         """What was judged last; judged again when a mode or a grant changes."""
         self.task: asyncio.Task[None] | None = None
-        self.changed = asyncio.Event()
-        """Set by every transition, so that whoever waits looks again."""
+        self.changed: asyncio.Event | None = None
+        """Made while the life waits for its answer; set by every transition, so that it looks again."""
         self.answerable = asyncio.Event()
         """Set when the life waits for its answer; a call from the log is built and judged anew before that."""
         self.recorded: Awaitable[None] | None = None

@@ -176,7 +176,7 @@ class Scheduler:
     async def _until_answered(self, life: Life) -> None:
         life.answerable.set()
         while isinstance(life.call, AwaitingApproval):
-            life.changed.clear()
+            life.changed = asyncio.Event()
             expires = life.call.approval.expires_at
             patience = None if expires is None else max(0.0, expires - self._clock())
             try:

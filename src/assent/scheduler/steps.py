@@ -63,7 +63,8 @@ class Steps:
                 call = advance(call, event)
         life.call = call
         life.recorded = self._journal.record(*events)
-        life.changed.set()
+        if life.changed is not None:
+            life.changed.set()
         return life.recorded
 
     # --- towards a decision ---

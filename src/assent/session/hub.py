@@ -23,6 +23,11 @@ class Subscription:
         self._unread.append(envelope)
         self._more.set()
 
+    @property
+    def caught_up(self) -> bool:
+        """Whether everything that happened so far was read."""
+        return not self._unread
+
     def close(self) -> None:
         self._closed = True
         self._more.set()

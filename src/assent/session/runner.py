@@ -261,7 +261,6 @@ class Runner:
         submitted = PromptSubmitted(prompt_id, command.text, command.by, item.key)
         await self._journal.record(submitted, CommandTaken(item.key, command.by), taken=(item.key,))
         self._turn = asyncio.create_task(self._run_turn(prompt_id), name="turn")
-        await asyncio.sleep(0)  # let it begin: a task that is cancelled before it did would never record its end
 
     async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None) -> None:
         try:
@@ -277,9 +276,7 @@ class Runner:
     def _cancel_turn(self, command: CancelTurn) -> None:
         if self._turn is None:
             raise Refused("nothing is running that could be cancelled")
-        if not self._turn.cancelling():
-            self._loop.cancel_reason = command.reason
-            self._turn.cancel()
+        self._loop.cancel(self._turn, command.reason)
 
     def _pick_up_unfinished(self) -> None:
         """Goes on where an earlier process stopped. Calls that had started are not run again."""

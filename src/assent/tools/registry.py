@@ -14,6 +14,7 @@ class Registry:
     def __init__(self, tools: Iterable[AnyTool] = (), *, exclude: Iterable[str] = ()) -> None:
         self._tools: dict[str, AnyTool] = {}
         self._excluded = frozenset(exclude)
+        self._declarations: tuple[Declaration, ...] | None = None
         for tool in tools:
             self.add(tool)
 
@@ -23,6 +24,7 @@ class Registry:
         if tool.name in self._tools:
             raise DuplicateTool(f"two tools are called {tool.name!r}")
         self._tools[tool.name] = tool
+        self._declarations = None
 
     def get(self, name: str) -> AnyTool | None:
         return self._tools.get(name)
@@ -34,7 +36,10 @@ class Registry:
         return list(self._tools)
 
     def declarations(self) -> tuple[Declaration, ...]:
-        return tuple(Declaration(tool.name, tool.description, tool.schema()) for tool in self)
+        """Every request carries them, so the schemas are made once."""
+        if self._declarations is None:
+            self._declarations = tuple(Declaration(tool.name, tool.description, tool.schema()) for tool in self)
+        return self._declarations
 
     def not_found(self, name: str) -> str:
         """What to tell the model that asked for a tool we do not have."""

@@ -38,6 +38,10 @@ class Output(Protocol):
 
     def event(self, envelope: Envelope) -> None: ...
 
+    def flush(self) -> None:
+        """Nothing more comes for the moment: what was held back goes out."""
+        ...
+
     def finish(self, summary: Summary) -> None: ...
 
 
@@ -48,19 +52,28 @@ class JsonOutput:
     def event(self, envelope: Envelope) -> None:
         pass
 
+    def flush(self) -> None:
+        pass
+
     def finish(self, summary: Summary) -> None:
         _write(sys.stdout, msgspec.json.format(msgspec.json.encode(summary)).decode() + "\n")
 
 
 class StreamJsonOutput:
+    """Deltas come in bursts; the lines of a burst leave together."""
+
     def known(self, request: CallRequest) -> None:
         pass
 
     def event(self, envelope: Envelope) -> None:
-        _write(sys.stdout, to_wire(envelope).decode() + "\n")
+        sys.stdout.buffer.write(to_wire(envelope) + b"\n")
+
+    def flush(self) -> None:
+        sys.stdout.buffer.flush()
 
     def finish(self, summary: Summary) -> None:
-        _write(sys.stdout, msgspec.json.encode(summary).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.encode(summary) + b"\n")
+        self.flush()
 
 
 class TextOutput:
@@ -100,6 +113,9 @@ class TextOutput:
                 self._finished(envelope.event)
             case _:
                 pass
+
+    def flush(self) -> None:
+        pass  # every piece is written at once
 
     def finish(self, summary: Summary) -> None:
         self._end_line()

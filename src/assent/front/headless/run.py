@@ -169,9 +169,12 @@ class HeadlessRun:
         if not self._left:
             await self._begin()
         await self._show_opening(known)
+        self._output.flush()
         async for envelope in events:
             if await self._show(envelope):
                 break
+            if events.caught_up:
+                self._output.flush()
 
     def _leave_if_nobody_can_answer(self) -> None:
         """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
