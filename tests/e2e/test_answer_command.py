@@ -38,6 +38,26 @@ def test_an_answer_from_another_process_lets_the_call_run_once(program: Program)
     assert decided["decision"]["by"].startswith("ann@pid")
 
 
+@pytest.mark.spec("F1")
+@pytest.mark.spec("A3")
+def test_every_step_of_a_call_is_in_the_stream_in_its_order(program: Program):
+    running, session = start_waiting(program, shell("echo hello"))
+    with running:
+        program.run("answer", session, "run", "yes")
+        ended = running.wait()
+    steps = [line["type"] for line in ended.lines if line["type"].startswith(("call.", "approval."))]
+    assert steps == [
+        "call.requested",
+        "approval.requested",
+        "approval.answered",
+        "call.scheduled",
+        "call.started",
+        "call.process",
+        "call.output",
+        "call.finished",
+    ]
+
+
 @pytest.mark.spec("C10")
 @pytest.mark.spec("B8")
 def test_a_no_carries_its_reason_to_the_model_and_leaves_the_sibling_alone(program: Program):

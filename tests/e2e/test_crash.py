@@ -110,6 +110,22 @@ def test_a_prompt_that_was_accepted_is_carried_out_after_a_crash(program: Progra
 
 
 @pytest.mark.spec("J2")
+@pytest.mark.spec("F2")
+async def test_a_turn_whose_last_reply_is_in_the_log_is_over_and_the_model_is_not_asked_again(program: Program):
+    """Killed between the reply and the end of the turn."""
+    async with FakeGemini({"replies": [says("That is all."), says("never")]}) as fake:
+        env = {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": fake.url, "ASSENT_FAILPOINTS": os.devnull}
+        # Six commits: create, take, open, put, submit, reply; two hits each.
+        killed = await program.run_beside("-p", "go", env=env | {"ASSENT_FAILPOINT_KILL": "12"})
+        assert killed.code == -signal.SIGKILL
+        assert program.events()[-1]["type"] == "model.message"
+        ended = await program.run_beside("--resume", program.sessions()[0], "-o", "json", env=env)
+        assert len(fake.requests) == 1
+    assert (ended.code, ended.result["status"]) == (0, "success")
+    assert program.events()[-1]["status"] == "completed"
+
+
+@pytest.mark.spec("J2")
 def test_a_write_that_was_interrupted_leaves_the_old_file_or_the_new_one(program: Program):
     """Killed at every fail point of a write; the file is never anything in between."""
     old, new = "old\n" * 5_000, "new\n" * 5_000

@@ -158,10 +158,10 @@ def test_the_recording_run_passes_every_fail_point_there_is(tmp_path: Path):
 @pytest.mark.spec("F11")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_killed_at_any_fail_point_nothing_runs_twice_and_nothing_acknowledged_is_lost(tmp_path: Path, share: int):
-    hits = len(record(tmp_path / "recorded"))
+    hits = len(record(tmp_path / "recorded")) + SHARES  # some more: how commits are grouped differs from run to run
     for at in range(1 + share, hits + 1, SHARES):
         rehearsal = Rehearsal(tmp_path / f"killed-at-{at}")
-        assert rehearsal.run(Path(os.devnull), at).code in (-signal.SIGKILL, 0)  # 0: commits were grouped differently
+        assert rehearsal.run(Path(os.devnull), at).code in (-signal.SIGKILL, 0)  # 0: it ended before
         rehearsal.recover(Path(os.devnull))
         rehearsal.check()
 

@@ -77,8 +77,9 @@ def test_stream_json_prints_every_event_as_it_is_in_the_log_and_then_the_result(
 
 
 @pytest.mark.spec("G6")
-def test_the_prompt_may_come_from_standard_input(program: Program):
-    ended = program.run("-m", program.scenario(says("Yes.")), stdin="is this read?\n")
+@pytest.mark.parametrize("flags", [[], ["-p", "-"]])
+def test_the_prompt_may_come_from_standard_input(program: Program, flags: list[str]):
+    ended = program.run(*flags, "-m", program.scenario(says("Yes.")), stdin="is this read?\n")
     assert (ended.code, ended.out) == (0, "Yes.\n")
     assert program.events_of_type("prompt.submitted")[0]["text"] == "is this read?\n"
 

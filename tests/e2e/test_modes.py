@@ -1,5 +1,7 @@
 """Who decides when nobody is there: modes, allow-lists, and the refusal of everything else."""
 
+import os
+
 import pytest
 
 from support.fake_gemini import FakeGemini
@@ -95,6 +97,21 @@ def test_allowed_tools_need_no_question_and_nothing_beyond_them_is_allowed(
 def test_plan_mode_is_stronger_than_an_allowed_tool(program: Program):
     finished = run_batch(program, "--approval-mode", "plan", "--allowed-tools", "write_file,run_shell_command")
     assert statuses(finished) == {"run": "error", "write": "error", "read": "success"}
+
+
+@pytest.mark.spec("D1")
+@pytest.mark.spec("B6")
+def test_the_commands_of_a_batch_run_side_by_side(program: Program):
+    """Each waits for the other: one after the other they would wait for ever."""
+    os.mkfifo(program.folder / "here")
+    os.mkfifo(program.folder / "there")
+    one = shell("echo from one > here; cat there", "one")
+    two = shell("cat here; echo from two > there", "two")
+    model = program.scenario(asks_for(one, two), says("Done."))
+    ended = program.run("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json")
+    assert ended.result["stats"]["tools"]["success"] == 2
+    displays = {event["call_id"]: event["display"]["text"] for event in ended.of_type("call.finished")}
+    assert displays == {"one": "from two\n", "two": "from one\n"}
 
 
 @pytest.mark.spec("F10")

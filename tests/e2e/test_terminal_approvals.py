@@ -9,7 +9,7 @@ import pytest
 from support.program import Json, Program, asks_for, says, shell, write
 from support.terminal import Terminal
 
-OFFER = "[n] no (add a reason after it: n not now) >"
+OFFER = "n]:"
 CANARY = shell("echo x >> canary")
 
 

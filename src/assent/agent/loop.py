@@ -42,15 +42,18 @@ class AgentLoop:
         self.closing = False
         """Set when the session is being closed: the model is not asked again."""
 
-    async def run(self, prompt_id: str, unfinished: Batch | None = None) -> TurnStatus:
-        """Carries a prompt to its end, which is recorded whatever it is. `unfinished` are calls left by a crash."""
+    async def run(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> TurnStatus:
+        """Carries a prompt to its end, which is recorded whatever it is.
+
+        After a crash `unfinished` are the calls that it left, and `ended` is set when only the record is missing.
+        """
         failure: Failure | None = None
         before = self._usage()
         self._begun = True
         try:
             if self._cancel_wanted:
                 raise asyncio.CancelledError
-            status = await self._until_done(prompt_id, unfinished)
+            status = ended or await self._until_done(prompt_id, unfinished)
         except asyncio.CancelledError:
             status = "cancelled"
         except ModelError as error:

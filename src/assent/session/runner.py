@@ -27,6 +27,7 @@ from assent.events import (
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
+    TurnStatus,
 )
 from assent.models.base import Model
 from assent.parts import Call
@@ -262,9 +263,9 @@ class Runner:
         await self._journal.record(submitted, CommandTaken(item.key, command.by), taken=(item.key,))
         self._turn = asyncio.create_task(self._run_turn(prompt_id), name="turn")
 
-    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None) -> None:
+    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> None:
         try:
-            await self._loop.run(prompt_id, unfinished)
+            await self._loop.run(prompt_id, unfinished, ended)
         except Parked:
             pass
         except LogError:
@@ -289,7 +290,8 @@ class Runner:
         if strays:
             self._keep(self._scheduler.restore(strays))
         if self.state.open_prompt is not None:
-            self._turn = asyncio.create_task(self._run_turn(self.state.open_prompt, batch), name="turn")
+            turn = self._run_turn(self.state.open_prompt, batch, self.state.unrecorded_end)
+            self._turn = asyncio.create_task(turn, name="turn")
 
     def _again(self, newest: tuple[Call, ...]) -> Batch:
         known = [self.state.calls[call.call_id] for call in newest if call.call_id in self.state.calls]

@@ -29,6 +29,7 @@ from assent.events import (
     TextDelta,
     ThoughtDelta,
     TurnFinished,
+    TurnStatus,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
 from assent.scheduler.call import AwaitingApproval, IllegalTransition, Terminal, ToolCall, advance, begin
@@ -56,6 +57,8 @@ class SessionState:
         self.prompts = 0
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
+        self.unrecorded_end: TurnStatus | None = None
+        """Set between the reply that ends a turn and the record of that end."""
         self.usage = Usage()
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
@@ -91,7 +94,7 @@ class SessionState:
         match event:
             case PromptSubmitted():
                 self.prompts += 1
-                self.open_prompt = event.prompt_id
+                self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
                 self._history.append(UserMessage((Text(event.text),)))
             case ModelReplied():
@@ -101,8 +104,10 @@ class SessionState:
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
                 if calls:
                     self._history.append(_CallsOf(calls))
+                else:
+                    self.unrecorded_end = "cancelled" if event.finish == "cancelled" else "completed"
             case TurnFinished():
-                self.open_prompt = None
+                self.open_prompt = self.unrecorded_end = None
 
     def _settle(self, event: Event) -> None:
         match event:
