@@ -186,7 +186,7 @@ def test_ctrl_c_at_a_question_cancels_the_turn(program: Program):
 def test_ctrl_c_ends_a_running_command_and_keeps_its_output(program: Program):
     os.mkfifo(program.folder / "fifo")
     with ask(program, shell("echo begun; cat fifo"), flags=("--approval-mode", "yolo")) as terminal:
-        terminal.until("\nbegun")
+        terminal.until("│ begun")
         terminal.interrupt()
         assert terminal.wait() == 130
     (finished,) = program.events_of_type("call.finished")

@@ -51,7 +51,7 @@ class AgentLoop:
         before = self._usage()
         self._begun = True
         try:
-            if self._cancel_wanted:
+            if self._cancel_wanted or self.closing:
                 raise asyncio.CancelledError
             status = ended or await self._until_done(prompt_id, unfinished)
         except asyncio.CancelledError:

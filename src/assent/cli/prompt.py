@@ -82,6 +82,7 @@ def _run(args: argparse.Namespace) -> int:
         settings = load_settings(os.environ)
         rules = _rules(args, settings)
         prompt = _prompt(args.prompt, resuming=args.resume is not None)
+        place = (_folder(), _asking(args.ask))
     except BadSettings as error:
         return _refuse(args, "config", error)
     except (BadRule, BadInput) as error:
@@ -93,7 +94,7 @@ def _run(args: argparse.Namespace) -> int:
 
     from assent.front.headless.run import run
 
-    return asyncio.run(run(_request(args, settings, rules, prompt), log))
+    return asyncio.run(run(_request(args, settings, rules, prompt, *place), log))
 
 
 def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
@@ -118,7 +119,14 @@ def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]"
     return tuple(parse_allowed(item) for item in listed)
 
 
-def _request(args: argparse.Namespace, settings: "Settings", rules: "tuple[Rule, ...]", prompt: str | None) -> "Run":
+def _request(
+    args: argparse.Namespace,
+    settings: "Settings",
+    rules: "tuple[Rule, ...]",
+    prompt: str | None,
+    folder: str,
+    asking: "Asking",
+) -> "Run":
     from assent.front.headless.run import Run
 
     return Run(
@@ -128,9 +136,9 @@ def _request(args: argparse.Namespace, settings: "Settings", rules: "tuple[Rule,
         settings=settings,
         rules=rules,
         output=args.output_format,
-        asking=_asking(args.ask),
+        asking=asking,
         resume=args.resume,
-        folder=_folder(),
+        folder=folder,
     )
 
 

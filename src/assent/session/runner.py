@@ -140,7 +140,6 @@ class Runner:
         await self._journal.record(SessionOpened(self._fence.token, self._options.client))
         self._unwatch = self._log.watch(self.session, self._news.set)
         self._pick_up_unfinished()
-        self._news.set()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -152,12 +151,13 @@ class Runner:
     async def close(self) -> None:
         """Stops what runs, keeps what waits for a person, and gives the session back."""
         self._loop.closing = True
-        if self._inbox_task is not None:
-            self._inbox_task.cancel()
+        self._news.set()
         if self._turn is not None and not self._scheduler.busy:
-            self._turn.cancel()
+            self._loop.cancel(self._turn, "Assent was closed.")
         await self._scheduler.park()
-        tasks = [task for task in (self._inbox_task, self._turn, *self._local) if task is not None]
+        if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
+            await asyncio.gather(self._inbox_task, return_exceptions=True)
+        tasks = [task for task in (self._turn, *self._local) if task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._unwatch is not None:
             self._unwatch()
@@ -199,12 +199,13 @@ class Runner:
 
     async def _take_commands(self) -> None:
         try:
-            while True:
+            while not self._loop.closing:
+                for item in await self._log.inbox(self.session):
+                    if not self._loop.closing:
+                        await self._take(item)
+                self._caught_up.set()
                 await self._news.wait()
                 self._news.clear()
-                for item in await self._log.inbox(self.session):
-                    await self._take(item)
-                self._caught_up.set()
         except LogError:
             self._hub.close()  # the journal keeps the reason in `failure`
         finally:
