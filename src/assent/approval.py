@@ -39,6 +39,8 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True)
     diff: str
     old: str | None
     new: str
+    protected: str = ""
+    """Why this file is asked about even where edits run by themselves, e.g. because it configures Assent."""
 
 
 class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):
@@ -46,6 +48,7 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True)
 
     command: str
     roots: tuple[str, ...]
+    """The programs it names, as the shell gate sees them."""
     directory: str
     risk: Risk
     risk_reason: str
@@ -67,30 +70,27 @@ class McpDetails(Struct, frozen=True, gc=False, tag="mcp"):
 Details = EditDetails | ExecDetails | InfoDetails | McpDetails
 
 
+GrantKind = Literal["exact", "subcommand", "program", "file", "folder", "tool", "server", "domain"]
+
+
 class Grant(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A standing permission that a person gave while answering: what it covers, who gave it, and from which call."""
+    """A standing permission for this session: what it covers, until when, who gave it, and from which call."""
 
     id: str
-    kind: Literal["exact", "file", "tool", "server", "domain"]
+    kind: GrantKind
     tool: str
+    reach: str
+    """What it covers, in words, exactly as shown before it was given."""
     value: str = ""
-    """The exact command, file, server or domain; empty for a whole tool."""
+    """The file, folder, server or domain."""
+    exact: tuple[tuple[str, ...], ...] = ()
+    """Commands that are allowed word for word, with no other word."""
+    prefixes: tuple[tuple[str, ...], ...] = ()
+    """First words of commands that are allowed as far as the shell gate finds them harmless."""
     by: str = ""
     from_call: str = ""
-
-    def reach(self) -> str:
-        """The grant in words, as shown before it is given."""
-        match self.kind:
-            case "exact":
-                return f"exactly `{self.value}`, for this session"
-            case "file":
-                return f"changes of {self.value} by {self.tool}, for this session"
-            case "tool":
-                return f"every call of {self.tool}, for this session"
-            case "server":
-                return f"every tool of the server {self.value}, for this session"
-            case "domain":
-                return f"requests to {self.value} by {self.tool}, for this session"
+    expires_at: float | None = None
+    max_uses: int | None = None
 
 
 class Approval(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -102,8 +102,8 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True):
     options: tuple[Outcome, ...]
     why: str
     """Why it is asked, in one sentence."""
-    always: Grant | None = None
-    """What `proceed_always` would grant."""
+    scopes: tuple[Grant, ...] = ()
+    """What `proceed_always` may grant, the narrowest first; the answer chooses by id."""
     expires_at: float | None = None
 
 
@@ -117,3 +117,5 @@ class Decision(Struct, frozen=True, gc=False, omit_defaults=True):
     edited: bool = False
     """The person changed the arguments; the model is told."""
     digest: str = ""
+    rule: str = ""
+    """The rule that decided and where it is written, or the id of the grant."""

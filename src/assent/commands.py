@@ -30,6 +30,12 @@ class Answer(CommandBase, frozen=True, tag="answer"):
     """New content for the file the call would write."""
     args: JsonObject | None = None
     """New arguments for the call."""
+    scope: str = ""
+    """With "always": the id of the scope that was chosen; the narrowest when empty."""
+    grant_seconds: float | None = None
+    """With "always": how long it holds; for the session when None."""
+    grant_uses: int | None = None
+    """With "always": for how many calls it holds."""
     by: str = ""
 
 
@@ -49,6 +55,11 @@ class SetMode(CommandBase, frozen=True, tag="set_mode"):
     by: str = ""
 
 
+class RevokeGrant(CommandBase, frozen=True, tag="revoke_grant"):
+    grant_id: str
+    by: str = ""
+
+
 class RunTool(CommandBase, frozen=True, tag="run_tool"):
     """A person runs a tool directly; the result stays with the person."""
 
@@ -57,7 +68,7 @@ class RunTool(CommandBase, frozen=True, tag="run_tool"):
     by: str = ""
 
 
-Command = Submit | Answer | CancelTurn | CancelCall | SetMode | RunTool
+Command = Submit | Answer | CancelTurn | CancelCall | SetMode | RevokeGrant | RunTool
 
 _decoder: "msgspec.json.Decoder[Command]" = msgspec.json.Decoder(Command)
 

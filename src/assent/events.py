@@ -138,6 +138,11 @@ class GrantAdded(EventBase, frozen=True, tag="grant.added"):
     grant: Grant
 
 
+class GrantRevoked(EventBase, frozen=True, tag="grant.revoked"):
+    grant_id: str
+    by: str
+
+
 class ModeChanged(EventBase, frozen=True, tag="mode.changed"):
     mode: Mode
     by: str
@@ -172,6 +177,7 @@ DurableEvent = (
     | CallStarted
     | CallFinished
     | GrantAdded
+    | GrantRevoked
     | ModeChanged
     | TurnFinished
     | CommandTaken

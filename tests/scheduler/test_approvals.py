@@ -33,7 +33,7 @@ async def test_each_kind_of_question_has_its_own_details():
     details = [desk.approval(f"c{n}").details for n in (1, 2, 3, 4)]
     assert details == [
         EditDetails("/w/f", "-old\n+new", "old", "new"),
-        ExecDetails("make all", ("make",), "/w", "low", "it is a test"),
+        ExecDetails("make all", ("make",), "/w", "medium", "It runs the recipes of a Makefile."),
         InfoDetails("fetch https://example.org/a", ("https://example.org/a",)),
         McpDetails("notes", "add", {"text": "x"}),
     ]
@@ -383,9 +383,9 @@ async def test_an_unanswered_question_expires_and_never_becomes_a_yes():
 async def test_an_always_answer_is_recorded_as_a_grant_with_its_origin():
     desk = Desk()
     batch = await asked(desk, "run_note", text="make")
-    shown = desk.approval("c1").always
+    shown = desk.approval("c1").scopes[0]
     await desk.answer("c1", "proceed_always", by="ann")
     await batch.results()
     (event,) = desk.recorded(GrantAdded)
-    assert shown is not None and event.grant.reach() == shown.reach() == "exactly `make`, for this session"
+    assert event.grant.reach == shown.reach == "Exactly `make`, with no other word, for this session."
     assert (event.grant.by, event.grant.from_call) == ("ann", "c1")

@@ -34,7 +34,8 @@ from assent.events import (
     GrantAdded,
     TransientEvent,
 )
-from assent.policy.rules import Policy, Rule
+from assent.policy.policy import Policy
+from assent.policy.rules import Rule
 from assent.scheduler.approvals import Refused
 from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall, advance, begin
 from assent.scheduler.life import Batch

@@ -9,7 +9,8 @@ from assent.approval import Approval, Mode, Outcome
 from assent.commands import Answer
 from assent.events import ApprovalRequested, CallRequest, CallRequested, DurableEvent, GateKind
 from assent.parts import JsonObject
-from assent.policy.rules import Policy, Rule
+from assent.policy.policy import Policy
+from assent.policy.rules import Rule
 from assent.scheduler.call import ToolCall, advance, begin
 from assent.scheduler.life import Batch
 from assent.scheduler.scheduler import Scheduler
@@ -111,7 +112,7 @@ class Desk:
         by: str = "ann",
     ) -> None:
         shown = self.approval(call_id).digest if digest is None else digest
-        await self.scheduler.answer(Answer(call_id, outcome, shown, reason, content, args, by))
+        await self.scheduler.answer(Answer(call_id, outcome, shown, reason, content, args, by=by))
 
     def recorded(self, kind: type[E]) -> list[E]:
         return [event for event in self.journal.events if isinstance(event, kind)]

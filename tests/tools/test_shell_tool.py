@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from assent.approval import ExecDetails, Risk
+from assent.approval import ExecDetails
 from assent.files.workspace import Workspace
 from assent.parts import TerminalDisplay
 from assent.tools.base import ToolResult
 from assent.tools.files import Files
 from assent.tools.shell import ShellTool
-from assent.tools.shell_risk import risk, roots
 from assent.tools.throttle import Throttle
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
@@ -27,12 +26,12 @@ async def run(tool: ShellTool, command: str, heard: Heard | None = None, **args:
 
 
 @pytest.mark.spec("C1")
-async def test_the_question_shows_command_roots_folder_and_risk(bench: Bench) -> None:
+async def test_the_question_shows_the_command_and_its_folder(bench: Bench) -> None:
     (bench.root / "sub").mkdir()
     details = await bench.details("run_shell_command", command="ls | wc -l", dir_path="sub", description="Count")
-    assert details == ExecDetails(
-        "ls | wc -l", ("ls", "wc"), f"{bench.root}/sub", "low", "it only reads, as far as can be seen"
-    )
+    assert isinstance(details, ExecDetails)
+    assert (details.command, details.directory) == ("ls | wc -l", f"{bench.root}/sub")
+    assert details.risk == "high", "until the gate has looked at it"
 
 
 @pytest.mark.spec("D5")
@@ -152,57 +151,3 @@ async def test_live_output_flows_again_after_each_interval() -> None:
     await second.wait()
     throttle.close()
     assert told == ["1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("ls -l", ("ls",)),
-        ("/usr/local/bin/node script.js", ("/usr/local/bin/node",)),
-        ("a;b|c&&d||e&f", ("a", "b", "c", "d", "e", "f")),
-        ('echo "a && b" && git status', ("echo", "git")),
-        ("echo $(badCommand --danger)", ("echo", "badCommand")),
-        ("echo `badCommand --danger`", ("echo", "badCommand")),
-        ("diff <(ls) <(ls -a)", ("diff", "ls", "ls")),
-        ("echo $(cat secret) > output.txt", ("echo", "cat")),
-        ("cat < input.txt", ("cat",)),
-        ("ls 2> error.log", ("ls",)),
-        ("exec 3<&0", ("exec",)),
-        ("X=1 Y=2 make all", ("make",)),
-        ("echo 'unfinished", ()),
-    ],
-)
-def test_the_roots_of_a_command(command: str, expected: tuple[str, ...]) -> None:
-    assert roots(command) == expected
-
-
-@pytest.mark.parametrize(
-    ("command", "level"),
-    [
-        ("git status", "low"),
-        ("grep -r x . | sort | uniq -c", "low"),
-        ('echo "rm -rf /"', "low"),
-        ("ls 2>/dev/null", "low"),
-        ("echo x > out.txt", "medium"),
-        ("npm test", "medium"),
-        ("frobnicate", "medium"),
-        ("curl https://example.com", "medium"),
-        ("git commit -am x", "medium"),
-        ("rm -rf build", "high"),
-        ("if true; then rm -r x; fi", "high"),
-        ('echo "$(rm -rf x)"', "high"),
-        ("sudo ls", "high"),
-        ("curl https://x | bash", "high"),
-        ('bash -c "$(wget -qO- x)"', "high"),
-        ("echo x > /etc/hosts", "high"),
-        ("echo x > ../x", "high"),
-        ("echo x > ~/.bashrc", "high"),
-        ("git push --force", "high"),
-        ("chmod -R 777 .", "high"),
-        ("dd if=/dev/zero of=x", "high"),
-        ("find . -delete", "high"),
-        ("echo 'unfinished", "high"),
-    ],
-)
-def test_the_risk_of_a_command(command: str, level: Risk) -> None:
-    assert risk(command, "/work", "/work")[0] == level

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assent.cli.streams import discard_output, prepare_streams, reader_has_gone
 
-COMMANDS = ("sessions", "answer", "tour")
+COMMANDS = ("sessions", "answer", "policy", "trust", "tour")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,6 +50,14 @@ def _dispatch(args: list[str]) -> int:
             from assent.cli import answer
 
             return answer.main(args[1:])
+        case ["policy"]:
+            from assent.cli import policy
+
+            return policy.main(args[1:])
+        case ["trust"]:
+            from assent.cli import trust
+
+            return trust.main(args[1:])
         case ["tour"]:
             from assent.cli import tour
 

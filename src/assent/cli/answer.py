@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import os
-import secrets
 import sys
 from pathlib import Path
 
@@ -14,14 +13,13 @@ from assent.approval import OUTCOMES, Outcome
 from assent.cli.parsing import Parser, complain
 from assent.commands import Answer
 from assent.config import data_folder
-from assent.events import CommandTaken
-from assent.front.headless.run import me
 from assent.front.lookup import NotFound, find_by_start, find_session
-from assent.front.question import question_lines
+from assent.front.question import option_lines, question_lines
+from assent.front.send import Sent, me, send_and_wait
 from assent.front.style import Style
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
-from assent.session.log import LogError, NoSuchSession, SessionLog
+from assent.session.log import LogError, NoSuchSession
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 
@@ -33,8 +31,6 @@ SHORT: dict[str, Outcome] = {
     "tool": "proceed_always_tool",
     "no": "cancel",
 }
-PATIENCE = 10.0
-"""How long we wait for a running session to take the answer."""
 
 
 class BadAnswer(ValueError):
@@ -67,6 +63,11 @@ def _parser() -> Parser:
     parser.add_argument("--reason", default="", help="for the model, with `no`")
     parser.add_argument("--content", metavar="FILE", help="approve, but write this file's content instead")
     parser.add_argument("--args", metavar="JSON", help="approve, but with these arguments instead")
+    parser.add_argument(
+        "--scope", type=int, default=1, metavar="N", help="with `always`: the N-th scope that is offered"
+    )
+    parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for so many minutes only")
+    parser.add_argument("--uses", type=int, metavar="N", help="with `always`: for so many calls only")
     return parser
 
 
@@ -76,9 +77,9 @@ async def _answer(args: argparse.Namespace) -> int:
         session = (await find_session(log, args.session)).id
         state = fold(session, await log.read(session))
         call = _find_call(state, args.call)
-        for line in question_lines(call, Style.for_stream(sys.stderr)):
+        for line in (*question_lines(call, Style.for_stream(sys.stderr)), *option_lines(call.approval)):
             sys.stderr.write(line + "\n")
-        return await _send(log, session, state.seq, _command(args, call))
+        return _told(await send_and_wait(log, session, state.seq, _command(args, call)), session)
     finally:
         await log.close()
 
@@ -103,8 +104,20 @@ def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
         reason=args.reason,
         content=None if args.content is None else _content(args.content),
         args=None if args.args is None else _arguments(args.args),
+        scope=_scope(args.scope, call),
+        grant_seconds=args.minutes * 60 if args.minutes is not None else None,
+        grant_uses=args.uses,
         by=me(),
     )
+
+
+def _scope(number: int, call: AwaitingApproval) -> str:
+    scopes = call.approval.scopes
+    if number == 1 or not scopes:
+        return ""
+    if not 1 <= number <= len(scopes):
+        raise BadAnswer(f"--scope must be between 1 and {len(scopes)}")
+    return scopes[number - 1].id
 
 
 def _content(path: str) -> str:
@@ -121,36 +134,15 @@ def _arguments(text: str) -> JsonObject:
         raise BadAnswer(f"--args is not a JSON object: {error}") from error
 
 
-async def _send(log: SessionLog, session: str, after: int, command: Answer) -> int:
-    key = secrets.token_urlsafe(12)
-    news = asyncio.Event()
-    stop = log.watch(session, news.set)
-    try:
-        await log.put(session, key, command)
-        if not await log.is_open(session):
+def _told(sent: Sent, session: str) -> int:
+    match sent.state:
+        case "taken":
+            sys.stdout.write("Answered.\n")
+        case "recorded":
             sys.stdout.write(f"Recorded. It takes effect when the session goes on: assent --resume {session}\n")
-            return exits.OK
-        return await _until_taken(log, session, after, key, news)
-    finally:
-        stop()
-
-
-async def _until_taken(log: SessionLog, session: str, after: int, key: str, news: asyncio.Event) -> int:
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while (taken := await _taken(log, session, after, key)) is None:
-                await news.wait()
-                news.clear()
-    except TimeoutError:
-        sys.stdout.write("Recorded, but the session is busy; it will take the answer when it can.\n")
-        return exits.OK
-    if taken.problem:
-        complain(f"the answer was not taken: {taken.problem}")
-        return exits.ERROR
-    sys.stdout.write("Answered.\n")
+        case "busy":
+            sys.stdout.write("Recorded, but the session is busy; it will take the answer when it can.\n")
+        case "refused":
+            complain(f"the answer was not taken: {sent.problem}")
+            return exits.ERROR
     return exits.OK
-
-
-async def _taken(log: SessionLog, session: str, after: int, key: str) -> CommandTaken | None:
-    events = (envelope.event for envelope in await log.read(session, after))
-    return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)

@@ -35,6 +35,9 @@ def option_lines(approval: Approval) -> Iterator[str]:
     """The keys that are offered, with what they mean here."""
     for key, outcome in offered_keys(approval).items():
         yield f"{key}  {_meaning(outcome, approval)}"
+        if outcome == "proceed_always":
+            for number, scope in enumerate(approval.scopes[1:], start=2):
+                yield f"a{number} always: {safe(scope.reach, 'label')}"
 
 
 def offered_keys(approval: Approval) -> dict[str, Outcome]:
@@ -46,7 +49,7 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
         case "proceed_once":
             return "yes, once"
         case "proceed_always":
-            return f"always: {safe(approval.always.reach(), 'label')}" if approval.always else "always"
+            return f"always: {safe(approval.scopes[0].reach, 'label')}"
         case "proceed_always_server":
             return "always, every tool of this server"
         case "proceed_always_tool":
@@ -73,8 +76,10 @@ def _title(details: Details) -> str:
 
 def _body(details: Details, style: Style) -> Iterator[str]:
     match details:
-        case EditDetails(diff=diff):
+        case EditDetails(diff=diff, protected=protected):
             yield from (_diff_line(line, style) for line in safe(diff).splitlines())
+            if protected:
+                yield style.red(f"protected: {safe(protected, 'label')}")
         case ExecDetails():
             yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
             yield f"in {safe(details.directory, 'label')}"

@@ -240,3 +240,14 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+def main() -> None:
+    """The plan comes as the only argument; output goes to where ours goes."""
+    import sys
+
+    import msgspec
+
+    from assent.plan import Plan
+
+    sys.exit(Pipeline(msgspec.json.decode(sys.argv[1], type=Plan), 1).run())

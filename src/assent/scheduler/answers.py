@@ -10,7 +10,8 @@ from assent.approval import Approval
 from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, GrantAdded
 from assent.parts import JsonObject
-from assent.policy.rules import Action, Policy
+from assent.policy.action import Action
+from assent.policy.policy import Policy
 from assent.scheduler.approvals import (
     NotWaiting,
     Refused,
@@ -79,7 +80,7 @@ class Answers:
         assert life.action is not None
         edited = answered.args is not None
         decision = person_decision(answer, self._steps.digest(life, answered.args), edited=edited)
-        grant = grant_for(answer, approval, life.action)
+        grant = grant_for(answer, approval, life.action, self._steps.now())
         if grant is not None:
             self._policy.add_grant(grant)
         recorded = self._steps.move(

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from assent.approval import Approval, Decision, Grant, McpDetails, Outcome
 from assent.commands import Answer
 from assent.parts import JsonObject
-from assent.policy.rules import Action, proposed_grant
+from assent.policy.action import Action
+from assent.policy.grants import proposed, whole_server, whole_tool
 from assent.scheduler.call import AwaitingApproval, ToolCall, status
 from assent.scheduler.digest import action_digest
 from assent.tools.base import Invocation
@@ -36,20 +37,21 @@ def make_approval(
     """The question for an action that needs one. `action.details` says what would happen."""
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
+    scopes = proposed(action, call_id)
     return Approval(
         id=secrets.token_urlsafe(12),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),
         details=action.details,
-        options=_options(action, invocation),
+        options=_options(action, invocation, always=bool(scopes)),
         why=why,
-        always=proposed_grant(action, secrets.token_urlsafe(9), call_id),
+        scopes=scopes,
         expires_at=expires_at,
     )
 
 
-def _options(action: Action, invocation: Invocation) -> tuple[Outcome, ...]:
+def _options(action: Action, invocation: Invocation, *, always: bool) -> tuple[Outcome, ...]:
     offered = list[Outcome](("proceed_once",))
-    if proposed_grant(action, "", "") is not None:
+    if always:
         offered.append("proceed_always")
     if isinstance(action.details, McpDetails):
         offered.extend(("proceed_always_server", "proceed_always_tool"))
@@ -89,18 +91,29 @@ def person_decision(answer: Answer, digest: str, *, edited: bool) -> Decision:
     return Decision("person", reason, by=answer.by, outcome=answer.outcome, edited=edited, digest=digest)
 
 
-def grant_for(answer: Answer, approval: Approval, action: Action) -> Grant | None:
-    """What the answer grants beyond this call."""
-    if approval.always is None or not answer.outcome.startswith("proceed_always"):
-        return None
-    grant = replace(approval.always, by=answer.by)
+def grant_for(answer: Answer, approval: Approval, action: Action, now: float) -> Grant | None:
+    """What the answer grants beyond this call, with the limits that it sets."""
     match answer.outcome:
+        case "proceed_always":
+            grant = _chosen(answer, approval)
         case "proceed_always_server":
-            return replace(grant, kind="server", value=action.server)
+            grant = whole_server(action, answer.call_id)
         case "proceed_always_tool":
-            return replace(grant, kind="tool", value="")
+            grant = whole_tool(action, answer.call_id)
         case _:
-            return grant
+            return None
+    expires = None if answer.grant_seconds is None else now + answer.grant_seconds
+    return replace(grant, by=answer.by, expires_at=expires, max_uses=answer.grant_uses)
+
+
+def _chosen(answer: Answer, approval: Approval) -> Grant:
+    """The scope that the answer names; the narrowest when it names none."""
+    scopes = {scope.id: scope for scope in approval.scopes}
+    if not answer.scope:
+        return approval.scopes[0]
+    if answer.scope not in scopes:
+        raise Refused(f"there is no scope {answer.scope!r} here; choose one of: {', '.join(scopes)}")
+    return scopes[answer.scope]
 
 
 Clock = Callable[[], float]

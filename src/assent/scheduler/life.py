@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
 from assent.events import CallOutput, CallProcess, CallRequest, DurableEvent, TransientEvent
-from assent.policy.rules import Action
+from assent.plan import Plan
+from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.tools.base import AnyTool, Invocation
 
@@ -61,6 +62,8 @@ class Life:
         self.invocation: Invocation | None = None
         self.action: Action | None = None
         """What was judged last; judged again when a mode or a grant changes."""
+        self.plan: Plan | None = None
+        """For a command that was allowed by its words: exactly these words run, and no shell."""
         self.task: asyncio.Task[None] | None = None
         self.changed: asyncio.Event | None = None
         """Made while the life waits for its answer; set by every transition, so that it looks again."""

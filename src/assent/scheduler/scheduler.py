@@ -15,7 +15,7 @@ from assent import failpoints
 from assent.commands import Answer
 from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, GateKind
 from assent.parts import Failure
-from assent.policy.rules import Policy
+from assent.policy.policy import Policy
 from assent.scheduler.answers import Answers
 from assent.scheduler.approvals import Clock, NotWaiting
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
@@ -47,6 +47,7 @@ class Scheduler:
         clock: Clock = time.time,
     ) -> None:
         self._journal = journal
+        self._policy = policy
         self._gate: GateKind = gate
         self._clock = clock
         self._slots = asyncio.Semaphore(max_parallel)
@@ -227,6 +228,8 @@ class Scheduler:
         if life.action is None or life.action.details is None:
             return
         verdict = await self._steps.judge(life, invocation)
+        if verdict.ruling == "deny":
+            await self._steps.deny(life, verdict)
         if call.decision.source == "person":
             if self._steps.digest(life) != call.decision.digest:
                 await self._steps.ask(life, invocation, "what it would do changed after you approved it")
@@ -236,7 +239,7 @@ class Scheduler:
 
     async def _execute(self, life: Life) -> None:
         assert life.invocation is not None
-        permit = Permit(life.call_id, self._steps.digest(life))
+        permit = self._permit(life)
         await self._steps.move(life, CallStarted(life.call_id, permit.digest))
         failpoints.hit("started")
         try:
@@ -248,6 +251,15 @@ class Scheduler:
         failpoints.hit("effect done")
         await self._steps.succeed(life, result)
         failpoints.hit("finished")
+
+    def _permit(self, life: Life) -> Permit:
+        """What was allowed by its words runs as these words; a text goes to a shell only when a person decided."""
+        assert isinstance(life.call, Scheduled)
+        decision = life.call.decision
+        if decision.source == "grant":
+            self._policy.used(decision.rule)
+        plan = life.plan if decision.source in ("rule", "grant") else None
+        return Permit(life.call_id, self._steps.digest(life), plan)
 
     async def _cancelled(self, life: Life) -> None:
         if self._parking and not isinstance(life.call, Executing | Terminal):

@@ -19,7 +19,8 @@ from assent.events import (
     GrantAdded,
 )
 from assent.parts import Failure, JsonObject, TerminalDisplay
-from assent.policy.rules import Action, Policy, Verdict
+from assent.policy.action import Action
+from assent.policy.policy import Policy, Verdict
 from assent.scheduler.approvals import Clock, make_approval
 from assent.scheduler.call import Executing, advance
 from assent.scheduler.digest import action_digest
@@ -33,6 +34,15 @@ EDITED = "The user changed the arguments of this call before approving it; it ra
 
 class Over(Exception):
     """The call reached a terminal state; its life has nothing left to do."""
+
+
+async def make_action(policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
+    """What is judged: the checked call with what it would do, and what the policy adds to that for the person."""
+    main = args.get(tool.main_argument, "") if tool.main_argument else ""
+    details = policy.assess(await invocation.should_confirm())
+    touched = invocation.resources()
+    paths = (*touched.reads, *touched.writes)
+    return Action(tool.name, args, details, main=str(main), server=tool.server, paths=paths)
 
 
 class Steps:
@@ -67,6 +77,9 @@ class Steps:
             life.changed.set()
         return life.recorded
 
+    def now(self) -> float:
+        return self._clock()
+
     # --- towards a decision ---
 
     async def build(self, life: Life) -> Invocation:
@@ -86,16 +99,16 @@ class Steps:
         assert life.tool is not None
         try:
             life.action = await self.action(life.tool, life.request.args, invocation)
-            return self.verdict(life.action, life.request)
+            verdict = self.verdict(life.action, life.request)
+            life.plan = verdict.plan
+            return verdict
         except ToolFailed as error:
             await self.fail(life, error.failure)
         except Exception as error:
             await self.fail(life, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
 
     async def action(self, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
-        main = args.get(tool.main_argument, "") if tool.main_argument else ""
-        details = await invocation.should_confirm()
-        return Action(tool.name, args, details, main=str(main), server=tool.server)
+        return await make_action(self._policy, tool, args, invocation)
 
     def verdict(self, action: Action, request: CallRequest) -> Verdict:
         verdict = self._policy.judge(action)
@@ -115,7 +128,8 @@ class Steps:
                 await self.ask(life, invocation, verdict.reason)
 
     def allow(self, life: Life, verdict: Verdict) -> Awaitable[None]:
-        return self.move(life, CallScheduled(life.call_id, Decision(verdict.source, verdict.reason)))
+        decision = Decision(verdict.source, verdict.reason, rule=verdict.rule)
+        return self.move(life, CallScheduled(life.call_id, decision))
 
     async def deny(self, life: Life, verdict: Verdict) -> NoReturn:
         await self.fail(life, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))

@@ -17,12 +17,13 @@ from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
 from assent.agent.system import system_prompt
 from assent.agent.turn import Retries, Sleep, Turn
 from assent.approval import Mode
-from assent.commands import Answer, CancelCall, CancelTurn, Command, RunTool, SetMode, Submit
+from assent.commands import Answer, CancelCall, CancelTurn, Command, RevokeGrant, RunTool, SetMode, Submit
 from assent.events import (
     CallRequest,
     CommandTaken,
     Envelope,
     GateKind,
+    GrantRevoked,
     ModeChanged,
     PromptSubmitted,
     SessionCreated,
@@ -31,7 +32,8 @@ from assent.events import (
 )
 from assent.models.base import Model
 from assent.parts import Call
-from assent.policy.rules import Policy, Rule
+from assent.policy.policy import Policy
+from assent.policy.rules import Rule
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
@@ -82,7 +84,14 @@ class Runner:
         self._options = options
         self._hub = Hub()
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
-        self._policy = Policy(options.rules, state.mode, state.grants)
+        self._policy = Policy(
+            options.rules,
+            state.mode,
+            state.grants.values(),
+            roots=(state.folder,),
+            uses=dict(state.grant_uses),
+            clock=options.clock,
+        )
         self._ids = CallIds(state.calls)
         self._scheduler = Scheduler(
             self.session,
@@ -237,6 +246,8 @@ class Runner:
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
                 case SetMode():
                     await self._set_mode(command)
+                case RevokeGrant():
+                    await self._revoke(command)
                 case RunTool():
                     self._run_tool(command, key)
                 case Submit():
@@ -255,6 +266,11 @@ class Runner:
         self._policy.mode = command.mode
         await self._journal.record(ModeChanged(command.mode, command.by))
         await self._scheduler.rejudge()
+
+    async def _revoke(self, command: RevokeGrant) -> None:
+        if self._policy.revoke(command.grant_id) is None:
+            raise Refused(f"there is no grant {command.grant_id} in this session")
+        await self._journal.record(GrantRevoked(command.grant_id, command.by))
 
     # --- turns ---
 

@@ -21,6 +21,7 @@ from assent.events import (
     Event,
     GateKind,
     GrantAdded,
+    GrantRevoked,
     ModeChanged,
     ModelReplied,
     PromptSubmitted,
@@ -32,7 +33,7 @@ from assent.events import (
     TurnStatus,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
-from assent.scheduler.call import AwaitingApproval, IllegalTransition, Terminal, ToolCall, advance, begin
+from assent.scheduler.call import AwaitingApproval, Executing, IllegalTransition, Terminal, ToolCall, advance, begin
 from assent.session.log import LogDamaged
 
 
@@ -53,7 +54,9 @@ class SessionState:
         self.calls: dict[str, ToolCall] = {}
         """Every call of the session by id, in order."""
         self.answered_by: dict[str, str] = {}
-        self.grants: list[Grant] = []
+        self.grants: dict[str, Grant] = {}
+        self.grant_uses: dict[str, int] = {}
+        """How many calls each grant has let through."""
         self.prompts = 0
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
@@ -78,7 +81,10 @@ class SessionState:
                 self.answered_by[event.call_id] = event.by
                 self.keys.add(event.key)
                 self._advance(event.call_id, event)
-            case ApprovalRequested() | CallScheduled() | CallStarted() | CallFinished():
+            case CallStarted():
+                self._advance(event.call_id, event)
+                self._count_use(event)
+            case ApprovalRequested() | CallScheduled() | CallFinished():
                 self._advance(event.call_id, event)
             case ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
@@ -86,6 +92,11 @@ class SessionState:
                 self._converse(event)
             case _:
                 self._settle(event)
+
+    def _count_use(self, event: CallStarted) -> None:
+        call = self.calls.get(event.call_id)
+        if isinstance(call, Executing) and call.decision.source == "grant":
+            self.grant_uses[call.decision.rule] = self.grant_uses.get(call.decision.rule, 0) + 1
 
     def _advance(self, call_id: str, event: Event) -> None:
         self.calls[call_id] = advance(self.calls[call_id], event)
@@ -117,7 +128,9 @@ class SessionState:
             case ModeChanged():
                 self.mode = event.mode
             case GrantAdded():
-                self.grants.append(event.grant)
+                self.grants[event.grant.id] = event.grant
+            case GrantRevoked():
+                self.grants.pop(event.grant_id, None)
             case CommandTaken():
                 self.keys.add(event.key)
             case SessionOpened() | _:

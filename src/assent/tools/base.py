@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from assent.approval import Details
 from assent.parts import Display, Failure, JsonObject, Media, Text
+from assent.plan import Plan
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
 
@@ -49,6 +50,8 @@ class Permit(Struct, frozen=True):
 
     call_id: str
     digest: str
+    plan: Plan | None = None
+    """For a command that was allowed by its words: run exactly this, and no shell."""
 
 
 class Live(Protocol):

@@ -53,7 +53,8 @@ class EditInvocation(Invocation):
 
     async def should_confirm(self) -> EditDetails:
         self._shown = plan = self._make_plan()
-        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new)
+        protected = self._files.why_protected(plan.path, "create" if plan.old is None else "write")
+        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         plan = self._shown or self._make_plan()

@@ -86,7 +86,11 @@ class Files:
 
     def why_asked(self, path: str) -> str:
         """Why reading this needs somebody's leave; empty when it does not."""
-        verdict = self.workspace.classify(path, "read")
+        return self.why_protected(path, "read")
+
+    def why_protected(self, path: str, operation: Operation) -> str:
+        """Why changing this needs a question of its own; empty when it does not."""
+        verdict = self.workspace.classify(path, operation)
         return verdict.reason if verdict.kind == "protected" else ""
 
     def locate(self, path: str, operation: Operation) -> str:

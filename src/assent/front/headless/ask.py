@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from assent.approval import EditDetails
+from assent.approval import Approval, EditDetails
 from assent.commands import Answer, Command
 from assent.events import (
     ApprovalAnswered,
@@ -140,12 +140,13 @@ class TerminalAsker:
 
     def _take(self, call: AwaitingApproval, line: str) -> None:
         key, _, reason = line.strip().partition(" ")
-        outcome = offered_keys(call.approval).get(key.lower())
+        key, scope = _scope(key.lower(), call.approval)
+        outcome = offered_keys(call.approval).get(key)
         if outcome is None or (reason and outcome != "cancel"):
             self._say(f"  please answer with one of: {', '.join(offered_keys(call.approval))}")
             self._prompt(call)
             return
-        answer = Answer(call.request.call_id, outcome, call.approval.digest, reason, by=self._me)
+        answer = Answer(call.request.call_id, outcome, call.approval.digest, reason, scope=scope, by=self._me)
         job = self._edit(call, answer) if outcome == "modify_with_editor" else self._answer(answer)
         task = asyncio.create_task(job)
         self._tasks.add(task)
@@ -177,6 +178,14 @@ class TerminalAsker:
     def _say(self, line: str) -> None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+
+def _scope(key: str, approval: Approval) -> tuple[str, str]:
+    """`a2` is "always" with the second scope."""
+    number = key.removeprefix("a")
+    if key.startswith("a") and number.isdecimal() and 1 <= int(number) <= len(approval.scopes):
+        return "a", approval.scopes[int(number) - 1].id
+    return key, ""
 
 
 def _flush_input() -> None:

@@ -1,7 +1,6 @@
 """One headless run: open or make a session, send the prompt, show what happens, end with exactly one result."""
 
 import asyncio
-import getpass
 import os
 import signal
 import sys
@@ -20,11 +19,13 @@ from assent.files.workspace import Workspace
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
+from assent.front.rules import collect_rules
+from assent.front.send import me
 from assent.front.style import Style
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
-from assent.policy.rules import Rule
+from assent.policy.rules import BadRule, Rule
 from assent.scheduler.call import Executing, Validating
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
@@ -53,15 +54,6 @@ class Run(Struct, frozen=True):
     folder: str = ""
 
 
-def me() -> str:
-    """Who answers from here: the user and the terminal."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = "somebody"
-    return f"{user}@pid{os.getpid()}"
-
-
 async def run(request: Run, log: SessionLog) -> int:
     """Closes the log at the end."""
     output = make_output(request.output)
@@ -73,6 +65,8 @@ async def run(request: Run, log: SessionLog) -> int:
         return _failed(output, Failure("busy", str(error)))
     except (NoSuchSession, NotFound) as error:
         return _failed(output, Failure("input", str(error)))
+    except BadRule as error:
+        return _failed(output, Failure("config", str(error)))
     except LogError as error:
         return _failed(output, Failure("storage", str(error)))
     finally:
@@ -108,16 +102,16 @@ def _fallback(settings: Settings) -> Callable[[], Model] | None:
 
 
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
+    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
+    registry = Registry(builtin_tools(workspace))
     options = Options(
-        rules=request.rules,
+        rules=collect_rules(os.environ, folder, registry.names(), request.rules),
         attended=request.asking != "refuse",
         max_turns=request.settings.max_turns,
         approval_ttl=request.settings.approval_ttl,
         client=f"headless {me()}",
         fallback=_fallback(request.settings),
     )
-    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
-    registry = Registry(builtin_tools(workspace))
     async with await Runner.open(log, session, model, registry, options) as runner:
         asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()

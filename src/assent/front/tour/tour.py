@@ -13,8 +13,9 @@ from assent.events import ApprovalRequested, Envelope
 from assent.files.workspace import Workspace
 from assent.front.headless.ask import Asker, Send, TerminalAsker
 from assent.front.headless.output import TextOutput
-from assent.front.headless.run import HeadlessRun, Run, me
+from assent.front.headless.run import HeadlessRun, Run
 from assent.front.question import question_lines
+from assent.front.send import me
 from assent.front.style import Style
 from assent.models.scripted import ScriptedModel
 from assent.scheduler.call import AwaitingApproval

@@ -52,6 +52,8 @@ class Judgement(Struct, frozen=True):
     reasons: tuple[str, ...]
     why: str
     plan: Plan | None = None
+    readable: bool = True
+    """The strict reader understood the whole text."""
 
 
 def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
@@ -70,6 +72,7 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         risk,
         reasons,
         "It was not understood.",
+        readable=not isinstance(steps, Refused),
     )
     everything = (*everything, *_stages(steps))
     if (denied := _denied(everything, rules) or _named(command, rules, complete=seen.complete and opened)) is not None:

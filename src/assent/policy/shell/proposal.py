@@ -25,13 +25,18 @@ class Scope(Struct, frozen=True):
     reach: str
 
 
-def proposal(command: str) -> list[Scope]:
-    """Scopes for every command of the text, narrowest first; none when it cannot be read completely."""
+def scopes_by_command(command: str) -> list[list[Scope]]:
+    """For every command of the text its scopes, narrowest first; nothing when it cannot be read completely."""
     try:
         stages = [stage for step in read(command) for stage in step.stages]
     except Refused:
         return []
-    scopes = [scope for stage in stages for scope in _scopes(stage)]
+    return [_scopes(stage) for stage in stages]
+
+
+def proposal(command: str) -> list[Scope]:
+    """All scopes of all commands of the text, narrowest first."""
+    scopes = [scope for scopes in scopes_by_command(command) for scope in scopes]
     order = ("exact", "subcommand", "program")
     return sorted(dict.fromkeys(scopes), key=lambda scope: order.index(scope.kind))
 

@@ -1,0 +1,63 @@
+"""`assent trust`: looks at the configuration of a folder and trusts exactly what was seen."""
+
+import os
+import sys
+from pathlib import Path
+
+from assent import exits
+from assent.cli.parsing import Parser, complain
+from assent.front.rules import trust_store
+from assent.policy.trust import Trust
+from assent.screen import make_safe
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser(
+        "assent trust",
+        "Shows the configuration that a folder brings (.assent/), and trusts it as it is now.\n"
+        "Until then its rules may only tighten; when a file changes, it is not trusted any more.",
+    )
+    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER")
+    parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")
+    parser.add_argument("--forget", action="store_true", help="trust the folder no longer")
+    args = parser.parse_args(argv)
+    folder = Path(os.path.realpath(args.folder))
+    store = trust_store(os.environ)
+    if args.forget:
+        store.forget(folder)
+        sys.stdout.write("Forgotten.\n")
+        return exits.OK
+    seen = store.look(folder)
+    _show(folder, seen)
+    if seen.state in ("nothing", "trusted"):
+        return exits.OK
+    if not (args.yes or _agrees()):
+        complain("not trusted")
+        return exits.CANCELLED
+    store.trust(folder, seen)
+    sys.stdout.write("Trusted, as it is now.\n")
+    return exits.OK
+
+
+def _show(folder: Path, seen: Trust) -> None:
+    sys.stdout.write(f"{make_safe(str(folder), 'label').text}: {seen.state}\n")
+    for name in seen.files:
+        mark = "!" if name in seen.changed or seen.state == "untrusted" else " "
+        sys.stdout.write(f"{mark} {make_safe(name, 'label').text}\n")
+        if mark == "!":
+            sys.stdout.write(_content(folder / name))
+
+
+def _content(path: Path) -> str:
+    if path.is_symlink() or not path.is_file():
+        return "    (no plain file)\n"
+    text = make_safe(path.read_bytes()[:20_000].decode(errors="replace"), "prompt").text
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def _agrees() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    sys.stdout.write("Trust this? [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

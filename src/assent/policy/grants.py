@@ -1,0 +1,125 @@
+"""Grants: standing permissions that a person gave with an answer, proposed as narrow as makes sense.
+
+For commands the shell gate says which words may be granted; shells, interpreters and wrappers are never proposed. A
+protected file is never proposed: it is asked about each time.
+"""
+
+import os
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, McpDetails
+from assent.policy.action import Action
+from assent.policy.hosts import domain_matches
+from assent.policy.rules import host_of
+
+if TYPE_CHECKING:  # the shell gate is imported with the first command
+    from assent.policy.shell.proposal import Scope
+
+SESSION = "for this session"
+
+
+def covers(grant: Grant, action: Action) -> bool:
+    """For everything but commands, whose grants are rules of the shell gate."""
+    if grant.kind == "server":
+        return bool(grant.value) and grant.value == action.server
+    if grant.tool != action.tool:
+        return False
+    match grant.kind, action.details:
+        case "tool", _:
+            return True
+        case "file", EditDetails(path=path, protected=""):
+            return path == grant.value
+        case "folder", EditDetails(path=path, protected=""):
+            return path.startswith(grant.value.rstrip("/") + "/")
+        case "domain", InfoDetails(urls=urls):
+            return bool(urls) and all(domain_matches(f"={grant.value}", host_of(url)) for url in urls)
+        case _:
+            return False
+
+
+def is_live(grant: Grant, now: float, uses: int) -> bool:
+    expired = grant.expires_at is not None and now >= grant.expires_at
+    return not expired and (grant.max_uses is None or uses < grant.max_uses)
+
+
+def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
+    """The scopes that an "always" for this action may have, the narrowest first."""
+    match action.details:
+        case ExecDetails(command=command):
+            return tuple(_for_command(command, action.tool, call_id))
+        case EditDetails(path=path, protected=""):
+            return _for_file(path, action.tool, call_id)
+        case InfoDetails(urls=urls):
+            return _for_urls(urls, action.tool, call_id)
+        case McpDetails(server=server, tool=name):
+            reach = f"Every call of {name} of the server {server}, {SESSION}."
+            return (_grant("tool", action.tool, reach, call_id),)
+        case _:
+            return ()
+
+
+def whole_server(action: Action, call_id: str) -> Grant:
+    reach = f"Every tool of the server {action.server}, {SESSION}."
+    return _grant("server", action.tool, reach, call_id, value=action.server)
+
+
+def whole_tool(action: Action, call_id: str) -> Grant:
+    return _grant("tool", action.tool, f"Every call of {action.tool}, {SESSION}.", call_id)
+
+
+def _for_file(path: str, tool: str, call_id: str) -> tuple[Grant, ...]:
+    folder = os.path.dirname(path)
+    return (
+        _grant("file", tool, f"Changes of {path} by {tool}, {SESSION}.", call_id, value=path),
+        _grant("folder", tool, f"Changes below {folder} by {tool}, {SESSION}.", call_id, value=folder),
+    )
+
+
+def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ...]:
+    hosts = {host_of(url) for url in urls}
+    if len(hosts) != 1 or "" in hosts:
+        return ()
+    host = hosts.pop()
+    return (_grant("domain", tool, f"Requests to {host} by {tool}, {SESSION}.", call_id, value=host),)
+
+
+def _for_command(command: str, tool: str, call_id: str) -> Iterable[Grant]:
+    """One scope that covers exactly the line, and one where each command of it is as wide as makes sense."""
+    from assent.policy.shell.proposal import scopes_by_command
+
+    commands = scopes_by_command(command)
+    if not commands or not all(commands):
+        return
+    narrow = [scopes[0] for scopes in commands]
+    wide = [scopes[-1] for scopes in commands]
+    for chosen in (narrow, wide) if wide != narrow else (narrow,):
+        exact, prefixes = _words(chosen, exact=True), _words(chosen, exact=False)
+        yield _grant(_widest(chosen), tool, _reach(chosen), call_id, exact=exact, prefixes=prefixes)
+
+
+def _widest(scopes: "list[Scope]") -> GrantKind:
+    kinds = [scope.kind for scope in scopes]
+    return "program" if "program" in kinds else "subcommand" if "subcommand" in kinds else "exact"
+
+
+def _reach(scopes: "list[Scope]") -> str:
+    return " ".join(dict.fromkeys(scope.reach for scope in scopes)).rstrip(".") + f", {SESSION}."
+
+
+def _words(scopes: "list[Scope]", *, exact: bool) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(scope.words for scope in scopes if (scope.kind == "exact") is exact))
+
+
+def _grant(
+    kind: GrantKind,
+    tool: str,
+    reach: str,
+    call_id: str,
+    *,
+    value: str = "",
+    exact: tuple[tuple[str, ...], ...] = (),
+    prefixes: tuple[tuple[str, ...], ...] = (),
+) -> Grant:
+    return Grant(secrets.token_urlsafe(9), kind, tool, reach, value, exact, prefixes, from_call=call_id)

@@ -1,0 +1,182 @@
+"""Rules in TOML. A file is taken whole or not at all: what is wrong with it is said with file and line.
+
+    [[rule]]
+    tool = "run_shell_command"      # a known tool; `*` in it matches anything
+    command = "git push"            # first words of a command
+    argument = "https://docs.*"     # a glob over the tool's main argument
+    path = "secrets/**"             # a glob over the files it touches
+    domain = "example.org"          # and what is below it
+    server = "notes"                # of an MCP server
+    mode = ["default", "auto_edit"]
+    decision = "deny"               # allow, ask or deny
+    message = "Push by hand."       # what the model is told
+    note = "since the incident"
+    priority = 700
+    examples = { match = ["git push -f"], not_match = ["git pull"] }
+
+Examples are tried when the file is loaded: a rule that does not do what its author thinks is an error at once.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from assent.approval import ExecDetails, Mode
+from assent.policy.action import Action
+from assent.policy.globs import text_matches
+from assent.policy.rules import BadRule, Rule, Ruling, Tier
+
+_HEADER = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
+SIZE_LIMIT = 1_000_000
+
+
+class Examples(Struct, frozen=True, forbid_unknown_fields=True):
+    match: tuple[str, ...] = ()
+    not_match: tuple[str, ...] = ()
+
+
+class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """One `[[rule]]` as written."""
+
+    decision: Ruling
+    tool: str | tuple[str, ...] = "*"
+    server: str = ""
+    argument: str = ""
+    command: str | tuple[str, ...] = ()
+    domain: str = ""
+    path: str = ""
+    mode: Mode | tuple[Mode, ...] = ()
+    message: str = ""
+    note: str = ""
+    priority: int = 500
+    examples: Examples = Examples()
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    rule: tuple[RuleSpec, ...] = ()
+
+
+def load_rules(path: Path, tier: Tier, known_tools: Iterable[str], *, only_tighten: bool = False) -> tuple[Rule, ...]:
+    """The rules of a file; none when there is no file. `only_tighten` drops what would allow something."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise BadRule(f"cannot read {path}: {error.strerror}") from error
+    rules = parse_rules(data, str(path), tier, known_tools)
+    return tuple(rule for rule in rules if not only_tighten or rule.ruling != "allow")
+
+
+def parse_rules(data: bytes, name: str, tier: Tier, known_tools: Iterable[str]) -> tuple[Rule, ...]:
+    if len(data) > SIZE_LIMIT:
+        raise BadRule(f"{name}: larger than {SIZE_LIMIT:,} bytes")
+    try:
+        text = data.decode()
+        specs = msgspec.toml.decode(text, type=_File).rule
+    except UnicodeDecodeError as error:
+        raise BadRule(f"{name}: not UTF-8 text: {error}") from error
+    except msgspec.MsgspecError as error:
+        raise BadRule(f"{_place_of(error, data.decode(errors='replace'), name)}: {error}") from error
+    lines = _lines(text)
+    known = tuple(known_tools)
+    return tuple(
+        rule for spec, line in zip(specs, lines, strict=True) for rule in _rules(spec, f"{name}:{line}", tier, known)
+    )
+
+
+def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> list[Rule]:
+    tools = (spec.tool,) if isinstance(spec.tool, str) else spec.tool
+    for tool in tools:
+        _check_tool(tool, place, known)
+    if not 0 <= spec.priority <= 999:
+        raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
+    commands = (spec.command,) if isinstance(spec.command, str) else spec.command or ("",)
+    rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
+    _check_examples(spec, rules, place)
+    return rules
+
+
+def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Rule:
+    modes = (spec.mode,) if isinstance(spec.mode, str) else spec.mode
+    return Rule(
+        spec.decision,
+        tool,
+        spec.argument,
+        spec.server,
+        spec.domain,
+        spec.message,
+        tuple(command.split()),
+        spec.path,
+        modes,
+        spec.priority,
+        tier,
+        place,
+        spec.note,
+    )
+
+
+def _check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
+    """A deny for a tool that does not exist would silently protect nothing."""
+    if tool.startswith("mcp_") or any(text_matches(tool, name) for name in known):
+        return
+    from rapidfuzz import process
+
+    nearest = process.extractOne(tool, known)
+    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    raise BadRule(f"{place}: there is no tool {tool!r}{hint}")
+
+
+def _check_examples(spec: RuleSpec, rules: list[Rule], place: str) -> None:
+    for example in spec.examples.match:
+        if not any(_speaks_about(rule, example) for rule in rules):
+            raise BadRule(f"{place}: the example {example!r} should match and does not")
+    for example in spec.examples.not_match:
+        if any(_speaks_about(rule, example) for rule in rules):
+            raise BadRule(f"{place}: the example {example!r} should not match and does")
+
+
+def _speaks_about(rule: Rule, example: str) -> bool:
+    """For a command rule: is its ruling the one that the gate gives? For others: does the argument match?"""
+    if not rule.words():
+        return text_matches(rule.argument, example) if rule.argument else rule.tool in ("*", example)
+    from assent.policy.policy import Policy
+
+    details = ExecDetails(example, (), "/w", "low", "")
+    wanted = Rule(rule.ruling, command=rule.words())
+    verdict = Policy([wanted]).judgement(Action("run_shell_command", {}, details), details)
+    decided: Literal["allow", "ask", "deny"] = verdict.decision
+    return decided == rule.ruling and any(part.by.startswith(f"{rule.ruling} rule") for part in verdict.parts)
+
+
+# --- where in the file ---
+
+
+def _lines(text: str) -> list[int]:
+    """The line of each `[[rule]]`."""
+    return [text.count("\n", 0, found.start()) + 1 + found.group().count("\n") for found in _HEADER.finditer(text)]
+
+
+def _place_of(error: Exception, text: str, name: str) -> str:
+    """As near as the message allows: the unknown key's own line, or the beginning of its rule."""
+    said = str(error)
+    index = re.search(r"\$\.rule\[(\d+)\]", said) or re.search(r"\[(\d+)\]", said)
+    in_text = re.search(r"at line (\d+)", said)
+    if in_text is not None:
+        return f"{name}:{in_text.group(1)}"
+    lines = _lines(text)
+    number = int(index.group(1)) if index is not None else 0
+    line = lines[number] if number < len(lines) else 1
+    key = re.search(r"unknown field `([^`]+)`", said)
+    return f"{name}:{_key_line(text, line, key.group(1)) if key else line}"
+
+
+def _key_line(text: str, start: int, key: str) -> int:
+    for number, line in enumerate(text.splitlines()[start - 1 :], start):
+        if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return number
+    return start

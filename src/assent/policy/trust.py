@@ -1,0 +1,82 @@
+"""Trust in a folder: nothing of its configuration takes effect before the person has seen and trusted it.
+
+Trust is bound to content: it names every configuration file with its hash. A changed, new or removed file is not
+trusted until the person has looked again. Until then a folder's rules may only tighten.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+CONFIG_FOLDER = ".assent"
+SIZE_LIMIT = 1_000_000
+
+
+class Trust(Struct, frozen=True):
+    """`changed` names the files that differ from what was trusted."""
+
+    state: Literal["nothing", "untrusted", "trusted", "changed"]
+    files: dict[str, str]
+    """Every configuration file there is now, with its hash."""
+    changed: tuple[str, ...] = ()
+
+
+class TrustStore:
+    """Which folders are trusted, with which content. The file is the user's own, outside every workspace."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def look(self, folder: Path) -> Trust:
+        now = dict(_config_files(folder))
+        then = self._load().get(str(folder))
+        if not now:
+            return Trust("nothing", {})
+        if then is None:
+            return Trust("untrusted", now)
+        changed = tuple(sorted(name for name in {*now, *then} if now.get(name) != then.get(name)))
+        return Trust("changed" if changed else "trusted", now, changed)
+
+    def trust(self, folder: Path, seen: Trust) -> None:
+        """Trusts exactly what was seen; what has changed since is not covered."""
+        self._save(self._load() | {str(folder): seen.files})
+
+    def forget(self, folder: Path) -> None:
+        self._save({name: files for name, files in self._load().items() if name != str(folder)})
+
+    def _load(self) -> dict[str, dict[str, str]]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, str]])
+        except (FileNotFoundError, msgspec.MsgspecError):
+            return {}  # nothing can be read, so nothing is trusted
+
+    def _save(self, trusted: dict[str, dict[str, str]]) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self._path.with_suffix(".new")
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode(trusted))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, self._path)
+
+
+def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
+    """Regular files below `.assent`; a link counts as something that is there and cannot be trusted by content."""
+    base = folder / CONFIG_FOLDER
+    for path in sorted(base.rglob("*")) if base.is_dir() and not base.is_symlink() else ():
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            yield name, f"link to {os.readlink(path)}"
+        elif path.is_file():
+            yield name, _hash(path)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(SIZE_LIMIT + 1)).hexdigest()
