@@ -41,7 +41,7 @@ def test_an_answer_from_another_process_lets_the_call_run_once(program: Program)
 @pytest.mark.spec("F1")
 @pytest.mark.spec("A3")
 def test_every_step_of_a_call_is_in_the_stream_in_its_order(program: Program):
-    running, session = start_waiting(program, shell("echo hello"))
+    running, session = start_waiting(program, shell("python3 -c 'print(1)'"))
     with running:
         program.run("answer", session, "run", "yes")
         ended = running.wait()
@@ -104,7 +104,8 @@ def test_an_answer_may_bring_other_content_or_other_arguments(program: Program):
 
 @pytest.mark.spec("B11")
 def test_always_releases_the_other_call_that_it_covers(program: Program):
-    running, session = start_waiting(program, shell("echo x >> canary", "one"), shell("echo x >> canary", "two"))
+    (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
+    running, session = start_waiting(program, shell("python3 add.py", "one"), shell("python3 add.py", "two"))
     with running:
         assert program.run("answer", session, "one", "always").code == 0
         ended = running.wait()

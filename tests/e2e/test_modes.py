@@ -80,7 +80,7 @@ def test_the_mode_of_the_settings_is_the_default_and_the_flag_goes_first(program
     ("allowed", "expected"),
     [
         (["write_file"], {"run": "error", "write": "success", "read": "success"}),
-        (["run_shell_command(echo ran > ran.txt)"], {"run": "success", "write": "error", "read": "success"}),
+        (["run_shell_command(echo ran > ran.txt)"], {"run": "error", "write": "error", "read": "success"}),
         (["run_shell_command(echo ran)"], {"run": "error", "write": "error", "read": "success"}),
         (["write_file,run_shell_command"], {"run": "success", "write": "success", "read": "success"}),
         (["write_file(other)", "run_shell_command(echo)"], {"run": "error", "write": "error", "read": "success"}),

@@ -109,7 +109,7 @@ def test_a_stream_of_a_resumed_session_begins_where_this_process_took_over(progr
 
 @pytest.mark.spec("F11")
 def test_a_second_process_on_one_session_is_refused_with_a_hint(program: Program):
-    model = program.scenario(asks_for(shell("echo x")), says("Done."))
+    model = program.scenario(asks_for(shell("echo x > y")), says("Done."))
     with program.start("-p", "go", "-m", model, "--ask", "wait", "-o", "stream-json") as first:
         session = first.until_type("approval.requested")["session"]
         before = program.events(session)
