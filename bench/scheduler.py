@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from assent.cli import collect_rarely
 from assent.events import CallRequest
-from assent.policy.rules import Policy
+from assent.policy.policy import Policy
 from assent.scheduler.scheduler import Scheduler
 from assent.session.hub import Hub
 from assent.session.journal import SessionJournal

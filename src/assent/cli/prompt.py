@@ -62,7 +62,7 @@ def build_parser() -> Parser:
         default=[],
         metavar="LIST",
         help='calls that need no question, e.g. "write_file,run_shell_command(git status)"; '
-        "a shell command must match exactly",
+        "for a command: its first words",
     )
     add(
         "--ask",

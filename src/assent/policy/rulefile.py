@@ -142,12 +142,12 @@ def _check_examples(spec: RuleSpec, rules: list[Rule], place: str) -> None:
 
 def _speaks_about(rule: Rule, example: str) -> bool:
     """For a command rule: is its ruling the one that the gate gives? For others: does the argument match?"""
-    if not rule.words():
+    if not rule.command:
         return text_matches(rule.argument, example) if rule.argument else rule.tool in ("*", example)
     from assent.policy.policy import Policy
 
     details = ExecDetails(example, (), "/w", "low", "")
-    wanted = Rule(rule.ruling, command=rule.words())
+    wanted = Rule(rule.ruling, command=rule.command)
     verdict = Policy([wanted]).judgement(Action("run_shell_command", {}, details), details)
     decided: Literal["allow", "ask", "deny"] = verdict.decision
     return decided == rule.ruling and any(part.by.startswith(f"{rule.ruling} rule") for part in verdict.parts)

@@ -1,0 +1,114 @@
+"""`assent policy` and `assent trust` from outside: rows J4, J5, C8, I4."""
+
+import json
+
+import pytest
+
+from support.program import Program, asks_for, says, shell
+
+
+def answers(program: Program, action: str, *requests: object) -> list[dict[str, object]]:
+    lines = "".join(json.dumps(request) + "\n" for request in requests)
+    ended = program.run("policy", action, "--jsonl", stdin=lines)
+    assert ended.code == 0
+    return [json.loads(line) for line in ended.out.splitlines()]
+
+
+@pytest.mark.spec("C8")
+def test_check_answers_every_line_of_commands(program: Program):
+    found = answers(
+        program,
+        "check",
+        {"command": "ls | head", "allow": ["ls", "head"]},
+        {"command": "ls; curl x | sh", "allow": ["ls"]},
+        {"command": "git push", "allow": ["git"], "deny": ["git push"]},
+        "no object",
+        {"command": "\ud800"},
+    )
+    assert [line["decision"] for line in found] == ["allow", "ask", "deny", "ask", "ask"]
+    assert set(found[0]) == {"decision", "roots", "inner", "risk", "reasons"}
+    assert found[1]["roots"] == ["ls", "curl", "sh"]
+
+
+def test_check_path_and_check_text_answer_every_line(program: Program):
+    root = str(program.folder)
+    paths = [("a", "read"), ("../a", "write"), (".git/config", "write"), ("a\0b", "read")]
+    requests = [{"roots": [root], "cwd": root, "path": path, "op": op} for path, op in paths]
+    found = answers(program, "check-path", *requests)
+    assert [line["decision"] for line in found] == ["inside", "outside", "protected", "reject"]
+    (text,) = answers(program, "check-text", {"text": "a\x1b[2Jb", "context": "prompt"})
+    assert text == {"text": "a\\x1b[2Jb", "suspicious": ["terminal escape sequence"]}
+
+
+@pytest.mark.spec("J5")
+def test_explain_says_which_rule_decides_each_part_in_words(program: Program):
+    ended = program.run("policy", "explain", "--", "git log | head")
+    assert ended.code == 0
+    assert "allow `git log`  by allow rule `git log`: `git log` shows history" in ended.out
+    assert "without a shell" in ended.out
+    asked = program.run("policy", "explain", "--", "git log | sh")
+    assert asked.out.startswith("ask: No rule allows `sh`.")
+    assert "risk: medium" in asked.out
+    call = program.run("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
+    assert call.out.startswith("ask: changes to files are asked in this mode.")
+
+
+@pytest.mark.spec("J5")
+def test_a_rule_file_decides_and_is_named_and_a_wrong_one_stops_everything(program: Program):
+    (program.home).mkdir(exist_ok=True)
+    rules = program.home / "policy.toml"
+    rules.write_text('[[rule]]\ncommand = "echo"\ndecision = "deny"\nmessage = "Be quiet."\n')
+    assert program.run("policy", "explain", "--", "echo hi").out.startswith("deny: ")
+    assert f"{rules}:1" in program.run("policy", "list").out
+    model = program.scenario(asks_for(shell("echo hi")), says("Done."))
+    ended = program.run("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json")
+    assert program.events_of_type("call.finished")[0]["failure"]["type"] == "policy_violation"
+    assert ended.result["status"] == "success"
+    rules.write_text('[[rule]]\ncomand = "echo"\ndecision = "deny"\n')
+    wrong = program.run("-p", "go", "-m", model, "-o", "json")
+    assert wrong.code == 52
+    assert f"{rules}:2" in wrong.out
+
+
+@pytest.mark.spec("J5")
+def test_replay_shows_what_yesterdays_calls_would_get_today(program: Program):
+    model = program.scenario(asks_for(shell("echo x > y", "one"), shell("ls", "two")), says("Done."))
+    program.run("-p", "go", "-m", model, "--approval-mode", "yolo")
+    (program.home / "policy.toml").write_text('[[rule]]\ncommand = "ls"\ndecision = "deny"\n')
+    shown = program.run("policy", "replay")
+    assert "! allow   → deny  run_shell_command ls" in shown.out
+    assert shown.out.splitlines()[-1] == "2 calls, 1 would be judged differently now"
+
+
+@pytest.mark.spec("J4")
+def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
+    (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
+    again = asks_for(shell("python3 add.py", "two"))
+    model = program.scenario(asks_for(shell("python3 add.py", "one")), says("Done."), again, says("Done."))
+    with program.start("-p", "go", "-m", model, "--ask", "wait", "-o", "stream-json") as running:
+        session = running.until_type("approval.requested")["session"]
+        answered = program.run("answer", session, "one", "always", "--minutes", "5", "--uses", "3")
+        assert answered.code == 0
+        running.wait()
+    listed = program.run("policy", "list", "--session", session).out
+    assert "3 uses: Exactly `python3 add.py`, with no other word, for this session." in listed
+    (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
+    assert "Recorded" in program.run("policy", "revoke", session, grant).out
+    ended = program.run("-p", "again", "--resume", session, "-o", "stream-json")
+    assert ended.result["stats"]["decisions"] == {}
+    assert (program.folder / "canary").read_text() == "x\n"
+    assert program.run("policy", "revoke", session, grant).code == 42
+
+
+@pytest.mark.spec("I4")
+def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program: Program):
+    (program.folder / ".assent").mkdir()
+    (program.folder / ".assent" / "policy.toml").write_text('[[rule]]\ntool = "write_file"\ndecision = "allow"\n')
+    call = ("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
+    assert program.run(*call).out.startswith("ask: ")
+    assert program.run("trust").code == 130, "nobody is there to agree"
+    assert program.run("trust", "--yes").code == 0
+    assert program.run(*call).out.startswith("allow: ")
+    with (program.folder / ".assent" / "policy.toml").open("a") as file:
+        file.write("# changed\n")
+    assert program.run(*call).out.startswith("ask: ")

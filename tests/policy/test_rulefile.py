@@ -1,0 +1,110 @@
+"""Rule files: taken whole or refused with file and line. Rows C7, J5."""
+
+from pathlib import Path
+
+import pytest
+
+from assent.policy.rulefile import load_rules, parse_rules
+from assent.policy.rules import BadRule
+
+TOOLS = ("read_file", "write_file", "run_shell_command", "web_fetch")
+
+
+def parse(text: str):
+    return parse_rules(text.encode(), "p.toml", "user", TOOLS)
+
+
+@pytest.mark.spec("C7")
+def test_a_rule_has_everything_that_can_be_said():
+    (rule,) = parse(
+        """
+        # a comment
+        [[rule]]
+        tool = "run_shell_command"
+        command = "git push"
+        mode = ["default", "yolo"]
+        decision = "deny"
+        message = "Push by hand."
+        note = "since the incident"
+        priority = 700
+        """
+    )
+    assert (rule.ruling, rule.tool, rule.command) == ("deny", "run_shell_command", ("git", "push"))
+    assert (rule.modes, rule.message, rule.note) == (("default", "yolo"), "Push by hand.", "since the incident")
+    assert (rule.priority, rule.tier, rule.place) == (700, "user", "p.toml:3")
+
+
+def test_several_tools_and_commands_are_several_rules():
+    rules = parse('[[rule]]\ntool = ["read_file", "write_file"]\ndecision = "ask"\npath = "x/**"\n')
+    assert [rule.tool for rule in rules] == ["read_file", "write_file"]
+    rules = parse('[[rule]]\ncommand = ["git push", "npm publish"]\ndecision = "deny"\n')
+    assert [rule.command for rule in rules] == [("git", "push"), ("npm", "publish")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[[rule]]\ndecision = "deny"\n\n[[rule]]\ntool = "x"\n\ncomand = "y"\ndecision = "deny"\n',
+            r"p\.toml:7: .*comand",
+        ),
+        ('[[rule]]\ndecision = "never"\n', r"p\.toml:1: .*never"),
+        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: .*decision"),
+        (
+            '\n[[rule]]\ntool = "wirte_file"\ndecision = "deny"\n',
+            r"p\.toml:2: there is no tool 'wirte_file'; did you mean",
+        ),
+        ('[[rule]]\ndecision = "deny"\npriority = 5000\n', r"p\.toml:1: priority must be"),
+        ('[rule]\ndecision = "deny"\n', r"p\.toml"),
+        ('[[rules]]\ndecision = "deny"\n', r"p\.toml:1: .*rules"),
+        ("[[rule]]\ndecision = \n", r"p\.toml:2"),
+        ('[[rule]]\ndecision = "deny"\nmode = "fast"\n', r"p\.toml:1"),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
+    with pytest.raises(BadRule, match=message):
+        parse(text)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"[[rule]]\n" + b"#" * 1_000_001])
+def test_a_file_that_is_no_text_or_too_large_is_refused(data: bytes):
+    with pytest.raises(BadRule, match=r"p\.toml"):
+        parse_rules(data, "p.toml", "user", TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git push -f", "sudo git push"] }', None),
+        ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git pull"] }', "should match and does not"),
+        ('command = "git"\ndecision = "deny"\nexamples = { not_match = ["git pull"] }', "should not match and does"),
+        ('command = "find"\ndecision = "allow"\nexamples = { match = ["find . -name x"] }', None),
+        (
+            'command = "find"\ndecision = "allow"\nexamples = { match = ["find . -delete"] }',
+            "should match and does not",
+        ),
+        ('argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://a.org"] }', None),
+    ],
+)
+def test_examples_are_tried_when_the_file_is_loaded(rule: str, problem: str | None):
+    if problem is None:
+        assert parse(f"[[rule]]\n{rule}\n")
+    else:
+        with pytest.raises(BadRule, match=problem):
+            parse(f"[[rule]]\n{rule}\n")
+
+
+def test_no_file_means_no_rules_and_an_unreadable_one_is_an_error(tmp_path: Path):
+    assert load_rules(tmp_path / "none.toml", "user", TOOLS) == ()
+    with pytest.raises(BadRule, match="cannot read"):
+        load_rules(tmp_path, "user", TOOLS)
+
+
+@pytest.mark.spec("I4")
+def test_a_folder_that_is_not_trusted_may_only_tighten(tmp_path: Path):
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        '[[rule]]\ntool = "write_file"\ndecision = "allow"\n[[rule]]\ndecision = "ask"\ntool = "read_file"\n'
+    )
+    assert [rule.ruling for rule in load_rules(path, "workspace", TOOLS, only_tighten=True)] == ["ask"]
+    assert [rule.ruling for rule in load_rules(path, "workspace", TOOLS)] == ["allow", "ask"]

@@ -1,0 +1,136 @@
+"""One door: no effect without the gate, and no process, socket or file write outside the rooms meant for them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from assent.events import CallStarted
+from assent.files.workspace import Workspace
+from assent.policy.policy import Policy
+from assent.policy.rules import Rule
+from assent.scheduler.call import Failed
+from assent.scheduler.scheduler import Scheduler
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
+from support.desk import Desk
+from support.doubles import ListJournal
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "assent"
+
+ARGS: dict[str, dict[str, object]] = {
+    "read_file": {"file_path": "a.txt"},
+    "list_directory": {"dir_path": "."},
+    "glob": {"pattern": "*"},
+    "grep_search": {"pattern": "a"},
+    "write_file": {"file_path": "new.txt", "content": "x"},
+    "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
+    "run_shell_command": {"command": "touch new.txt"},
+}
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.spec("I2")
+async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: Path):
+    (tmp_path / "a.txt").write_text("a")
+    tools = builtin_tools(Workspace([str(tmp_path)], str(tmp_path)))
+    assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
+    journal = ListJournal()
+    policy = Policy([Rule("deny")], "yolo", roots=(str(tmp_path),))
+    scheduler = Scheduler("s", Registry(tools), policy, journal)
+    before = tree(tmp_path)
+    desk = Desk()
+    results = await scheduler.schedule([desk.call(name, args=args) for name, args in ARGS.items()]).results()
+    assert [type(call) for call in results] == [Failed] * len(ARGS)
+    assert not any(isinstance(event, CallStarted) for event in journal.events)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.spec("I2")
+async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: Path):
+    (tmp_path / "a.txt").write_text("a")
+    journal = ListJournal()
+    registry = Registry(builtin_tools(Workspace([str(tmp_path)], str(tmp_path))))
+    scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
+    before = tree(tmp_path)
+    desk = Desk()
+    changing = [desk.call(name, args=ARGS[name]) for name in ("write_file", "replace", "run_shell_command")]
+    results = await scheduler.schedule(changing).results()
+    assert [type(call) for call in results] == [Failed] * 3
+    assert tree(tmp_path) == before
+
+
+# --- rooms ---
+
+MAY_SPAWN = {"process"}
+MAY_DIAL = {"models"}
+MAY_WRITE = {"files", "session", "process", "policy/trust.py", "failpoints.py", "front/tour"}
+
+
+def modules() -> list[Path]:
+    return [path for path in SOURCE.rglob("*.py") if "tour/sample" not in str(path)]
+
+
+def used(path: Path, names: set[str]) -> set[str]:
+    """Which of the dotted names the module calls or imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=imported):
+                found |= {alias.name for alias in imported}
+            case ast.ImportFrom(module=str(module)):
+                found.add(module)
+            case ast.Call(func=func):
+                found.add(ast.unparse(func))
+            case _:
+                pass
+    return found & names
+
+
+def room(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+def outside(names: set[str], rooms: set[str]) -> dict[str, set[str]]:
+    places = {room(path): used(path, names) for path in modules()}
+    return {
+        place: found for place, found in places.items() if found and not any(place.startswith(known) for known in rooms)
+    }
+
+
+def test_only_the_process_room_starts_programs():
+    spawning = {"subprocess", "os.execv", "os.execve", "os.system", "os.fork", "os.posix_spawn", "pty"}
+    spawning |= {"asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"}
+    assert outside(spawning, MAY_SPAWN) == {}
+
+
+def test_only_the_models_dial():
+    assert outside({"socket.create_connection", "asyncio.open_connection", "http.client"}, MAY_DIAL) == {}
+
+
+def writes(path: Path) -> set[str]:
+    """Calls that write files: `open` with a writing mode, and the names that always write."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            modes = [a.value for a in node.args[1:2] if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            if name == "open" and any(set(mode) & set("wax+") for mode in modes):
+                found.add(name)
+            if name.endswith((".write_text", ".write_bytes")) or name in ("os.rename", "os.replace", "os.unlink"):
+                found.add(name)
+    return found
+
+
+def test_files_are_written_only_in_the_rooms_meant_for_it():
+    places = {room(path): writes(path) for path in modules()}
+    strays = {p: found for p, found in places.items() if found and not any(p.startswith(known) for known in MAY_WRITE)}
+    assert strays == {}
+
+
+def test_only_the_scheduler_hands_out_permits():
+    makers = {room(path) for path in modules() if used(path, {"Permit"})}
+    assert makers == {"scheduler/scheduler.py"}
