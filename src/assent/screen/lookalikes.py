@@ -16,7 +16,7 @@ _OTHERS = (
 _PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only for the eye
 
 FOREIGN = re.compile(f"[{_CYRILLIC}{_GREEK_TWINS}{_OTHERS}{_PUNCTUATION}]")
-_BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern})[\w{_PUNCTUATION}])*+"
+_BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern})[\w{_PUNCTUATION}])*"  # not possessive: early 3.11 gets those wrong
 _MIXED = re.compile(f"[A-Za-z]{_BETWEEN}{FOREIGN.pattern}|{FOREIGN.pattern}{_BETWEEN}[A-Za-z]")
 _WORD = re.compile(rf"[\w{_PUNCTUATION}]+")
 _LATIN = re.compile("[A-Za-z]")

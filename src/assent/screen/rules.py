@@ -101,11 +101,11 @@ class Rules:
         found.append(rf"(?P<stack>[{COMBINING}]{{{STACKED + 1},}}+)")
         if not self.reading:  # there it would swallow colours and line ends
             found.append(rf"(?P<mixture>{hidden}{{{_MIXTURE + 1},}}+)")
-        return [*found, rf"(?P<hidden>{hidden}|\A[{COMBINING}])(?P=hidden)*+"]
+        return [*found, rf"(?P<hidden>{hidden}|\A[{COMBINING}])(?P=hidden)*"]
 
 
 def _lines(count: int, newline: str) -> str:
-    return rf"{newline}(?:[ \t]*+{newline}){{{count - 1},}}+" if count else "(?!)"
+    return rf"{newline}(?:[ \t]*{newline}){{{count - 1},}}" if count else "(?!)"
 
 
 @cache
