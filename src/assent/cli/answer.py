@@ -1,7 +1,6 @@
 """`assent answer SESSION CALL OUTCOME`: answers a waiting call from another terminal."""
 
 import argparse
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -11,15 +10,15 @@ import msgspec
 from assent import exits
 from assent.approval import OUTCOMES, Outcome
 from assent.cli.parsing import Parser, complain
+from assent.cli.running import run
 from assent.commands import Answer
 from assent.config import data_folder
-from assent.front.lookup import NotFound, find_by_start, find_session
+from assent.front.lookup import find_by_start, find_session
 from assent.front.question import option_lines, question_lines
 from assent.front.send import Sent, me, send_and_wait
 from assent.front.style import Style
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
-from assent.session.log import LogError, NoSuchSession
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 
@@ -39,14 +38,7 @@ class BadAnswer(ValueError):
 
 def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
-    try:
-        return asyncio.run(_answer(args))
-    except (NoSuchSession, NotFound, BadAnswer) as error:
-        complain(str(error))
-        return exits.INPUT
-    except LogError as error:
-        complain(str(error))
-        return exits.STORAGE
+    return run(_answer(args), BadAnswer)
 
 
 def _parser() -> Parser:

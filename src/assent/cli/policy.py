@@ -1,7 +1,6 @@
 """`assent policy`: what is allowed here and why, what yesterday's calls would get today, and the gate for measuring."""
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -58,9 +57,10 @@ def _act(args: argparse.Namespace) -> int:
             complain("say which: assent policy revoke SESSION GRANT")
             return exits.INPUT
         case _:
-            from assent.front.policy import run_policy
+            from assent.cli.running import run
+            from assent.front.policy import BAD_CALL, run_policy
 
-            return asyncio.run(run_policy(args))
+            return run(run_policy(args), *BAD_CALL)
 
 
 # --- measuring the gate ---

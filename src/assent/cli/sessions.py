@@ -1,13 +1,13 @@
 """`assent sessions list | show | export | fork`: what there is, what happened, all of it, and a copy to go on from."""
 
-import asyncio
 import os
 import sys
 import time
 from collections.abc import Iterable
 
 from assent import exits
-from assent.cli.parsing import Parser, complain
+from assent.cli.parsing import Parser
+from assent.cli.running import run
 from assent.config import data_folder
 from assent.events import (
     CallFinished,
@@ -20,13 +20,13 @@ from assent.events import (
     to_wire,
 )
 from assent.front.headless.output import call_label, duration
-from assent.front.lookup import NotFound, find_session
+from assent.front.lookup import find_session
 from assent.front.question import question_lines
 from assent.front.style import Style
 from assent.parts import Text
 from assent.screen import make_safe
 from assent.session.fork import fork_session
-from assent.session.log import LogError, NoSuchSession, SessionInfo, SessionLog
+from assent.session.log import SessionInfo, SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.telemetry import records
@@ -34,14 +34,7 @@ from assent.telemetry import records
 
 def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
-    try:
-        return asyncio.run(_main(args.action, args.session, telemetry=args.telemetry))
-    except (NoSuchSession, NotFound) as error:
-        complain(str(error))
-        return exits.INPUT
-    except LogError as error:
-        complain(str(error))
-        return exits.STORAGE
+    return run(_main(args.action, args.session, telemetry=args.telemetry))
 
 
 def _parser() -> Parser:

@@ -23,12 +23,15 @@ from assent.policy.policy import Policy, Verdict
 from assent.scheduler.call import Terminal, ToolCall
 from assent.scheduler.steps import make_action
 from assent.screen import make_safe
-from assent.session.log import LogError, NoSuchSession, SessionLog
+from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+
+BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
+"""What a call that is to be explained may be refused with."""
 
 
 async def run_policy(args: argparse.Namespace) -> int:
@@ -37,12 +40,6 @@ async def run_policy(args: argparse.Namespace) -> int:
         for line in await _lines(args, log):
             sys.stdout.write(line + "\n")
         return exits.OK
-    except (NoSuchSession, NotFound, InvalidParams, ToolFailed, msgspec.MsgspecError) as error:
-        sys.stderr.write(f"assent: {error}\n")
-        return exits.INPUT
-    except LogError as error:
-        sys.stderr.write(f"assent: {error}\n")
-        return exits.STORAGE
     finally:
         await log.close()
 

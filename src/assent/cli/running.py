@@ -1,0 +1,22 @@
+"""Runs the work of a command and turns what can go wrong with sessions into words and an exit code."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from assent import exits
+from assent.cli.parsing import complain
+from assent.front.lookup import NotFound
+from assent.session.log import LogError, NoSuchSession
+
+
+def run(work: Coroutine[Any, Any, int], *input_errors: type[Exception]) -> int:
+    """`input_errors` are those that say that what was typed cannot be used."""
+    try:
+        return asyncio.run(work)
+    except (NoSuchSession, NotFound, *input_errors) as error:
+        complain(str(error))
+        return exits.INPUT
+    except LogError as error:
+        complain(str(error))
+        return exits.STORAGE
