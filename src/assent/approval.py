@@ -82,7 +82,7 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True):
     reach: str
     """What it covers, in words, exactly as shown before it was given."""
     value: str = ""
-    """The file, folder, server or domain."""
+    """The file, folder, server or domain; for commands the folder in which they run."""
     exact: tuple[tuple[str, ...], ...] = ()
     """Commands that are allowed word for word, with no other word."""
     prefixes: tuple[tuple[str, ...], ...] = ()

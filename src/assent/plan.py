@@ -70,3 +70,5 @@ class Plan(Struct, frozen=True):
     cwd: str = ""
     roots: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    inside: bool = False
+    """Every path that the words name must be in `roots`, with links followed, or nothing starts."""

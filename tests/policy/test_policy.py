@@ -239,12 +239,12 @@ def test_the_narrowest_sensible_scope_is_proposed_first_and_says_its_reach():
     assert grants_for(command("git log -3 | head")) == [
         (
             "exact",
-            "Exactly `git log -3`, with no other word. Exactly `head`, with no other word, for this session.",
+            "Exactly `git log -3`, with no other word. Exactly `head`, with no other word, in /w, for this session.",
         ),
         (
             "program",
             "Every `git log` whose options and operands only read. "
-            "Every `head` whose options and operands only read, for this session.",
+            "Every `head` whose options and operands only read, in /w, for this session.",
         ),
     ]
     assert [kind for kind, _ in grants_for(edit("/w/src/a.py"))] == ["file", "folder"]
@@ -303,3 +303,51 @@ def test_a_domain_grant_is_for_exactly_that_host():
     assert judge(fetch("https://docs.example.org/b"), grants=(grant,)).ruling == "allow"
     for url in ("https://example.org/", "https://x.docs.example.org/", "https://docs.example.org.evil.net/"):
         assert judge(fetch(url), grants=(grant,)).ruling == "ask"
+
+
+# --- what a red team found ---
+
+
+def search(tree: str) -> Action:
+    return Action("grep_search", {"pattern": "x"}, None, paths=(tree,))
+
+
+@pytest.mark.parametrize("glob", ["secrets/**", "./secrets/**", "secrets", "secrets/", "/w/secrets"])
+def test_a_deny_by_path_holds_for_tools_searches_and_commands(glob: str):
+    rule = Rule("deny", path=glob)
+    assert judge(Action("read_file", {}, None, paths=("/w/secrets/k",)), rule).ruling == "deny"
+    assert judge(search("/w/secrets/"), rule).ruling == "deny"
+    assert judge(search("/w/"), rule).ruling == "ask"
+    assert judge(search("/w/src/"), rule).ruling == "allow"
+    assert judge(command("cat secrets/k"), rule).ruling == "deny"
+    assert judge(command("cat ./secrets/../secrets/k"), rule, mode="yolo").ruling == "deny"
+    assert judge(command("grep -r x ."), rule).ruling == "ask"
+
+
+@pytest.mark.parametrize("text", ["cd && head .bashrc", "cd sub && cd ../.. && cat x", "file -f/etc/passwd", "ps auxe"])
+def test_a_read_only_command_does_not_leave_the_workspace_by_another_way(text: str):
+    assert judge(command(text)).ruling == "ask"
+
+
+@pytest.mark.parametrize("text", ["cargo --version", "npm ls", "pip list"])
+def test_programs_that_look_up_what_to_run_are_not_allowed_out_of_the_box(text: str):
+    assert judge(command(text)).ruling == "ask"
+
+
+@pytest.mark.spec("J4")
+def test_a_grant_for_a_command_holds_only_in_its_folder_and_is_counted_in_chains():
+    from msgspec.structs import replace
+
+    (grant,) = proposed(command("./build.sh"), "c")
+    assert judge(command("./build.sh"), grants=(grant,)).ruling == "allow"
+    assert judge(command("./build.sh", "/w/evil"), grants=(grant,)).ruling == "ask"
+    assert judge(command("cd evil && ./build.sh"), grants=(grant,)).ruling == "ask"
+    chained = judge(command("true && ./build.sh"), grants=(grant,))
+    assert (chained.ruling, chained.source, chained.rule) == ("allow", "grant", grant.id)
+    once = replace(grant, max_uses=1)
+    assert judge(command("./build.sh && ./build.sh"), grants=(once,)).ruling == "ask"
+
+
+def test_no_pattern_makes_a_rule_slow():
+    rule = Rule("deny", argument="*a" * 30 + "b")
+    assert judge(Action("read_file", {}, None, main="a" * 5000), rule).ruling == "allow"

@@ -1,5 +1,6 @@
 """Rule files: taken whole or refused with file and line. Rows C7, J5."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -66,10 +67,25 @@ def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
         parse(text)
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe", b"[[rule]]\n" + b"#" * 1_000_001])
-def test_a_file_that_is_no_text_or_too_large_is_refused(data: bytes):
+def test_a_file_that_is_no_text_is_refused():
     with pytest.raises(BadRule, match=r"p\.toml"):
-        parse_rules(data, "p.toml", "user", TOOLS)
+        parse_rules(b"\xff\xfe", "p.toml", "user", TOOLS)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "device", "huge"])
+def test_only_an_ordinary_file_of_a_sensible_size_is_read(tmp_path: Path, kind: str):
+    path = tmp_path / "policy.toml"
+    match kind:
+        case "link":
+            path.symlink_to("/dev/zero")
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path = Path("/dev/null")
+        case _:
+            path.write_bytes(b"#" * 1_000_001)
+    with pytest.raises(BadRule, match="cannot read the rules"):
+        load_rules(path, "workspace", TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +112,7 @@ def test_examples_are_tried_when_the_file_is_loaded(rule: str, problem: str | No
 
 def test_no_file_means_no_rules_and_an_unreadable_one_is_an_error(tmp_path: Path):
     assert load_rules(tmp_path / "none.toml", "user", TOOLS) == ()
-    with pytest.raises(BadRule, match="cannot read"):
+    with pytest.raises(BadRule, match="cannot read the rules"):
         load_rules(tmp_path, "user", TOOLS)
 
 

@@ -53,7 +53,19 @@ def test_any_change_ends_the_trust(folder: Path, store: TrustStore, change: str)
             (folder / "elsewhere").write_bytes(content)
             rules.unlink()
             rules.symlink_to(folder / "elsewhere")
-    assert store.look(folder).state == "changed"
+    assert store.look(folder).state == ("untrusted" if change == "link" else "changed")
+
+
+def test_what_is_no_ordinary_file_can_never_be_trusted(folder: Path, store: TrustStore):
+    rules = folder / ".assent" / "policy.toml"
+    rules.rename(folder / "notes.toml")
+    rules.symlink_to("../notes.toml")
+    store.trust(folder, store.look(folder))
+    assert store.look(folder).state == "untrusted"
+    (folder / ".assent").rename(folder / "elsewhere")
+    (folder / ".assent").symlink_to("elsewhere")
+    store.trust(folder, store.look(folder))
+    assert store.look(folder).state == "untrusted"
 
 
 def test_what_changed_between_looking_and_trusting_is_not_trusted(folder: Path, store: TrustStore):

@@ -387,5 +387,18 @@ async def test_an_always_answer_is_recorded_as_a_grant_with_its_origin():
     await desk.answer("c1", "proceed_always", by="ann")
     await batch.results()
     (event,) = desk.recorded(GrantAdded)
-    assert event.grant.reach == shown.reach == "Exactly `make`, with no other word, for this session."
+    assert event.grant.reach == shown.reach == "Exactly `make`, with no other word, in /w, for this session."
     assert (event.grant.by, event.grant.from_call) == ("ann", "c1")
+
+
+@pytest.mark.spec("C4")
+@pytest.mark.spec("J4")
+async def test_always_cannot_be_combined_with_changed_arguments():
+    desk = Desk()
+    batch = await asked(desk, "run_note", text="danger")
+    with pytest.raises(Refused, match="approved once"):
+        await desk.answer("c1", "proceed_always", args={"text": "harmless"})
+    assert desk.recorded(GrantAdded) == []
+    await desk.answer("c1", args={"text": "harmless"})
+    await batch.results()
+    assert desk.world.effects == ["harmless"]

@@ -42,4 +42,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def complain(message: str) -> None:
-    sys.stderr.write(f"assent: {message}\n")
+    from assent.screen import make_safe  # what it complains of may come from anywhere
+
+    sys.stderr.write(f"assent: {make_safe(message, 'prompt').text}\n")

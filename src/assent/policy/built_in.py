@@ -1,6 +1,8 @@
 """What is allowed out of the box: commands that only read, and only inside the workspace.
 
-The program models make sure that no option of theirs runs or writes anything; what leaves the workspace asks.
+The program models make sure that no option of theirs runs or writes anything; what leaves the workspace by its text
+asks, and what would leave it through a link is refused by the runner (`Plan.inside`). Programs that look up themselves
+what to run (version managers, package managers) are not here.
 """
 
 from posixpath import normpath
@@ -9,7 +11,7 @@ from assent.plan import Plan, Stage, Word
 
 _NAMES = """
 ls cat head tail wc nl tac cut sort uniq comm diff cmp file stat du df tree find grep egrep fgrep rg sed tr rev fold
-column jq basename dirname realpath readlink pwd cd echo printf true false test [ date uname whoami id which type ps
+column jq basename dirname realpath readlink pwd cd echo printf true false test [ date uname whoami id which type
 uptime free nproc seq md5sum sha1sum sha256sum
 """
 _SUBCOMMANDS = """
@@ -29,38 +31,52 @@ git ls-tree
 git shortlog
 git reflog
 git stash list
-pip list
-pip show
-pip freeze
-npm ls
-python --version
-python3 --version
-node --version
-npm --version
-cargo --version
-go version
 """
 READ_ONLY: tuple[tuple[str, ...], ...] = (
     *((name,) for name in _NAMES.split()),
     *(tuple(line.split()) for line in _SUBCOMMANDS.strip().splitlines()),
 )
+_FOLLOWING = {"-L", "-H", "-follow", "--follow", "--dereference", "--dereference-recursive"}
+"""Options that make a program follow links while it walks a tree."""
 
 
 def stays_inside(plan: Plan, roots: tuple[str, ...]) -> bool:
     """No word of the plan names a place outside the workspace, as far as its text can tell."""
-    return all(_stage_inside(stage, plan.cwd, roots) for step in plan.steps for stage in step.stages)
+    cwd = plan.cwd
+    for step in plan.steps:
+        for stage in step.stages:
+            if not _stage_inside(stage, cwd, roots):
+                return False
+            cwd = _after_cd(stage, cwd)
+    return True
+
+
+def _after_cd(stage: Stage, cwd: str) -> str:
+    words = [word.text for word in stage.words]
+    return normpath(f"{cwd}/{words[-1]}") if words[0] == "cd" and not words[-1].startswith("/") else cwd
 
 
 def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
+    if stage.words[0].text == "cd" and len(stage.words) != 2:
+        return False  # home, or something we do not know
     words = [*stage.words[1:], *(r.target for r in stage.redirects if isinstance(r.target, Word))]
     return all(_word_inside(word, cwd, roots) for word in words)
 
 
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
-    if any(part.kind in ("home", "variable") for part in word.parts):
+    if any(part.kind in ("home", "variable") for part in word.parts) or word.text in _FOLLOWING:
         return False
-    text = word.text.rpartition("=")[2] if word.text.startswith("-") else word.text
-    if not text.startswith("/") and ".." not in text.split("/"):
-        return True
-    place = normpath(f"{cwd}/{text}" if not text.startswith("/") else text)
+    return all(_place_inside(text, cwd, roots) for text in _places(word.text))
+
+
+def _places(text: str) -> list[str]:
+    """The paths that a word may name: itself, or for an option what is glued to it."""
+    if not text.startswith("-"):
+        return [text]
+    slash = text.find("/")
+    return [text.rpartition("=")[2], *([text[slash:]] if slash > 0 else [])]
+
+
+def _place_inside(text: str, cwd: str, roots: tuple[str, ...]) -> bool:
+    place = normpath(text if text.startswith("/") else f"{cwd}/{text}")
     return any(place == root or place.startswith(root.rstrip("/") + "/") for root in map(normpath, roots))

@@ -47,8 +47,8 @@ def is_live(grant: Grant, now: float, uses: int) -> bool:
 def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
     """The scopes that an "always" for this action may have, the narrowest first."""
     match action.details:
-        case ExecDetails(command=command):
-            return tuple(_for_command(command, action.tool, call_id))
+        case ExecDetails(command=command, directory=directory):
+            return tuple(_for_command(command, directory, action.tool, call_id))
         case EditDetails(path=path, protected=""):
             return _for_file(path, action.tool, call_id)
         case InfoDetails(urls=urls):
@@ -85,18 +85,31 @@ def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ..
     return (_grant("domain", tool, f"Requests to {host} by {tool}, {SESSION}.", call_id, value=host),)
 
 
-def _for_command(command: str, tool: str, call_id: str) -> Iterable[Grant]:
+def proposed_lines(command: str) -> int:
+    """How many commands a line has; 0 when it cannot be read."""
+    from assent.policy.shell.proposal import scopes_by_command
+
+    return len(scopes_by_command(command))
+
+
+def moves(command: str) -> bool:
+    """A `cd` would take a granted command to another folder, where the same words mean something else."""
+    return "cd" in command.replace(";", " ").replace("&", " ").replace("|", " ").split()
+
+
+def _for_command(command: str, directory: str, tool: str, call_id: str) -> Iterable[Grant]:
     """One scope that covers exactly the line, and one where each command of it is as wide as makes sense."""
     from assent.policy.shell.proposal import scopes_by_command
 
     commands = scopes_by_command(command)
-    if not commands or not all(commands):
+    if not commands or not all(commands) or moves(command):
         return
     narrow = [scopes[0] for scopes in commands]
     wide = [scopes[-1] for scopes in commands]
     for chosen in (narrow, wide) if wide != narrow else (narrow,):
         exact, prefixes = _words(chosen, exact=True), _words(chosen, exact=False)
-        yield _grant(_widest(chosen), tool, _reach(chosen), call_id, exact=exact, prefixes=prefixes)
+        kind, reach = _widest(chosen), _reach(chosen, directory)
+        yield _grant(kind, tool, reach, call_id, value=directory, exact=exact, prefixes=prefixes)
 
 
 def _widest(scopes: "list[Scope]") -> GrantKind:
@@ -104,8 +117,8 @@ def _widest(scopes: "list[Scope]") -> GrantKind:
     return "program" if "program" in kinds else "subcommand" if "subcommand" in kinds else "exact"
 
 
-def _reach(scopes: "list[Scope]") -> str:
-    return " ".join(dict.fromkeys(scope.reach for scope in scopes)).rstrip(".") + f", {SESSION}."
+def _reach(scopes: "list[Scope]", directory: str) -> str:
+    return " ".join(dict.fromkeys(scope.reach for scope in scopes)).rstrip(".") + f", in {directory}, {SESSION}."
 
 
 def _words(scopes: "list[Scope]", *, exact: bool) -> tuple[tuple[str, ...], ...]:

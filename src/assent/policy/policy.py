@@ -6,6 +6,7 @@ imported with the first one.
 
 import time
 from collections.abc import Callable, Iterable
+from posixpath import normpath
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
 from assent.plan import Plan
 from assent.policy.action import Action
-from assent.policy.grants import covers, is_live
+from assent.policy.grants import covers, is_live, moves, proposed_lines
 from assent.policy.rules import Rule, Ruling
 
 if TYPE_CHECKING:
@@ -89,7 +90,26 @@ class Policy:
             rule = _first(matching, ruling)
             if rule is not None:
                 return _by_rule(rule)
-        return self._by_mode(action) or self._by_permission(action, matching) or _ask(action)
+        return (
+            self._by_guarded_tree(action)
+            or self._by_mode(action)
+            or self._by_permission(action, matching)
+            or _ask(action)
+        )
+
+    def _guarding(self, action: Action) -> list[Rule]:
+        """Rules that deny or ask by path, and could be about this action."""
+        return [r for r in self.rules if r.path and r.ruling != "allow" and r.is_about(action, self.mode)]
+
+    def _by_guarded_tree(self, action: Action) -> Verdict | None:
+        """A search of a folder may come upon what a rule keeps from it."""
+        trees = [path for path in action.paths if path.endswith("/")]
+        for rule in self._guarding(action):
+            if any(rule.may_be_below(tree, self._roots) for tree in trees):
+                return Verdict(
+                    "ask", "rule", f"it looks through a folder that {rule.describe()} is about", rule.describe()
+                )
+        return None
 
     def _by_mode(self, action: Action) -> Verdict | None:
         match self.mode, action.details:
@@ -115,21 +135,28 @@ class Policy:
 
     def _judge_command(self, action: Action, details: ExecDetails, matching: list[Rule]) -> Verdict:
         """Rules about the whole tool, and what the shell gate says about the words."""
-        whole = [rule for rule in matching if not rule.words()]
+        whole = [rule for rule in matching if not rule.words() and not (rule.path and rule.ruling != "allow")]
         found = self.judgement(action, details)
-        denied = _first(whole, "deny")
+        denied = _first(whole, "deny") or self._guard_of_words(action, details, found, "deny")
         if denied is not None:
             return _by_rule(denied)
         if found.decision == "deny":
             return Verdict("deny", "rule", _why(found), _decided_by(found, "deny"))
         if self.mode == "plan":
             return _read_only()
-        asked = _first(whole, "ask")
+        asked = _first(whole, "ask") or self._guard_of_words(action, details, found, "ask")
         if asked is not None:
             return _by_rule(asked)
         if self._asks_by_rule(found, matching):
             return Verdict("ask", "rule", "a rule of yours wants to be asked about this", _decided_by(found, "ask"))
         return self._allow_command(found, whole, action)
+
+    def _guard_of_words(self, action: Action, details: ExecDetails, found: "Judgement", ruling: Ruling) -> Rule | None:
+        """The rule that keeps a file from this command, when a word of it names that file."""
+        words = [word for part in found.parts for word in part.words]
+        places = [normpath(f"{details.directory}/{word}" if word[:1] != "/" else word) for word in words]
+        guarding = [rule for rule in self._guarding(action) if rule.ruling == ruling]
+        return next((r for r in guarding if any(r.guards(place, self._roots) for place in places)), None)
 
     def _allow_command(self, found: "Judgement", whole: list[Rule], action: Action) -> Verdict:
         if self.mode == "yolo":
@@ -153,12 +180,18 @@ class Policy:
         assert isinstance(action.details, ExecDetails)
         from assent.policy.built_in import stays_inside
 
+        guarding = self._guarding(action)
+        if guarding:
+            return Verdict("ask", "rule", f"a command may touch what {guarding[0].describe()} is about")
         found = self.judgement(action, action.details, built_in=True)
         if found.plan is None:
             return Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
         if not stays_inside(found.plan, self._roots):
             return Verdict("ask", "rule", "it looks outside the workspace, and no rule of yours allows that")
-        return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", found.plan)
+        if self._by_words(found, action).source == "grant":
+            return self._by_words(found, action)
+        plan = replace(found.plan, inside=True)
+        return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
 
     def _asks_by_rule(self, found: "Judgement", matching: list[Rule]) -> bool:
         """An ask rule holds in every mode; what could not be read might be what it is about."""
@@ -167,7 +200,17 @@ class Policy:
         return any(part.by.startswith("ask rule") for part in found.parts) or not found.readable
 
     def _granted(self, action: Action) -> list[Grant]:
-        return [grant for grant in self._live_grants() if grant.tool == action.tool]
+        """Grants for commands hold in the folder where they were given, and a counted one for a single command."""
+        assert isinstance(action.details, ExecDetails)
+        here, command = action.details.directory, action.details.command
+        return [
+            grant
+            for grant in self._live_grants()
+            if grant.tool == action.tool
+            and grant.value in ("", here)
+            and (grant.max_uses is None or proposed_lines(command) == 1)
+            and not moves(command)
+        ]
 
     def judgement(self, action: Action, details: ExecDetails, *, built_in: bool = False) -> "Judgement":
         """What the shell gate says, with the rules and grants that speak about command words."""

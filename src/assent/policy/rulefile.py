@@ -26,12 +26,12 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import ExecDetails, Mode
+from assent.files.plain import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
 from assent.policy.rules import BadRule, Rule, Ruling, Tier
 
 _HEADER = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
-SIZE_LIMIT = 1_000_000
 
 
 class Examples(Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,18 +63,16 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def load_rules(path: Path, tier: Tier, known_tools: Iterable[str], *, only_tighten: bool = False) -> tuple[Rule, ...]:
     """The rules of a file; none when there is no file. `only_tighten` drops what would allow something."""
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
     except FileNotFoundError:
         return ()
-    except OSError as error:
-        raise BadRule(f"cannot read {path}: {error.strerror}") from error
+    except NotPlain as error:
+        raise BadRule(f"cannot read the rules: {error}") from error
     rules = parse_rules(data, str(path), tier, known_tools)
     return tuple(rule for rule in rules if not only_tighten or rule.ruling != "allow")
 
 
 def parse_rules(data: bytes, name: str, tier: Tier, known_tools: Iterable[str]) -> tuple[Rule, ...]:
-    if len(data) > SIZE_LIMIT:
-        raise BadRule(f"{name}: larger than {SIZE_LIMIT:,} bytes")
     try:
         text = data.decode()
         specs = msgspec.toml.decode(text, type=_File).rule
@@ -93,6 +91,8 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     tools = (spec.tool,) if isinstance(spec.tool, str) else spec.tool
     for tool in tools:
         _check_tool(tool, place, known)
+    if spec.path.count("**/") > 4 or len(spec.path) > 1000:
+        raise BadRule(f"{place}: the path has more than four `**/` or is too long")
     if not 0 <= spec.priority <= 999:
         raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
     commands = (spec.command,) if isinstance(spec.command, str) else spec.command or ("",)
@@ -111,7 +111,7 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
         spec.domain,
         spec.message,
         tuple(command.split()),
-        spec.path,
+        spec.path.removeprefix("./"),
         modes,
         spec.priority,
         tier,

@@ -44,12 +44,15 @@ class Rule(Struct, frozen=True):
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
         """Everything but command words, which are the shell gate's business."""
+        return self.is_about(action, mode) and (not self.path or self._path_matches(action.paths, roots))
+
+    def is_about(self, action: Action, mode: Mode) -> bool:
+        """Everything that can be said without looking at files."""
         return (
             (self.tool == "*" or text_matches(self.tool, action.tool))
             and (not self.modes or mode in self.modes)
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
-            and (not self.path or self._path_matches(action.paths, roots))
             and (
                 not self.argument or isinstance(action.details, ExecDetails) or text_matches(self.argument, action.main)
             )
@@ -65,7 +68,7 @@ class Rule(Struct, frozen=True):
         return bool(urls) and self._enough(domain_matches(self.domain, host_of(url)) for url in urls)
 
     def _path_matches(self, paths: tuple[str, ...], roots: tuple[str, ...]) -> bool:
-        return bool(paths) and self._enough(_below(self.path, path, roots) for path in paths)
+        return bool(paths) and self._enough(self.guards(path, roots) for path in paths)
 
     def _enough(self, found: Iterable[bool]) -> bool:
         return all(found) if self.ruling == "allow" else any(found)
@@ -81,12 +84,25 @@ class Rule(Struct, frozen=True):
         """Sorts the rule that is quoted first to the front."""
         return TIERS.index(self.tier), -self.priority
 
+    def guards(self, path: str, roots: tuple[str, ...]) -> bool:
+        """Is this file, or this folder as a whole (`folder/`), what the rule is about?"""
+        return _below(self.path, path + "x" if path.endswith("/") else path, roots)
+
+    def may_be_below(self, tree: str, roots: tuple[str, ...]) -> bool:
+        """Could something in this folder be what the rule is about? Rather yes than no."""
+        fixed = [glob.partition("*")[0].partition("?")[0] for glob in _absolute(self.path, roots)]
+        return any(start.startswith(tree) or tree.startswith(start) for start in fixed)
+
 
 def _below(glob: str, path: str, roots: tuple[str, ...]) -> bool:
+    """A glob that names a folder means everything in it."""
+    return any(path_matches(g, path) or path_matches(g.rstrip("/") + "/**", path) for g in _absolute(glob, roots))
+
+
+def _absolute(glob: str, roots: tuple[str, ...]) -> list[str]:
     """A relative glob is meant from each root."""
-    if glob.startswith("/"):
-        return path_matches(glob, path)
-    return any(path_matches(f"{root.rstrip('/')}/{glob}", path) for root in roots)
+    plain = glob.removeprefix("./")
+    return [plain] if plain.startswith("/") else [f"{root.rstrip('/')}/{plain}" for root in roots]
 
 
 def host_of(url: str) -> str:

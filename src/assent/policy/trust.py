@@ -13,8 +13,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from assent.files.plain import NotPlain, read_plain
+
 CONFIG_FOLDER = ".assent"
-SIZE_LIMIT = 1_000_000
+UNTRUSTABLE = "no ordinary file"
 
 
 class Trust(Struct, frozen=True):
@@ -37,7 +39,7 @@ class TrustStore:
         then = self._load().get(str(folder))
         if not now:
             return Trust("nothing", {})
-        if then is None:
+        if then is None or UNTRUSTABLE in now.values():
             return Trust("untrusted", now)
         changed = tuple(sorted(name for name in {*now, *then} if now.get(name) != then.get(name)))
         return Trust("changed" if changed else "trusted", now, changed)
@@ -67,16 +69,19 @@ class TrustStore:
 
 
 def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Regular files below `.assent`; a link counts as something that is there and cannot be trusted by content."""
+    """Files below `.assent`. What is no ordinary file has no content that could be trusted."""
     base = folder / CONFIG_FOLDER
-    for path in sorted(base.rglob("*")) if base.is_dir() and not base.is_symlink() else ():
+    if base.is_symlink():
+        yield CONFIG_FOLDER, UNTRUSTABLE
+        return
+    for path in sorted(base.rglob("*")) if base.is_dir() else ():
         name = str(path.relative_to(folder))
-        if path.is_symlink():
-            yield name, f"link to {os.readlink(path)}"
-        elif path.is_file():
+        if path.is_symlink() or not path.is_dir():
             yield name, _hash(path)
 
 
 def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.sha256(file.read(SIZE_LIMIT + 1)).hexdigest()
+    try:
+        return hashlib.sha256(read_plain(path)).hexdigest()
+    except (NotPlain, FileNotFoundError):
+        return UNTRUSTABLE

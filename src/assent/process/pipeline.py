@@ -77,6 +77,8 @@ class Pipeline:
         self, stage: "Stage", incoming: int | None, outgoing: int, *, alone: bool
     ) -> subprocess.Popen[bytes] | int:
         argv = [text for word in stage.words for text in self._expand(word)]
+        if self.plan.inside and (outside := self._leading_out(argv[1:])):
+            return self._say(f"{outside}: leads out of the workspace", REFUSED)
         if (code := self._builtin(argv, outgoing, alone=alone)) is not None:
             return code
         program = self._program(argv[0])
@@ -95,6 +97,11 @@ class Pipeline:
             finally:
                 for file in files:
                     file.close()
+
+    def _leading_out(self, words: list[str]) -> str | None:
+        """The first word that names something outside, with links followed."""
+        places = [(word, os.path.join(self.cwd, word)) for word in words]
+        return next((w for w, p in places if os.path.lexists(p) and not _inside(p, self.plan.roots)), None)
 
     def _spawn(
         self, program: str, argv: list[str], stage: "Stage", descriptors: list[int]

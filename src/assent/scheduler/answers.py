@@ -71,6 +71,8 @@ class Answers:
         invocation, action = life.invocation, life.action
         args = edited_args(invocation, answer)
         if args is not None:
+            if answer.outcome != "proceed_once":
+                raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")
             invocation, action = await self._rebuilt(life, args)
         approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
         life.invocation, life.action = invocation, action
