@@ -91,7 +91,9 @@ def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
         assert answered.code == 0
         running.wait()
     listed = program.run("policy", "list", "--session", session).out
-    assert f"3 uses: Exactly `python3 add.py`, with no other word, in {program.folder}, for this session." in listed
+    assert (
+        f"0 of 3 uses: Exactly `python3 add.py`, with no other word, in {program.folder}, for this session." in listed
+    )
     (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
     assert "Recorded" in program.run("policy", "revoke", session, grant).out
     ended = program.run("-p", "again", "--resume", session, "-o", "stream-json")

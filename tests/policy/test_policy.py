@@ -5,8 +5,9 @@ import pytest
 from assent.approval import EditDetails, ExecDetails, Grant, InfoDetails, Mode, Risk
 from assent.policy.action import Action
 from assent.policy.grants import proposed
-from assent.policy.policy import Policy, Verdict
+from assent.policy.policy import Policy
 from assent.policy.rules import Rule, parse_allowed
+from assent.policy.verdict import Verdict
 
 SHELL = "run_shell_command"
 
@@ -351,3 +352,35 @@ def test_a_grant_for_a_command_holds_only_in_its_folder_and_is_counted_in_chains
 def test_no_pattern_makes_a_rule_slow():
     rule = Rule("deny", argument="*a" * 30 + "b")
     assert judge(Action("read_file", {}, None, main="a" * 5000), rule).ruling == "allow"
+
+
+def test_a_rule_about_a_command_is_about_nothing_else():
+    for ruling in ("allow", "deny"):
+        rule = Rule(ruling, command=("git", "status"))
+        assert judge(edit("/w/a"), rule).ruling == "ask"
+        assert judge(Action("read_file", {}, None, paths=("/w/a",)), rule).ruling == "allow"
+
+
+@pytest.mark.parametrize(
+    "text", ["env git push", "bash -c 'git push'", "sudo git push", "nice git push", "eval git push"]
+)
+def test_an_ask_for_words_looks_through_wrappers_like_a_deny(text: str):
+    assert judge(command(text), Rule("ask", SHELL, command=("git", "push")), mode="yolo").ruling == "ask"
+
+
+def test_a_rule_by_path_never_allows_a_command():
+    assert judge(command("rm -rf x"), Rule("allow", path="**")).ruling == "ask"
+
+
+def test_the_message_of_a_rule_about_a_command_is_told():
+    verdict = judge(command("git push"), Rule("deny", command=("git", "push"), message="Push by hand.", place="p:3"))
+    assert (verdict.reason, "p:3" in verdict.rule) == ("Push by hand.", True)
+
+
+@pytest.mark.spec("J4")
+def test_every_grant_that_a_line_needs_is_named():
+    one, two = proposed(command("make lint"), "c")[0], proposed(command("make test"), "c")[0]
+    verdict = judge(command("make lint && make test"), grants=(one, two))
+    assert verdict.rule.split() == [one.id, two.id]
+    (slash,) = proposed(command("/usr/bin/make test"), "c")[:1]
+    assert judge(command("/usr/bin/make test"), grants=(slash,)).rule == slash.id

@@ -124,3 +124,18 @@ def test_a_folder_that_is_not_trusted_may_only_tighten(tmp_path: Path):
     )
     assert [rule.ruling for rule in load_rules(path, "workspace", TOOLS, only_tighten=True)] == ["ask"]
     assert [rule.ruling for rule in load_rules(path, "workspace", TOOLS)] == ["allow", "ask"]
+
+
+@pytest.mark.parametrize("command", ['""', '["", "ls"]', '"   "'])
+def test_an_empty_command_is_an_error_and_not_every_command(command: str):
+    with pytest.raises(BadRule, match="an empty command"):
+        parse(f'[[rule]]\ncommand = {command}\ndecision = "allow"\n')
+
+
+def test_a_rule_written_as_an_inline_table_is_read_too():
+    assert len(parse('rule = [{decision = "deny", tool = "write_file"}]\n')) == 1
+
+
+def test_a_command_and_a_path_in_one_rule_are_refused():
+    with pytest.raises(BadRule, match="cannot also name a path"):
+        parse('[[rule]]\ncommand = "cat"\npath = "x"\ndecision = "deny"\n')

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from assent.approval import EditDetails, ExecDetails, InfoDetails, McpDetails, Mode, Outcome
+from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalModifying, ApprovalRequested, CallStarted, GrantAdded
 from assent.policy.rules import BadRule, Rule, parse_allowed, split_allowed
 from assent.scheduler.approvals import NotWaiting, Refused
@@ -106,8 +107,9 @@ async def test_modify_with_editor_marks_the_call_then_asks_again_with_the_edited
     assert isinstance(second.details, EditDetails) and second.details.new == "edited"
     assert desk.world.files == {}
     await desk.answer("c1")
-    await batch.results()
+    (call,) = await batch.results()
     assert desk.world.files == {"/w/f": "edited"}
+    assert "The user changed the arguments" in call.result.response["note"]
 
 
 @pytest.mark.spec("C4")
@@ -402,3 +404,16 @@ async def test_always_cannot_be_combined_with_changed_arguments():
     await desk.answer("c1", args={"text": "harmless"})
     await batch.results()
     assert desk.world.effects == ["harmless"]
+
+
+@pytest.mark.spec("J4")
+async def test_a_counted_grant_lets_through_no_more_calls_than_it_counts():
+    desk = Desk()
+    batch = await asked(desk, "edit_note", path="/w/f", content="first")
+    digest = desk.approval("c1").digest
+    await desk.scheduler.answer(Answer("c1", "proceed_always", digest, grant_uses=2, by="ann"))
+    await batch.results()
+    desk.schedule(*(desk.call("edit_note", path="/w/f", content=f"more {n}") for n in range(4)))
+    await desk.settle()
+    assert len([effect for effect in desk.world.effects if "more" in effect]) == 2
+    assert len(desk.scheduler.waiting()) == 2

@@ -78,6 +78,7 @@ LEGAL = {
     ("awaiting_approval", "error"): "error",
     ("awaiting_approval", "cancelled"): "cancelled",
     ("scheduled", "asked"): "awaiting_approval",
+    ("scheduled", "scheduled"): "scheduled",
     ("scheduled", "started"): "executing",
     ("scheduled", "error"): "error",
     ("scheduled", "cancelled"): "cancelled",

@@ -38,6 +38,8 @@ class AgentLoop:
         self._max_turns = max_turns
         self._begun = False
         self._cancel_wanted = False
+        self._ending = False
+        """The turn's end is being recorded: there is nothing left to cancel."""
         self._cancel_reason = ""
         self.closing = False
         """Set when the session is being closed: the model is not asked again."""
@@ -65,13 +67,19 @@ class AgentLoop:
         finally:
             self._begun = self._cancel_wanted = False
         used = _difference(self._usage(), before)
-        await self._journal.record(TurnFinished(prompt_id, status, failure, used))
+        self._ending = True
+        try:
+            await self._journal.record(TurnFinished(prompt_id, status, failure, used))
+        finally:
+            self._ending = False
         return status
 
     def cancel(self, task: "asyncio.Task[None]", reason: str) -> None:
         """Ends the turn that runs in `task`. One that has not begun ends as soon as it does: a task cancelled that
         early would not run at all, and never record its end.
         """
+        if self._ending:
+            return  # it is over; the next prompt must not pay for it
         self._cancel_wanted = True
         self._cancel_reason = reason or "The user cancelled the turn."
         if self._begun and not task.cancelling():

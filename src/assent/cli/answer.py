@@ -19,6 +19,7 @@ from assent.front.send import Sent, me, send_and_wait
 from assent.front.style import Style
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
+from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 
@@ -59,16 +60,24 @@ def _parser() -> Parser:
         "--scope", type=int, default=1, metavar="N", help="with `always`: the N-th scope that is offered"
     )
     parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for so many minutes only")
-    parser.add_argument("--uses", type=int, metavar="N", help="with `always`: for so many calls only")
+    parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for so many calls only")
     return parser
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
 
 
 async def _answer(args: argparse.Namespace) -> int:
     log = SqliteLog(data_folder(os.environ))
     try:
-        session = (await find_session(log, args.session)).id
+        session = (await find_session(log, args.session, os.path.realpath(os.getcwd()))).id
         state = fold(session, await log.read(session))
         call = _find_call(state, args.call)
+        await _check_unanswered(log, session, call)
         for line in (*question_lines(call, Style.for_stream(sys.stderr)), *option_lines(call.approval)):
             sys.stderr.write(line + "\n")
         return _told(await send_and_wait(log, session, state.seq, _command(args, call)), session)
@@ -85,6 +94,13 @@ def _find_call(state: SessionState, name: str) -> AwaitingApproval:
     if by is not None:
         raise BadAnswer(f"call {call_id} was already answered by {by or 'somebody'}")
     raise BadAnswer(f"call {call_id} does not wait for an answer")
+
+
+async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApproval) -> None:
+    """An answer may already lie in the inbox of a session that nobody runs."""
+    for item in await log.inbox(session):
+        if isinstance(item.command, Answer) and item.command.call_id == call.request.call_id:
+            raise BadAnswer(f"an answer by {item.command.by or 'somebody'} is already recorded: {item.command.outcome}")
 
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:

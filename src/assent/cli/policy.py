@@ -25,7 +25,9 @@ EPILOG = """\
 
 
 def main(argv: list[str]) -> int:
-    args = _parser().parse_args(argv)
+    words, command = (argv[: argv.index("--")], argv[argv.index("--") + 1 :]) if "--" in argv else (argv, [])
+    args = _parser().parse_args(words)
+    args.words += command
     try:
         return _act(args)
     except (BadRule, BadSettings) as error:

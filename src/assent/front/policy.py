@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import shlex
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +16,13 @@ from assent.commands import RevokeGrant
 from assent.config import data_folder
 from assent.events import CallScheduled, Envelope
 from assent.files.workspace import Workspace
-from assent.front.lookup import NotFound, find_session
+from assent.front.lookup import NotFound, find_by_start, find_session
 from assent.front.rules import collect_rules, trust_store
 from assent.front.send import me, send_and_wait
 from assent.parts import JsonObject
 from assent.policy.action import Action
-from assent.policy.policy import Policy, Verdict
+from assent.policy.policy import Policy
+from assent.policy.verdict import Verdict
 from assent.scheduler.call import Terminal, ToolCall
 from assent.scheduler.steps import make_action
 from assent.screen import make_safe
@@ -89,8 +92,10 @@ def _listed(policy: Policy) -> Iterator[str]:
     for rule in policy.rules:
         yield _safe(f"{rule.describe()}{f'  # {rule.note}' if rule.note else ''}")
     for grant in policy.grants.values():
-        limits = f", until {grant.expires_at:.0f}" if grant.expires_at is not None else ""
-        limits += f", {grant.max_uses} uses" if grant.max_uses is not None else ""
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(grant.expires_at)) if grant.expires_at else ""
+        limits = f", until {until}" if until else ""
+        used = policy.uses.get(grant.id, 0)
+        limits += f", {used} of {grant.max_uses} uses" if grant.max_uses is not None else f", used {used} times"
         yield _safe(f"grant {grant.id} by {grant.by or 'somebody'} (call {grant.from_call}){limits}: {grant.reach}")
 
 
@@ -99,7 +104,8 @@ def _listed(policy: Policy) -> Iterator[str]:
 
 async def _explained(args: argparse.Namespace, policy: Policy) -> Iterator[str]:
     if args.tool is None:
-        return _explained_command(" ".join(args.words), policy)
+        command = args.words[0] if len(args.words) == 1 else shlex.join(args.words)
+        return _explained_command(command, policy)
     return iter(await _explained_call(args.tool, msgspec.json.decode(args.args, type=JsonObject), policy))
 
 
@@ -110,7 +116,7 @@ def _explained_command(command: str, policy: Policy) -> Iterator[str]:
     action = Action("run_shell_command", {"command": command}, details, main=command, paths=(folder + "/",))
     verdict = policy.judge(action)
     yield from _verdict_lines(verdict)
-    found = policy.judgement(action, details, built_in=True)
+    found = policy.command_judge(action, details).judgement(built_in=True)
     for part in found.parts:
         yield _safe(f"  {part.decision:<5} `{part.text}`  by {part.by}: {part.why}")
     yield _safe(f"  risk: {details.risk}. {details.risk_reason}")
@@ -138,10 +144,8 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
 async def _revoked(log: SessionLog, session: str, grant: str) -> str:
     found = await find_session(log, session, os.path.realpath(os.getcwd()))
     state = fold(found.id, await log.read(found.id))
-    if grant not in state.grants:
-        listed = ", ".join(state.grants) or "none"
-        raise NotFound(f"there is no grant {grant!r} in session {found.id}; there are: {listed}")
-    sent = await send_and_wait(log, found.id, state.seq, RevokeGrant(grant, by=me()))
+    grant_id = find_by_start(grant, state.grants).id
+    sent = await send_and_wait(log, found.id, state.seq, RevokeGrant(grant_id, by=me()))
     return {"taken": "Revoked.", "refused": f"Not revoked: {sent.problem}"}.get(
         sent.state, f"Recorded. It takes effect when the session goes on: assent --resume {found.id}"
     )

@@ -28,7 +28,7 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     yield from (f"  {line}" for line in _body(call.approval.details, style))
     for warning in _hidden(call.approval.details):
         yield style.red(f"  ! {warning}")
-    yield style.dim(f"  asked because {safe(call.approval.why)}")
+    yield style.dim(f"  asked because: {safe(call.approval.why)}")
 
 
 def option_lines(approval: Approval) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assent.config import data_folder, settings_file
-from assent.policy.rules import BadRule, Rule
+from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
 ADMIN_FILE = Path("/etc/assent/policy.toml")
@@ -31,11 +31,14 @@ def collect_rules(
 ) -> tuple[Rule, ...]:
     """Raises BadRule for a file that cannot be used as it is."""
     workspace, own = workspace_policy_file(folder), policy_file(env)
+    known, given = tuple(known_tools), tuple(given)
+    for rule in given:
+        if rule.tool not in known:
+            check_tool(rule.tool, "--allowed-tools", known)
     if not any(os.path.lexists(path) for path in (ADMIN_FILE, own, workspace)):
-        return tuple(given)
+        return given
     from assent.policy.rulefile import load_rules
 
-    known = tuple(known_tools)
     trusted = trust_store(env).look(Path(folder)).state == "trusted"
     _check_admin_file()
     return (

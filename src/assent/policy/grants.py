@@ -85,13 +85,6 @@ def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ..
     return (_grant("domain", tool, f"Requests to {host} by {tool}, {SESSION}.", call_id, value=host),)
 
 
-def proposed_lines(command: str) -> int:
-    """How many commands a line has; 0 when it cannot be read."""
-    from assent.policy.shell.proposal import scopes_by_command
-
-    return len(scopes_by_command(command))
-
-
 def moves(command: str) -> bool:
     """A `cd` would take a granted command to another folder, where the same words mean something else."""
     return "cd" in command.replace(";", " ").replace("&", " ").replace("|", " ").split()

@@ -29,7 +29,7 @@ from assent.approval import ExecDetails, Mode
 from assent.files.plain import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
-from assent.policy.rules import BadRule, Rule, Ruling, Tier
+from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_tool
 
 _HEADER = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
 
@@ -81,6 +81,8 @@ def parse_rules(data: bytes, name: str, tier: Tier, known_tools: Iterable[str]) 
     except msgspec.MsgspecError as error:
         raise BadRule(f"{_place_of(error, data.decode(errors='replace'), name)}: {error}") from error
     lines = _lines(text)
+    if len(lines) != len(specs):  # written in another way than we look for
+        lines = [1] * len(specs)
     known = tuple(known_tools)
     return tuple(
         rule for spec, line in zip(specs, lines, strict=True) for rule in _rules(spec, f"{name}:{line}", tier, known)
@@ -90,15 +92,26 @@ def parse_rules(data: bytes, name: str, tier: Tier, known_tools: Iterable[str]) 
 def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> list[Rule]:
     tools = (spec.tool,) if isinstance(spec.tool, str) else spec.tool
     for tool in tools:
-        _check_tool(tool, place, known)
+        check_tool(tool, place, known)
     if spec.path.count("**/") > 4 or len(spec.path) > 1000:
         raise BadRule(f"{place}: the path has more than four `**/` or is too long")
     if not 0 <= spec.priority <= 999:
         raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
-    commands = (spec.command,) if isinstance(spec.command, str) else spec.command or ("",)
+    commands = _commands(spec, place)
     rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
     _check_examples(spec, rules, place)
     return rules
+
+
+def _commands(spec: RuleSpec, place: str) -> tuple[str, ...]:
+    if spec.command == ():
+        return ("",)
+    commands = (spec.command,) if isinstance(spec.command, str) else spec.command
+    if not all(command.split() for command in commands):
+        raise BadRule(f"{place}: an empty command would mean every command; leave the key out to say that")
+    if spec.path or spec.argument or spec.domain:
+        raise BadRule(f"{place}: a rule about a command cannot also name a path, an argument or a domain")
+    return commands
 
 
 def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Rule:
@@ -120,17 +133,6 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
     )
 
 
-def _check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
-    """A deny for a tool that does not exist would silently protect nothing."""
-    if tool.startswith("mcp_") or any(text_matches(tool, name) for name in known):
-        return
-    from rapidfuzz import process
-
-    nearest = process.extractOne(tool, known)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-    raise BadRule(f"{place}: there is no tool {tool!r}{hint}")
-
-
 def _check_examples(spec: RuleSpec, rules: list[Rule], place: str) -> None:
     for example in spec.examples.match:
         if not any(_speaks_about(rule, example) for rule in rules):
@@ -148,7 +150,7 @@ def _speaks_about(rule: Rule, example: str) -> bool:
 
     details = ExecDetails(example, (), "/w", "low", "")
     wanted = Rule(rule.ruling, command=rule.command)
-    verdict = Policy([wanted]).judgement(Action("run_shell_command", {}, details), details)
+    verdict = Policy([wanted]).command_judge(Action("run_shell_command", {}, details), details).judgement()
     decided: Literal["allow", "ask", "deny"] = verdict.decision
     return decided == rule.ruling and any(part.by.startswith(f"{rule.ruling} rule") for part in verdict.parts)
 

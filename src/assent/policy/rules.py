@@ -47,9 +47,10 @@ class Rule(Struct, frozen=True):
         return self.is_about(action, mode) and (not self.path or self._path_matches(action.paths, roots))
 
     def is_about(self, action: Action, mode: Mode) -> bool:
-        """Everything that can be said without looking at files."""
+        """Everything that can be said without looking at files. A rule about commands is about nothing else."""
         return (
-            (self.tool == "*" or text_matches(self.tool, action.tool))
+            (not self.command or bool(self.argument) or isinstance(action.details, ExecDetails))
+            and (self.tool == "*" or text_matches(self.tool, action.tool))
             and (not self.modes or mode in self.modes)
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
@@ -121,6 +122,17 @@ _ALLOWED_TOOL = re.compile(r"([A-Za-z_][\w.*-]*)(?:\((.*)\))?", re.DOTALL)
 
 class BadRule(ValueError):
     """A rule that cannot be read; the message says which, where, and how to write it."""
+
+
+def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
+    """A deny for a tool that does not exist would silently protect nothing."""
+    if tool.startswith("mcp_") or any(text_matches(tool, name) for name in known):
+        return
+    from rapidfuzz import process
+
+    nearest = process.extractOne(tool, known)
+    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    raise BadRule(f"{place}: there is no tool {tool!r}{hint}")
 
 
 def parse_allowed(text: str) -> Rule:

@@ -80,7 +80,7 @@ class Answers:
 
     async def _approve(self, life: Life, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
         assert life.action is not None
-        edited = answered.args is not None
+        edited = answered.args is not None or (isinstance(life.call, AwaitingApproval) and life.call.edited)
         decision = person_decision(answer, self._steps.digest(life, answered.args), edited=edited)
         grant = grant_for(answer, approval, life.action, self._steps.now())
         if grant is not None:

@@ -5,7 +5,8 @@
         └──► error, cancelled ◄─────────────┴─┴────────────┴───────► cancelled
 
 A call moves only by an event: `advance(call, event)` gives the next state or refuses. A scheduled call goes back to
-awaiting_approval when what was approved is no longer what would happen. Terminal states never change.
+awaiting_approval when what was approved is no longer what would happen, and is scheduled anew when something else
+allows it now. Terminal states never change.
 """
 
 from typing import Any
@@ -46,6 +47,8 @@ class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval"):
     """Set between the answer and the state that follows from it."""
     modifying_by: str = ""
     """Who has the proposal open in an editor."""
+    edited: bool = False
+    """A person has changed the arguments; the model is told when it runs."""
 
 
 class Scheduled(Struct, frozen=True, gc=False, tag="scheduled"):
@@ -104,7 +107,7 @@ ToolCall = Pending | Terminal
 TRANSITIONS: dict[type[ToolCall], tuple[type[ToolCall], ...]] = {
     Validating: (AwaitingApproval, Scheduled, Failed, Cancelled),
     AwaitingApproval: (AwaitingApproval, Scheduled, Failed, Cancelled),
-    Scheduled: (AwaitingApproval, Executing, Failed, Cancelled),
+    Scheduled: (AwaitingApproval, Scheduled, Executing, Failed, Cancelled),
     Executing: (Executing, Success, Failed, Cancelled),
     Success: (),
     Failed: (),
@@ -120,10 +123,6 @@ def status(call: ToolCall) -> str:
     """The state's name, e.g. `awaiting_approval`."""
     config: Any = type(call).__struct_config__
     return config.tag
-
-
-def is_terminal(call: ToolCall) -> bool:
-    return isinstance(call, Terminal)
 
 
 def begin(event: CallRequested, ts: float) -> Validating:
@@ -153,7 +152,9 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
         case AwaitingApproval(), ApprovalAnswered():
             return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
         case _, ApprovalRequested():
-            return AwaitingApproval(_with_args(call.request, event.args), call.started_at, event.approval)
+            edited = event.args is not None or _was_edited(call)
+            request = _with_args(call.request, event.args)
+            return AwaitingApproval(request, call.started_at, event.approval, edited=edited)
         case _, CallScheduled():
             return Scheduled(call.request, call.started_at, event.decision, _approval(call))
         case Scheduled(), CallStarted():
@@ -177,6 +178,16 @@ def _finished(call: Pending, event: CallFinished) -> Terminal | None:
             return Cancelled(*common, event.result, took, decision, event.display, _approval(call))
         case _:
             return None
+
+
+def _was_edited(call: Pending) -> bool:
+    match call:
+        case AwaitingApproval():
+            return call.edited
+        case Scheduled() | Executing():
+            return call.decision.edited
+        case Validating():
+            return False
 
 
 def _approval(call: Pending) -> Approval | None:

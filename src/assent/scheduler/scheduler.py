@@ -233,7 +233,7 @@ class Scheduler:
         if call.decision.source == "person":
             if self._steps.digest(life) != call.decision.digest:
                 await self._steps.ask(life, invocation, "what it would do changed after you approved it")
-        elif verdict.ruling != "allow":
+        elif (verdict.ruling, verdict.source, verdict.rule) != ("allow", call.decision.source, call.decision.rule):
             await self._steps.apply(life, invocation, verdict)
         await self._until_answered(life)
 

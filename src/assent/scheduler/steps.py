@@ -20,7 +20,8 @@ from assent.events import (
 )
 from assent.parts import Failure, JsonObject, TerminalDisplay
 from assent.policy.action import Action
-from assent.policy.policy import Policy, Verdict
+from assent.policy.policy import Policy
+from assent.policy.verdict import Verdict
 from assent.scheduler.approvals import Clock, make_approval
 from assent.scheduler.call import Executing, advance
 from assent.scheduler.digest import action_digest

@@ -96,7 +96,8 @@ class SessionState:
     def _count_use(self, event: CallStarted) -> None:
         call = self.calls.get(event.call_id)
         if isinstance(call, Executing) and call.decision.source == "grant":
-            self.grant_uses[call.decision.rule] = self.grant_uses.get(call.decision.rule, 0) + 1
+            for grant_id in call.decision.rule.split():
+                self.grant_uses[grant_id] = self.grant_uses.get(grant_id, 0) + 1
 
     def _advance(self, call_id: str, event: Event) -> None:
         self.calls[call_id] = advance(self.calls[call_id], event)

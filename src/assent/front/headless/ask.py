@@ -120,7 +120,7 @@ class TerminalAsker:
         self._prompt(call)
 
     def _prompt(self, call: AwaitingApproval) -> None:
-        sys.stderr.write(f"  your answer [{', '.join(offered_keys(call.approval))}]: ")
+        sys.stderr.write(f"  your answer [{', '.join(_keys(call.approval))}]: ")
         sys.stderr.flush()
 
     def _readable(self) -> None:
@@ -178,6 +178,15 @@ class TerminalAsker:
     def _say(self, line: str) -> None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+
+def _keys(approval: Approval) -> list[str]:
+    """All that may be typed, with one key for each wider scope."""
+    keys = list(offered_keys(approval))
+    if "a" in keys:
+        place = keys.index("a") + 1
+        keys[place:place] = [f"a{number}" for number in range(2, len(approval.scopes) + 1)]
+    return keys
 
 
 def _scope(key: str, approval: Approval) -> tuple[str, str]:

@@ -1,0 +1,174 @@
+"""The verdict on a command: rules about the whole tool, rules and grants about words, files that rules guard.
+
+What the words mean is the shell gate's knowledge (`policy.shell`); who may decide on them is said here.
+"""
+
+from collections.abc import Iterable
+from posixpath import normpath
+
+from msgspec.structs import replace
+
+from assent.approval import ExecDetails, Grant, Mode
+from assent.policy.action import Action
+from assent.policy.built_in import READ_ONLY, stays_inside
+from assent.policy.globs import text_matches
+from assent.policy.grants import moves
+from assent.policy.rules import Rule, Ruling
+from assent.policy.shell import Judgement, Rules, judge
+from assent.policy.shell.reader import read
+from assent.policy.shell.rules import program
+from assent.policy.verdict import Verdict, by_grants, by_rule, by_yolo, first, read_only
+
+
+class CommandJudge:
+    """Judges one command. `rules` are those that are about its tool and mode, in the order in which they are quoted."""
+
+    def __init__(
+        self,
+        action: Action,
+        details: ExecDetails,
+        rules: Iterable[Rule],
+        grants: Iterable[Grant],
+        mode: Mode,
+        roots: tuple[str, ...],
+    ) -> None:
+        self._action = action
+        self._details = details
+        self._mode: Mode = mode
+        self._roots = roots
+        self._rules = list(rules)
+        self._whole = [rule for rule in self._rules if not rule.words() and not rule.path and not rule.domain]
+        self._guards = [rule for rule in self._rules if rule.path and rule.ruling != "allow"]
+        self._grants = [grant for grant in grants if self._holds_here(grant)]
+
+    def _holds_here(self, grant: Grant) -> bool:
+        """A grant for commands holds in the folder where it was given, as long as nothing leaves it."""
+        return grant.value in ("", self._details.directory) and not moves(self._details.command)
+
+    def verdict(self) -> Verdict:
+        found = self.judgement()
+        denied = self._speaking("deny", found)
+        if denied is not None:
+            return by_rule(denied)
+        if self._mode == "plan":
+            return read_only()
+        asked = self._speaking("ask", found)
+        if asked is not None:
+            return by_rule(asked)
+        return self._allowed(found)
+
+    def _speaking(self, ruling: Ruling, found: Judgement) -> Rule | None:
+        """The first rule that denies or asks: about the tool, about words anywhere in the line, about a named file."""
+        whole = first(self._whole, ruling)
+        if whole is not None:
+            return whole
+        rules = [rule for rule in self._rules if rule.ruling == ruling]
+        named = next((rule for rule in rules if rule.words() and self._names(rule)), None)
+        if named is not None:
+            return named
+        places = self._places(found)
+        guards = [rule for rule in self._guards if rule.ruling == ruling]
+        return next((rule for rule in guards if any(rule.guards(place, self._roots) for place in places)), None)
+
+    def _names(self, rule: Rule) -> bool:
+        """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
+        if rule.argument and text_matches(rule.argument, self._details.command):
+            return True
+        found = judge(
+            self._details.command, Rules(deny=(rule.words(),)), cwd=self._details.directory, roots=self._roots
+        )
+        return found.decision == "deny"
+
+    def _places(self, found: Judgement) -> list[str]:
+        words = [word for command in self._written(found) for word in command]
+        return [normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}") for word in words]
+
+    def _written(self, found: Judgement) -> list[tuple[str, ...]]:
+        """The commands of the line as they were written; the gate's own words have its hardening in them."""
+        if not found.readable:
+            return [part.words for part in found.parts]
+        stages = [stage for step in read(self._details.command) for stage in step.stages]
+        return [tuple(word.text for word in stage.words) for stage in stages]
+
+    # --- allowing ---
+
+    def _allowed(self, found: Judgement) -> Verdict:
+        if self._mode == "yolo":
+            return by_yolo()
+        whole = first(self._whole, "allow")
+        if whole is not None:
+            return by_rule(whole)
+        if found.plan is not None:
+            return self._by_words(found)
+        return self._by_built_in()
+
+    def _by_words(self, found: Judgement) -> Verdict:
+        used = self._used_grants(found)
+        if used is None:
+            return Verdict("ask", "rule", "a grant for a limited number of calls covers one command, not several")
+        if used:
+            return by_grants(used, found.plan)
+        return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), found.plan)
+
+    def _used_grants(self, found: Judgement) -> list[Grant] | None:
+        """The grants without which it would not be allowed; None when a counted one would count for several."""
+        parts = [_named(words) for words in self._written(found)]
+        needed = [words for words in parts if not any(_begins(words, rule.words()) for rule in self._allowing())]
+        used = [grant for grant in self._grants if any(covers_words(grant, words) for words in needed)]
+        if len(parts) > 1 and any(grant.max_uses is not None for grant in used):
+            return None
+        return used
+
+    def _allowing(self) -> list[Rule]:
+        return [rule for rule in self._rules if rule.ruling == "allow" and rule.words()]
+
+    def _by_built_in(self) -> Verdict:
+        """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
+        found = self.judgement(built_in=True)
+        if found.plan is None:
+            return Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
+        if self._guards:
+            return Verdict("ask", "rule", f"a command may touch what {self._guards[0].describe()} is about")
+        if not stays_inside(found.plan, self._roots):
+            return Verdict("ask", "rule", "it looks outside the workspace, and no rule of yours allows that")
+        used = self._used_grants(found)
+        if used is None or used:
+            return self._by_words(found)
+        plan = replace(found.plan, inside=True)
+        return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
+
+    def judgement(self, *, built_in: bool = False) -> Judgement:
+        """What the shell gate says, with the rules and grants that speak about words."""
+        spoken = {r: tuple(rule.words() for rule in self._rules if rule.ruling == r and rule.words()) for r in _RULINGS}
+        prefixes = tuple(prefix for grant in self._grants for prefix in grant.prefixes)
+        known = Rules(
+            allow=(*spoken["allow"], *prefixes, *(READ_ONLY if built_in else ())),
+            ask=spoken["ask"],
+            deny=spoken["deny"],
+            exact=tuple(line for grant in self._grants for line in grant.exact),
+        )
+        return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
+
+
+_RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
+
+
+def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
+    return words in grant.exact or any(_begins(words, prefix) for prefix in grant.prefixes)
+
+
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words with the program's bare name, as grants and rules have it."""
+    return (program(words[0]), *words[1:]) if words else ()
+
+
+def _begins(words: tuple[str, ...], prefix: tuple[str, ...]) -> bool:
+    return words[: len(prefix)] == prefix
+
+
+def _why(found: Judgement) -> str:
+    return found.why.rstrip(".")
+
+
+def _decided_by(found: Judgement, ruling: Ruling) -> str:
+    return "; ".join(dict.fromkeys(part.by for part in found.parts if part.decision == ruling))

@@ -1,0 +1,40 @@
+"""What comes of judging: what may happen, who says so, and why in one sentence."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from assent.approval import Grant
+from assent.plan import Plan
+from assent.policy.rules import Rule, Ruling
+
+
+class Verdict(Struct, frozen=True, gc=False):
+    ruling: Ruling
+    source: Literal["tool", "mode", "rule", "grant"]
+    reason: str
+    rule: str = ""
+    """The rule in words, or the ids of the grants."""
+    plan: Plan | None = None
+    """For a command that is allowed by its words: exactly these words run, and no shell."""
+
+
+def first(rules: list[Rule], ruling: Ruling) -> Rule | None:
+    return next((rule for rule in rules if rule.ruling == ruling), None)
+
+
+def by_rule(rule: Rule) -> Verdict:
+    return Verdict(rule.ruling, "rule", rule.message or f"{rule.describe()} says so", rule.describe())
+
+
+def by_grants(grants: list[Grant], plan: Plan | None = None) -> Verdict:
+    reach = " ".join(grant.reach for grant in grants)
+    return Verdict("allow", "grant", f"granted before: {reach}", " ".join(grant.id for grant in grants), plan)
+
+
+def by_yolo() -> Verdict:
+    return Verdict("allow", "mode", "yolo mode allows everything")
+
+
+def read_only() -> Verdict:
+    return Verdict("deny", "mode", "plan mode is read-only: describe the change instead of making it")
