@@ -214,7 +214,7 @@ def _dpkg(use: Use, _words: Words) -> None:
         use.problems.append("`dpkg` without `-l`, `-L`, `-s` or `-S`")
 
 
-_LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-to")
+_LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 
 
 def _git_listing(use: Use, _words: Words) -> None:
