@@ -221,3 +221,12 @@ def test_git_does_not_run_where_its_configuration_cannot_be_read(folder: Path) -
     code, output = run("git status", folder, {"PATH": os.environ["PATH"], "HOME": str(folder.parent)})
     assert code == 126
     assert "cannot be read" in output
+
+
+@pytest.mark.parametrize("command", ["grep -r . .", "grep -r --include='*' . .", "grep . -r -- ."])
+def test_a_search_through_folders_leaves_secrets_out(command: str, folder: Path) -> None:
+    (folder / ".env").write_text("PASSWORD\n")
+    (folder / "sub" / "x.pem").write_text("PASSWORD\n")
+    _, output = run(command, folder)
+    assert "one" in output
+    assert "PASSWORD" not in output

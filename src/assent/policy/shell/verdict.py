@@ -18,6 +18,7 @@ from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
+from assent.policy.shell.sweep import guarded, names_secret
 
 MAX_DEPTH = 4
 
@@ -198,6 +199,8 @@ def _split(text: str) -> tuple[str, str]:
 
 def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]:
     problems = [f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)]
+    if (named := names_secret(use)) is not None:
+        problems.append(f"it searches {named}, which may hold secrets")
     if use.names[0] == "git":
         problems += [f"it shows {one.text}, which may hold secrets" for one in use.texts if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
@@ -289,7 +292,7 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     if use.model.effect == "network":
         before = [_NETWORK_GIT.get(word, word) for word in before]
     after = [word for one in use.models for word in one.after]
-    words = stage.words
+    words = guarded(use, stage.words)
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
