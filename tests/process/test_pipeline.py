@@ -11,7 +11,8 @@ import pytest
 from assent.policy.shell import judge, rules
 from assent.process.pipeline import Pipeline
 
-_ALLOW = ["timeout", 
+_ALLOW = [
+    "timeout",
     "ls",
     "cat",
     "wc",
