@@ -25,8 +25,10 @@ _PS_OPTION = re.compile(
     r"-[AaefFlLMjHTwZdNyc]+|[aufxwlLjTmrhcSv]+|-?[0-9,]+|-[opCuUpgGtO](?!.*environ)[A-Za-z0-9_,%.:=+-]+"
     r"|--(?:forest|headers?|no-headers?|version|help|info|sort=[a-z_,%+-]+|(?:ppid|pid|user|cols|width)=[\w,%=]+)"
 )
-_PS_VALUED = frozenset(("-o", "-p", "-C", "-u", "-U", "-g", "-G", "-t", "-O", "--ppid", "--pid", "--sort", "--user"))
-_PS_VALUED |= {"-eo", "-ao", "-axo", "-Ao", "-efo", "axo", "auxo", "--format", "-q", "-fp", "-up", "-fu", "-fC"}
+_PS_VALUED = frozenset(
+    "-o -p -C -u -U -g -G -t -O -q -eo -ao -axo -Ao -efo axo auxo -fp -up -fu -fC"
+    " --ppid --pid --sort --user --format".split()
+)
 _PS_FRAGILE = re.compile(r"-[A-Za-z]*[uUgGtTHMZcCdNy]")
 _PS_VALUE = re.compile(r"(?!.*environ)[A-Za-z0-9_%.+-][A-Za-z0-9_,%.:=+/-]*")
 _SCRIPT_OPTIONS = frozenset(
