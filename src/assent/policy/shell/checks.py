@@ -26,8 +26,34 @@ _PS_OPTION = re.compile(
     r"|--(?:forest|headers?|no-headers?|version|help|info|sort=[a-z_,%+-]+|(?:ppid|pid|user|cols|width)=[\w,%=]+)"
 )
 _PS_VALUED = frozenset(
-    "-o -p -C -u -U -g -G -t -O -q -eo -ao -axo -Ao -efo axo auxo -fp -up -fu -fC"
-    " --ppid --pid --sort --user --format".split()
+    [
+        "-o",
+        "-p",
+        "-C",
+        "-u",
+        "-U",
+        "-g",
+        "-G",
+        "-t",
+        "-O",
+        "-q",
+        "-eo",
+        "-ao",
+        "-axo",
+        "-Ao",
+        "-efo",
+        "axo",
+        "auxo",
+        "-fp",
+        "-up",
+        "-fu",
+        "-fC",
+        "--ppid",
+        "--pid",
+        "--sort",
+        "--user",
+        "--format",
+    ]
 )
 _PS_FRAGILE = re.compile(r"-[A-Za-z]*[uUgGtTHMZcCdNy]")
 _PS_VALUE = re.compile(r"(?!.*environ)[A-Za-z0-9_%.+-][A-Za-z0-9_,%.:=+/-]*")
