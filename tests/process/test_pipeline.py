@@ -12,6 +12,7 @@ from assent.policy.shell import judge, rules
 from assent.process.pipeline import Pipeline
 
 _ALLOW = [
+    "timeout",
     "ls",
     "cat",
     "wc",
@@ -193,3 +194,40 @@ def test_a_hostile_repository_cannot_make_git_run_a_program(key: str, command: s
     (folder / "a.txt").write_text("one\nTWO\n")
     run(command, folder, {"PATH": os.environ["PATH"], "HOME": str(folder.parent)})
     assert not canary.exists()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("name", [b"a=b", b"caf\xe9", b"a.b", b"a b"])
+@pytest.mark.parametrize("command", ["git diff", "git status", "timeout 9 git diff", "git -C . diff -C"])
+def test_a_filter_of_any_name_is_switched_off(name: bytes, command: str, folder: Path) -> None:
+    clean = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def git(*words: str | bytes) -> None:
+        subprocess.run(["git", *words], cwd=folder, env=clean, check=True, capture_output=True)
+
+    git("init", "-q")
+    (folder / ".gitattributes").write_bytes(b"*.txt filter=" + name + b"\n")
+    git("add", ".")
+    canary = folder.parent / "canary"
+    git("config", b"filter." + name + b".clean", f"touch {canary}; cat")
+    (folder / "a.txt").write_text("one\nTWO\n")
+    run(command, folder, {"PATH": os.environ["PATH"], "HOME": str(folder.parent)})
+    assert not canary.exists()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_git_does_not_run_where_its_configuration_cannot_be_read(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    (folder / ".git" / "config").write_text("[broken\n")
+    code, output = run("git status", folder, {"PATH": os.environ["PATH"], "HOME": str(folder.parent)})
+    assert code == 126
+    assert "cannot be read" in output
+
+
+@pytest.mark.parametrize("command", ["grep -r . .", "grep -r --include='*' . .", "grep . -r -- ."])
+def test_a_search_through_folders_leaves_secrets_out(command: str, folder: Path) -> None:
+    (folder / ".env").write_text("PASSWORD\n")
+    (folder / "sub" / "x.pem").write_text("PASSWORD\n")
+    _, output = run(command, folder)
+    assert "one" in output
+    assert "PASSWORD" not in output

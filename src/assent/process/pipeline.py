@@ -16,7 +16,7 @@ import threading
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
-from assent.process.repository import without_filters
+from assent.process.repository import UnreadableError, without_filters
 
 if TYPE_CHECKING:
     from assent.plan import Plan, Redirect, Stage, Step, Word
@@ -84,14 +84,17 @@ class Pipeline:
         program = self._program(argv[0])
         if program is None:
             return self._say(f"{argv[0]}: command not found", NOT_FOUND)
-        if os.path.basename(program) == "git":
-            argv[1:1] = without_filters(program, argv, self.cwd, {**self.environment, **dict(stage.env)})
+        environment = {**self.environment, "PWD": self.cwd, **dict(stage.env)}
+        try:
+            environment |= without_filters(program, argv, self.cwd, environment)
+        except (UnreadableError, OSError) as error:
+            return self._say(f"{argv[0]}: the configuration of git cannot be read: {error}", REFUSED)
         with tempfile.TemporaryFile() as spool, open(os.devnull, "r+b") as null:
             files: list[IO[bytes]] = []
             try:
                 first = null.fileno() if incoming is None else incoming
                 descriptors = self._redirect(stage, [first, outgoing, self.output], null.fileno(), spool, files)
-                return self._spawn(program, argv, stage, descriptors)
+                return self._spawn(program, argv, environment, descriptors)
             except OSError as error:
                 return self._say(f"{argv[0]}: {error.strerror}", REFUSED)
             finally:
@@ -104,7 +107,7 @@ class Pipeline:
         return next((w for w, p in places if os.path.lexists(p) and not _inside(p, self.plan.roots)), None)
 
     def _spawn(
-        self, program: str, argv: list[str], stage: "Stage", descriptors: list[int]
+        self, program: str, argv: list[str], environment: Mapping[str, str], descriptors: list[int]
     ) -> subprocess.Popen[bytes] | int:
         with self._lock:
             if self._cancelled.is_set():
@@ -113,7 +116,7 @@ class Pipeline:
                 argv,
                 executable=program,
                 cwd=self.cwd,
-                env={**self.environment, "PWD": self.cwd, **dict(stage.env)},
+                env=environment,
                 stdin=descriptors[0],
                 stdout=descriptors[1],
                 stderr=descriptors[2],

@@ -21,6 +21,42 @@ _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
 _DNS = re.compile(r"[+]?[A-Za-z0-9.:_=-]+|@[0-9.]+|-x")
 _OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
+_PS_OPTION = re.compile(
+    r"-[AaefFlLMjHTwZdNyc]+|[aufxwlLjTmrhcSv]+|-?[0-9,]+|-[opCuUpgGtO](?!.*environ)[A-Za-z0-9_,%.:=+-]+"
+    r"|--(?:forest|headers?|no-headers?|version|help|info|sort=[a-z_,%+-]+|(?:ppid|pid|user|cols|width)=[\w,%=]+)"
+)
+_PS_VALUED = frozenset(
+    [
+        "-o",
+        "-p",
+        "-C",
+        "-u",
+        "-U",
+        "-g",
+        "-G",
+        "-t",
+        "-O",
+        "-q",
+        "-eo",
+        "-ao",
+        "-axo",
+        "-Ao",
+        "-efo",
+        "axo",
+        "auxo",
+        "-fp",
+        "-up",
+        "-fu",
+        "-fC",
+        "--ppid",
+        "--pid",
+        "--sort",
+        "--user",
+        "--format",
+    ]
+)
+_PS_FRAGILE = re.compile(r"-[A-Za-z]*[uUgGtTHMZcCdNy]")
+_PS_VALUE = re.compile(r"(?!.*environ)[A-Za-z0-9_%.+-][A-Za-z0-9_,%.:=+/-]*")
 _SCRIPT_OPTIONS = frozenset(
     [
         "--coverage",
@@ -209,12 +245,33 @@ def _eslint(use: Use, _words: Words) -> None:
         use.problems.append("a format that is a file is run as code")
 
 
+def _grep(use: Use, _words: Words) -> None:
+    if any(name in ("-d", "--directories") and value not in ("read", "skip") for name, value in use.seen):
+        use.problems.append("`-d` walks through folders; `-r` does so without showing secrets")
+
+
+def _ps(use: Use, words: Words) -> None:
+    """Words without a dash are BSD options, among which `e` shows the variables of every process."""
+    use.problems.clear()
+    texts = [word.text for word in words[1:]]
+    before = ["", *texts]
+    for earlier, text in zip(before, texts, strict=False):
+        valued = earlier in _PS_VALUED and _PS_VALUE.fullmatch(text)
+        if not valued and text not in _PS_VALUED and not _PS_OPTION.fullmatch(text):
+            use.problems.append(f"`{text}` may show the variables of processes")
+    if any(not word.literal for word in words):
+        use.problems.append("a wildcard in the options of `ps`")
+    # When it cannot make sense of its options, ps reads `-e` as the `e` without a dash.
+    if any(re.match(r"-[A-Za-z]*e", text) for text in texts) and any(_PS_FRAGILE.match(text) for text in texts):
+        use.problems.append("`-e` beside an option that may fail can show the variables of processes")
+
+
 def _dpkg(use: Use, _words: Words) -> None:
     if not use.seen:
         use.problems.append("`dpkg` without `-l`, `-L`, `-s` or `-S`")
 
 
-_LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-to")
+_LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 
 
 def _git_listing(use: Use, _words: Words) -> None:
@@ -279,6 +336,8 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "plain-words": _plain_words,
     "eslint": _eslint,
     "dpkg": _dpkg,
+    "grep": _grep,
+    "ps": _ps,
     "git-listing": _git_listing,
     "git-config": _git_config,
     "git-reflog": _git_reflog,

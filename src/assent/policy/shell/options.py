@@ -13,6 +13,8 @@ from assent.policy.shell.models import Model, OptionUse, model, options
 
 _OPTION_NAME = re.compile(r"[!-~]+")
 _NUMBER = re.compile(r"-\d+")
+# A value that begins like an option but cannot be one: `-5`, find's `-10k`, date's `-2 days`.
+_NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?)?")
 
 
 class Use(Struct):
@@ -69,6 +71,8 @@ class _Scan:
             if not plain and word.literal and word.text == "--":
                 plain = True
                 self.at += 1
+                if self.use.model.style == "words" or self.use.model.sub:
+                    self.use.problems.append("`--` does not end the options of this program")
                 if self._payload_begins():
                     return
                 continue
@@ -223,6 +227,8 @@ class _Scan:
         self.at += 1
         if not word.literal and word.parts[0].kind == "glob":
             self.use.problems.append(f"`{word.text}` may become several words after `{name}`")
+        if word.text.startswith("-") and not _NEGATIVE.fullmatch(word.text):
+            self.use.problems.append(f"`{word.text}` after `{name}` may be an option or a value")
         return word
 
     def _note(self, name: str, use: OptionUse, value: Word) -> None:

@@ -5,6 +5,7 @@ Knows rules, models and the workspace; does not know how the command was joined 
 """
 
 import re
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
+from assent.policy.shell.sweep import guarded, names_secret
 
 MAX_DEPTH = 4
 
@@ -28,6 +30,8 @@ _PLAIN_OPERAND = re.compile(r"[A-Za-z0-9_./:@,][A-Za-z0-9_./:@,+-]*")
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
+# Options of git that write a file or start a pager, whatever place they seem to have.
+_GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and the like, which a person takes for the beginning of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -59,9 +63,9 @@ def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed
     if use is None:
         return _unmodelled(stage, name, rules, problems, fed=fed)
     _run_check(use, stage.words)
-    problems += _folder_problems(use, where)
+    problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
-    problems += use.problems + _kind_problems(use, stage) + _file_problems(use, where)
+    problems += use.problems + _kind_problems(use, stage) + _file_problems(use, stage.words, where)
     if fed and not use.model.inert:
         problems.append(f"`{name}` would get words from its input, and some options of it do harm")
     verdict = _decide(stage, name, use, rules, problems, where, depth)
@@ -193,10 +197,13 @@ def _split(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _file_problems(use: Use, where: Place) -> list[str]:
+def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]:
     problems = [f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)]
+    if (named := names_secret(use)) is not None:
+        problems.append(f"it searches {named}, which may hold secrets")
     if use.names[0] == "git":
         problems += [f"it shows {one.text}, which may hold secrets" for one in use.texts if _git_secret(one, where)]
+        problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
     if use.model.effect == "run":
         problems += [f"{word.text} is outside the workspace" for word in use.operands if _leaves(word, where)]
     for word in use.writes:
@@ -232,14 +239,31 @@ def _vanishing(use: Use) -> list[Word]:
             return []
 
 
-def _folder_problems(use: Use, where: Place) -> list[str]:
+def _folder_problems(use: Use, stage: Stage, where: Place) -> list[str]:
     """Git and everything that does more than read trusts the folder it runs in."""
     checked = use.model.effect == "read" or (use.model.effect == "write" and use.writes)
-    if use.names[0] != "git" and checked:
-        return []
-    folder = use.option("-C") if use.names[0] == "git" else None
-    cwd = place(folder, where.cwd) if folder else where.cwd
-    return [] if inside(cwd, where.roots) else [f"it runs in {cwd}, outside the workspace"]
+    if use.names[0] != "git":
+        return [] if checked or inside(where.cwd, where.roots) else [_outside(where.cwd)]
+    folders = _git_folders(stage.words[1 : use.at])
+    if len(folders) > 1:
+        return ["it changes its folder more than once"]
+    cwd = place(folders[0], where.cwd) if folders else where.cwd
+    return [] if inside(cwd, where.roots) else [_outside(cwd)]
+
+
+def _outside(folder: str) -> str:
+    return f"it runs in {folder}, outside the workspace"
+
+
+def _git_folders(words: tuple[Word, ...]) -> list[str]:
+    """The folders of `-C` before the sub-command; after it `-C` means something else."""
+    found: list[str] = []
+    for word, following in pairwise((*words, Word(""))):
+        if word.text == "-C":
+            found.append(following.text)
+        elif word.text.startswith("-C"):
+            found.append(word.text[2:])
+    return found
 
 
 def _write_problem(word: Word, where: Place) -> list[str]:
@@ -268,7 +292,7 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     if use.model.effect == "network":
         before = [_NETWORK_GIT.get(word, word) for word in before]
     after = [word for one in use.models for word in one.after]
-    words = stage.words
+    words = guarded(use, stage.words)
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
