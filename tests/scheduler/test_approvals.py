@@ -416,4 +416,4 @@ async def test_a_counted_grant_lets_through_no_more_calls_than_it_counts():
     desk.schedule(*(desk.call("edit_note", path="/w/f", content=f"more {n}") for n in range(4)))
     await desk.settle()
     assert len([effect for effect in desk.world.effects if "more" in effect]) == 2
-    assert len(desk.scheduler.waiting()) == 2
+    assert desk.scheduler.waiting(), "the others are asked about, one after the other, as they touch one file"
