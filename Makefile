@@ -12,8 +12,8 @@ setup: ## make .venv with everything that is needed (the other targets call it)
 run: setup ## take the guided tour: no key, no network, real tools and real approvals
 	@$(BIN)/assent tour
 
-test: setup ## run all tests
-	@$(BIN)/pytest -n auto
+test: setup ## run all tests, one after the other (pytest -n 2 is faster)
+	@$(BIN)/pytest -q
 
 check: setup ## format, lint, types, room contracts
 	@$(BIN)/ruff format --check src tests bench scripts
