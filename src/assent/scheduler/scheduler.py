@@ -253,7 +253,7 @@ class Scheduler:
         failpoints.hit("finished")
 
     def _permit(self, life: Life) -> Permit:
-        """What was allowed by its words runs as these words; a text goes to a shell only when a person decided."""
+        """What was allowed by its words runs as these words; a text goes to a shell by a person's own leave."""
         assert isinstance(life.call, Scheduled)
         decision = life.call.decision
         if decision.source == "grant":

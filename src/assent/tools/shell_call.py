@@ -53,7 +53,9 @@ class ShellInvocation(Invocation):
         return ToolResult(self._for_model(finished), TerminalDisplay(_for_person(finished)))
 
     async def _run(self, permit: Permit, live: Live, throttle: Throttle) -> Finished:
-        """What was allowed by its words runs as these words; only what a person decided on goes to a shell."""
+        """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
+        an answer, a mode, or a rule for the whole tool.
+        """
         argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
         return await run(
             argv,
