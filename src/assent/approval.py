@@ -3,14 +3,13 @@
 Ground floor: plain frozen data. The scheduler makes these records, the log keeps them, every client shows them.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 from assent.parts import JsonObject
 
 Mode = Literal["default", "auto_edit", "yolo", "plan"]
-MODES: tuple[Mode, ...] = ("default", "auto_edit", "yolo", "plan")
 
 Outcome = Literal[
     "proceed_once",
@@ -20,14 +19,7 @@ Outcome = Literal[
     "modify_with_editor",
     "cancel",
 ]
-OUTCOMES: tuple[Outcome, ...] = (
-    "proceed_once",
-    "proceed_always",
-    "proceed_always_server",
-    "proceed_always_tool",
-    "modify_with_editor",
-    "cancel",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 Risk = Literal["low", "medium", "high"]
 

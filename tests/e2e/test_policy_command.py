@@ -114,3 +114,11 @@ def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program:
     with (program.folder / ".assent" / "policy.toml").open("a") as file:
         file.write("# changed\n")
     assert program.run(*call).out.startswith("ask: ")
+
+
+def test_what_an_untrusted_folder_writes_does_not_reach_the_terminal_raw(program: Program):
+    (program.folder / ".assent").mkdir()
+    (program.folder / ".assent" / "policy.toml").write_text('[[rule]]\n"x\\u001b[2J" = 1\ndecision = "deny"\n')
+    ended = program.run("policy", "list")
+    assert ended.code == 52
+    assert "\x1b" not in ended.err and "\\x1b[2J" in ended.err

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assent.policy.shell import judge, rules
 from assent.process.pipeline import Pipeline
@@ -231,3 +232,19 @@ def test_a_search_through_folders_leaves_secrets_out(command: str, folder: Path)
     _, output = run(command, folder)
     assert "one" in output
     assert "PASSWORD" not in output
+
+
+@pytest.mark.parametrize("command", ["cat link", "cd out && ls", "cat out/secret"])
+def test_a_plan_that_must_stay_inside_starts_nothing_that_a_link_leads_out(folder: Path, command: str) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("secret")
+    (folder / "link").symlink_to(outside / "secret")
+    (folder / "out").symlink_to(outside)
+    plan = judge(command, rules(_ALLOW), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    with open(folder.parent / "output", "w+b") as output:
+        assert Pipeline(replace(plan, inside=True), output.fileno()).run() != 0
+        output.seek(0)
+        assert b"leads out of the workspace" in (said := output.read())
+    assert said.count(b"secret") <= 1, "the name of what was refused, never its content"

@@ -379,3 +379,34 @@ async def test_max_turns_stop_the_loop():
         await house.send(runner, Submit("go"))
         assert (await house.until_done()).status == "max_turns"
     assert len(house.world.effects) == 3
+
+
+class SlowEndLog(MemoryLog):
+    """Holds the record of a turn's end until the test lets go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = asyncio.Event()
+
+    def append(self, fence, envelopes, taken=()):  # pyright: ignore
+        done = super().append(fence, envelopes, taken)  # pyright: ignore
+        if not any(isinstance(envelope.event, TurnFinished) for envelope in envelopes):  # pyright: ignore
+            return done
+        return asyncio.ensure_future(self._later(done))
+
+    async def _later(self, done: "asyncio.Future[None]") -> None:
+        await self.released.wait()
+        await done
+
+
+async def test_a_cancel_that_comes_while_a_turn_ends_does_not_hit_the_next_prompt():
+    log = SlowEndLog()
+    house = House(text("One."), text("Two."), log=log)
+    async with await house.open() as runner:
+        await runner.send(Submit("first"))
+        await house.until(lambda: runner._loop._ending)  # pyright: ignore[reportPrivateUsage]
+        await house.send(runner, CancelTurn("too late"))
+        log.released.set()
+        await house.until_done()
+        await house.send(runner, Submit("second"))
+        assert (await house.until_done(2)).status == "completed"

@@ -9,7 +9,6 @@ from posixpath import normpath
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
-from assent.policy.action import Action
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
@@ -25,14 +24,12 @@ class CommandJudge:
 
     def __init__(
         self,
-        action: Action,
         details: ExecDetails,
         rules: Iterable[Rule],
         grants: Iterable[Grant],
         mode: Mode,
         roots: tuple[str, ...],
     ) -> None:
-        self._action = action
         self._details = details
         self._mode: Mode = mode
         self._roots = roots

@@ -89,7 +89,7 @@ class Policy:
 
         rules = [rule for rule in self.rules if rule.is_about(action, self.mode)]
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]
-        return CommandJudge(action, details, rules, grants, self.mode, self._roots)
+        return CommandJudge(details, rules, grants, self.mode, self._roots)
 
     def _by_guarded_tree(self, action: Action) -> Verdict | None:
         """A search of a folder may come upon what a rule keeps from it."""

@@ -22,7 +22,7 @@ from assent.scheduler.approvals import (
 )
 from assent.scheduler.call import AwaitingApproval, advance
 from assent.scheduler.life import Journal, Life
-from assent.scheduler.steps import Over, Steps
+from assent.scheduler.steps import Over, Steps, make_action
 from assent.tools.base import InvalidParams, Invocation, ToolFailed
 
 
@@ -101,7 +101,7 @@ class Answers:
         assert life.tool is not None
         try:
             invocation = life.tool.build(args)
-            action = await self._steps.action(life.tool, args, invocation)
+            action = await make_action(self._policy, life.tool, args, invocation)
         except (InvalidParams, ToolFailed) as error:
             raise Refused(str(error)) from error
         verdict = self._policy.judge(action)

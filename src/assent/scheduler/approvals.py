@@ -17,6 +17,8 @@ from assent.scheduler.call import AwaitingApproval, ToolCall, status
 from assent.scheduler.digest import action_digest
 from assent.tools.base import Invocation
 
+Clock = Callable[[], float]
+
 
 class Refused(Exception):
     """An answer that cannot be taken; the message tells whoever gave it why."""
@@ -114,6 +116,3 @@ def _chosen(answer: Answer, approval: Approval) -> Grant:
     if answer.scope not in scopes:
         raise Refused(f"there is no scope {answer.scope!r} here; choose one of: {', '.join(scopes)}")
     return scopes[answer.scope]
-
-
-Clock = Callable[[], float]

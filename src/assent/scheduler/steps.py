@@ -99,7 +99,7 @@ class Steps:
         """Anything that goes wrong while deciding is an error of the call, never a yes."""
         assert life.tool is not None
         try:
-            life.action = await self.action(life.tool, life.request.args, invocation)
+            life.action = await make_action(self._policy, life.tool, life.request.args, invocation)
             verdict = self.verdict(life.action, life.request)
             life.plan = verdict.plan
             return verdict
@@ -107,9 +107,6 @@ class Steps:
             await self.fail(life, error.failure)
         except Exception as error:
             await self.fail(life, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
-
-    async def action(self, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
-        return await make_action(self._policy, tool, args, invocation)
 
     def verdict(self, action: Action, request: CallRequest) -> Verdict:
         verdict = self._policy.judge(action)
