@@ -30,6 +30,8 @@ class Answer(CommandBase, frozen=True, tag="answer"):
     """New content for the file the call would write."""
     args: JsonObject | None = None
     """New arguments for the call."""
+    hunks: tuple[int, ...] | None = None
+    """The hunks of the shown diff that are accepted, by number; the others are left out."""
     scope: str = ""
     """With "always": the id of the scope that was chosen; the narrowest when empty."""
     grant_seconds: float | None = None
@@ -55,20 +57,39 @@ class SetMode(CommandBase, frozen=True, tag="set_mode"):
     by: str = ""
 
 
+class SetModel(CommandBase, frozen=True, tag="set_model"):
+    """From the next request on, another model answers."""
+
+    model: str
+    by: str = ""
+
+
+class Rename(CommandBase, frozen=True, tag="rename"):
+    title: str
+    by: str = ""
+
+
+class Withdraw(CommandBase, frozen=True, tag="withdraw"):
+    """Takes back what waits in the queue; `queued` is the key with which it was sent."""
+
+    queued: str
+    by: str = ""
+
+
 class RevokeGrant(CommandBase, frozen=True, tag="revoke_grant"):
     grant_id: str
     by: str = ""
 
 
 class RunTool(CommandBase, frozen=True, tag="run_tool"):
-    """A person runs a tool directly; the result stays with the person."""
+    """A person runs a tool directly; the result stays with the person. Waits in the queue like a prompt."""
 
     tool: str
     args: JsonObject
     by: str = ""
 
 
-Command = Submit | Answer | CancelTurn | CancelCall | SetMode | RevokeGrant | RunTool
+Command = Submit | Answer | CancelTurn | CancelCall | SetMode | SetModel | Rename | Withdraw | RevokeGrant | RunTool
 
 _decoder: "msgspec.json.Decoder[Command]" = msgspec.json.Decoder(Command)
 

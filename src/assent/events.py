@@ -148,6 +148,16 @@ class ModeChanged(EventBase, frozen=True, tag="mode.changed"):
     by: str
 
 
+class ModelChanged(EventBase, frozen=True, tag="model.changed"):
+    model: str
+    by: str
+
+
+class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
+    title: str
+    by: str
+
+
 class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     """Always the last event of a prompt."""
 
@@ -179,6 +189,8 @@ DurableEvent = (
     | GrantAdded
     | GrantRevoked
     | ModeChanged
+    | ModelChanged
+    | SessionRenamed
     | TurnFinished
     | CommandTaken
 )
@@ -216,6 +228,21 @@ class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
     reason: str
 
 
+class Queued(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A prompt that waits for its turn; with `tool` set, a tool that a person wants to run on `text`."""
+
+    key: str
+    text: str
+    by: str
+    tool: str = ""
+
+
+class PromptsQueued(EventBase, frozen=True, tag="prompts.queued"):
+    """All that waits, each time that changes. The queue itself is durable: it is the session's inbox."""
+
+    waiting: tuple[Queued, ...]
+
+
 class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
     """A batch waits for the one that is running."""
 
@@ -240,7 +267,15 @@ class CallProcess(EventBase, frozen=True, tag="call.process"):
 
 
 TransientEvent = (
-    TextDelta | ThoughtDelta | ModelRetry | ModelFallback | CallsQueued | ApprovalModifying | CallOutput | CallProcess
+    TextDelta
+    | ThoughtDelta
+    | ModelRetry
+    | ModelFallback
+    | PromptsQueued
+    | CallsQueued
+    | ApprovalModifying
+    | CallOutput
+    | CallProcess
 )
 Event = DurableEvent | TransientEvent
 

@@ -11,6 +11,7 @@ from assent.policy.rules import BadRule, Rule, parse_allowed, split_allowed
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval, Cancelled, Failed, Success
 from assent.scheduler.life import Batch
+from assent.tools.diff import diff
 from support.desk import Desk
 
 
@@ -33,7 +34,7 @@ async def test_each_kind_of_question_has_its_own_details():
     await desk.settle()
     details = [desk.approval(f"c{n}").details for n in (1, 2, 3, 4)]
     assert details == [
-        EditDetails("/w/f", "-old\n+new", "old", "new"),
+        EditDetails("/w/f", diff("/w/f", "old", "new").text, "old", "new"),
         ExecDetails("make all", ("make",), "/w", "medium", "It runs the recipes of a Makefile."),
         InfoDetails("fetch https://example.org/a", ("https://example.org/a",)),
         McpDetails("notes", "add", {"text": "x"}),
@@ -110,6 +111,29 @@ async def test_modify_with_editor_marks_the_call_then_asks_again_with_the_edited
     (call,) = await batch.results()
     assert desk.world.files == {"/w/f": "edited"}
     assert "The user changed the arguments" in call.result.response["note"]
+
+
+@pytest.mark.spec("J6")
+async def test_part_of_a_diff_is_accepted_hunk_by_hunk():
+    desk = Desk()
+    old = "".join(f"{number}\n" for number in range(20))
+    desk.world.files["/w/f"] = old
+    batch = await asked(desk, "edit_note", path="/w/f", content=old.replace("2\n", "two\n").replace("19\n", "last\n"))
+    with pytest.raises(Refused, match="there is no hunk 7"):
+        await desk.answer("c1", hunks=(7,))
+    with pytest.raises(Refused, match="say no"):
+        await desk.answer("c1", hunks=())
+    await desk.answer("c1", hunks=(1,))
+    (call,) = await batch.results()
+    assert desk.world.files["/w/f"] == old.replace("19\n", "last\n")
+    assert "The user changed the arguments" in call.result.response["note"]
+
+
+async def test_what_is_no_change_of_a_file_has_no_hunks():
+    desk = Desk()
+    await asked(desk, "run_note", text="x")
+    with pytest.raises(Refused, match="hunks"):
+        await desk.answer("c1", hunks=(0,))
 
 
 @pytest.mark.spec("C4")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from assent.commands import Answer, CancelCall, CancelTurn, RunTool, SetMode, Submit
+from assent.commands import Answer, CancelCall, CancelTurn, Rename, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import (
     ApprovalRequested,
     CallFinished,
@@ -15,6 +15,8 @@ from assent.events import (
     TextDelta,
     TurnFinished,
 )
+from assent.models.base import BadRequest
+from assent.models.scripted import ScriptedModel
 from assent.parts import Call, ModelMessage, Result, Text, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session
@@ -410,3 +412,79 @@ async def test_a_cancel_that_comes_while_a_turn_ends_does_not_hit_the_next_promp
         await house.until_done()
         await house.send(runner, Submit("second"))
         assert (await house.until_done(2)).status == "completed"
+
+
+async def test_the_queue_is_shown_in_order_and_what_waits_in_it_can_be_taken_back():
+    house = House(calls(call("read_note", "a", text="one", door="d")), text("First."), text("Third."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("first"))
+        await house.until(lambda: house.world.running)
+        await runner.send(Submit("second", by="ann"), key="two")
+        await runner.send(Submit("third", by="ann"), key="three")
+        await house.until(lambda: [queued.text for queued in runner.state.queued] == ["second", "third"])
+        assert await house.send(runner, Withdraw("two", by="ann")) == ""
+        assert [queued.text for queued in runner.state.queued] == ["third"]
+        assert await house.send(runner, Withdraw("two", by="ann")) == "it is no longer in the queue"
+        house.world.door("d").set()
+        await house.until_done(2)
+        assert runner.state.queued == ()
+    assert [event.text for event in house.recorded(PromptSubmitted)] == ["first", "third"]
+
+
+async def test_a_prompt_and_its_withdrawal_that_come_together_leave_nothing():
+    house = House(calls(call("read_note", "a", text="one", door="d")), text("First."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("first"))
+        await house.until(lambda: house.world.running)
+        await house.log.put(house.session, "two", Submit("second"))
+        assert await house.send(runner, Withdraw("two")) == ""
+        house.world.door("d").set()
+        await house.until_done()
+    assert await house.log.inbox(house.session) == []
+
+
+async def test_what_a_person_runs_while_busy_waits_in_the_inbox_and_survives_closing():
+    house = House(calls(call("run_note", "a", text="one")), text("First."))
+    runner = await house.open()
+    await house.send(runner, Submit("first"))
+    await house.until_waiting(runner)
+    await runner.send(RunTool("run_note", {"text": "mine"}, by="ann"))
+    await house.until(lambda: runner.state.queued)
+    assert runner.state.queued[0].tool == "run_note"
+    await runner.close()
+    async with await house.open() as again:
+        await house.answer(again, "a")
+        await house.until(lambda: "mine" in house.world.effects)
+
+
+async def test_another_model_answers_from_the_next_request_on_and_stays_after_reopening():
+    house = House(text("One."))
+    other = ScriptedModel(House(text("Two.")).scenario)
+    async with await house.open(open_model=lambda name: other) as runner:
+        assert await house.send(runner, SetModel("other", by="ann")) == ""
+        await house.send(runner, Submit("hi"))
+        await house.until_done()
+    assert house.model.requests == [] and len(other.requests) == 1
+    assert (await house.log.sessions())[0].model == "other"
+
+
+async def test_a_model_that_cannot_be_opened_is_refused_and_the_old_one_goes_on():
+    def no_such_model(name: str) -> ScriptedModel:
+        raise BadRequest(f"there is no model {name}")
+
+    house = House(text("One."))
+    async with await house.open(open_model=no_such_model) as runner:
+        assert await house.send(runner, SetModel("other")) == "there is no model other"
+        await house.send(runner, Submit("hi"))
+        assert (await house.until_done()).status == "completed"
+
+
+async def test_a_session_is_called_by_its_first_prompt_until_a_person_names_it():
+    house = House(text("One."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("fix   the\nbug"))
+        await house.until_done()
+        assert (await house.log.sessions())[0].title == runner.state.title == "fix the bug"
+        assert await house.send(runner, Rename("  ")) != ""
+        await house.send(runner, Rename("The bug", by="ann"))
+        assert (await house.log.sessions())[0].title == runner.state.title == "The bug"

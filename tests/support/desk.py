@@ -109,10 +109,11 @@ class Desk:
         reason: str = "",
         content: str | None = None,
         args: JsonObject | None = None,
+        hunks: tuple[int, ...] | None = None,
         by: str = "ann",
     ) -> None:
         shown = self.approval(call_id).digest if digest is None else digest
-        await self.scheduler.answer(Answer(call_id, outcome, shown, reason, content, args, by=by))
+        await self.scheduler.answer(Answer(call_id, outcome, shown, reason, content, args, hunks, by=by))
 
     def recorded(self, kind: type[E]) -> list[E]:
         return [event for event in self.journal.events if isinstance(event, kind)]

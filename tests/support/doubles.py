@@ -10,6 +10,7 @@ from assent.approval import Details, EditDetails, ExecDetails, InfoDetails, McpD
 from assent.events import DurableEvent, TransientEvent
 from assent.parts import JsonObject, PlainDisplay
 from assent.tools.base import Invocation, Live, Modifiable, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.diff import diff
 
 
 class World:
@@ -147,8 +148,8 @@ class _Edit(Invocation):
 
     async def should_confirm(self) -> Details | None:
         self._shown = self._world.files.get(self._params.path)
-        diff = f"-{self._shown}\n+{self._params.content}"
-        return EditDetails(self._params.path, diff, self._shown, self._params.content)
+        shown = diff(self._params.path, self._shown, self._params.content).text
+        return EditDetails(self._params.path, shown, self._shown, self._params.content)
 
     def resources(self) -> Resources:
         return Resources(writes=(self._params.path,))

@@ -10,6 +10,7 @@ from assent.agent.turn import Retries
 from assent.approval import Mode, Outcome
 from assent.commands import Answer, Command
 from assent.events import CommandTaken, DurableEvent, Envelope, Event, GateKind, TurnFinished
+from assent.models.base import Model
 from assent.models.scenario import Scenario
 from assent.models.scripted import ScriptedModel
 from assent.policy.rules import Rule
@@ -55,6 +56,7 @@ class House:
         rules: tuple[Rule, ...] = (),
         max_turns: int = 100,
         retries: Retries | None = None,
+        open_model: Callable[[str], Model] | None = None,
     ) -> Runner:
         if not self.session:
             self.session = await create_session(self.log, "/w", "scripted", mode, gate)
@@ -66,6 +68,7 @@ class House:
             client="test",
             retries=retries or Retries(),
             sleep=self._sleep,
+            open_model=open_model,
         )
         registry = Registry(note_tools(self.world))
         runner = await Runner.open(self.log, self.session, self.model, registry, options)

@@ -99,6 +99,10 @@ class Turn:
         self._retries = retries or Retries()
         self._sleep = sleep
 
+    def use(self, model: Model) -> None:
+        """From the next request on; whatever was fallen back to is forgotten."""
+        self._model = model
+
     async def run(self, request: Request, prompt_id: str) -> list[CallRequest]:
         attempt = 1
         while True:

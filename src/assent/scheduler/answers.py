@@ -44,18 +44,18 @@ class Answers:
             case "cancel":
                 await self._refuse(life, approval, answer, key)
             case "modify_with_editor":
-                await self._modify(life, answer)
+                await self._modify(life, approval, answer)
             case _:
-                await self._proceed(life, answer, key)
+                await self._proceed(life, approval, answer, key)
 
     async def _refuse(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
         life.cancel_reason = answer.reason or "User did not allow tool call"
         await self._steps.cancel(life, _answered(answer, approval, key))
 
-    async def _modify(self, life: Life, answer: Answer) -> None:
+    async def _modify(self, life: Life, approval: Approval, answer: Answer) -> None:
         """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked."""
         assert life.invocation is not None
-        args = edited_args(life.invocation, answer)
+        args = edited_args(life.invocation, answer, approval)
         if args is None:
             event = ApprovalModifying(life.call_id, answer.by)
             life.call = advance(life.call, event)
@@ -66,10 +66,10 @@ class Answers:
         life.invocation, life.action = invocation, action
         await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
 
-    async def _proceed(self, life: Life, answer: Answer, key: str) -> None:
+    async def _proceed(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
         assert life.invocation is not None and life.action is not None
         invocation, action = life.invocation, life.action
-        args = edited_args(invocation, answer)
+        args = edited_args(invocation, answer, approval)
         if args is not None:
             if answer.outcome != "proceed_once":
                 raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assent.approval import Approval, Decision, Grant, McpDetails, Outcome
+from assent.approval import Approval, Decision, EditDetails, Grant, McpDetails, Outcome
 from assent.commands import Answer
+from assent.hunks import BadHunks, accept
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.grants import proposed, whole_server, whole_tool
@@ -78,14 +79,26 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
     return approval
 
 
-def edited_args(invocation: Invocation, answer: Answer) -> JsonObject | None:
+def edited_args(invocation: Invocation, answer: Answer, approval: Approval) -> JsonObject | None:
     """The arguments that the answer puts in place of the model's; None when it leaves them."""
-    if answer.content is None:
+    content = answer.content if answer.hunks is None else _accepted(approval, answer.hunks)
+    if content is None:
         return answer.args
     modifiable = invocation.modifiable()
     if modifiable is None:
         raise Refused("this call has no content that could be edited; send new arguments instead")
-    return modifiable.args_for(answer.content)
+    return modifiable.args_for(content)
+
+
+def _accepted(approval: Approval, chosen: tuple[int, ...]) -> str:
+    """What the file would be with these hunks of the shown diff alone."""
+    details = approval.details
+    if not isinstance(details, EditDetails):
+        raise Refused("only a change of a file has hunks to choose from")
+    try:
+        return accept(details.old or "", details.new, details.diff, chosen)
+    except BadHunks as error:
+        raise Refused(str(error)) from error
 
 
 def person_decision(answer: Answer, digest: str, *, edited: bool) -> Decision:

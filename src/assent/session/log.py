@@ -60,6 +60,9 @@ class Inboxed(Struct, frozen=True):
     command: Command
 
 
+TITLE_LENGTH = 120
+
+
 class SessionInfo(Struct, frozen=True):
     """One line of the list of sessions."""
 
@@ -111,6 +114,11 @@ class SessionLog(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+def title_of(prompt: str) -> str:
+    """What a session is called until a person names it: the beginning of its first prompt, on one line."""
+    return " ".join(prompt.split())[:TITLE_LENGTH]
 
 
 def new_session_id() -> str:

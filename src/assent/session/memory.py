@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from assent.commands import Command
-from assent.events import Envelope, PromptSubmitted, SessionCreated
+from assent.events import Envelope, ModelChanged, PromptSubmitted, SessionCreated, SessionRenamed
 from assent.session.log import (
     Fence,
     Inboxed,
@@ -12,6 +12,7 @@ from assent.session.log import (
     lost_fence,
     no_such_session,
     session_busy,
+    title_of,
 )
 
 
@@ -105,7 +106,15 @@ def _info(session: str, stored: _Stored) -> SessionInfo:
     first = stored.events[0]
     created = first.event
     assert isinstance(created, SessionCreated)
-    prompts = (e.event.text for e in stored.events if isinstance(e.event, PromptSubmitted))
-    return SessionInfo(
-        session, created.folder, created.model, next(prompts, ""), first.ts, stored.events[-1].ts, len(stored.events)
-    )
+    title, model = "", created.model
+    for envelope in stored.events:
+        match envelope.event:
+            case PromptSubmitted(text=text):
+                title = title or title_of(text)
+            case SessionRenamed(title=title):
+                pass
+            case ModelChanged(model=model):
+                pass
+            case _:
+                continue
+    return SessionInfo(session, created.folder, model, title, first.ts, stored.events[-1].ts, len(stored.events))

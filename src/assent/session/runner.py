@@ -17,7 +17,19 @@ from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
 from assent.agent.system import system_prompt
 from assent.agent.turn import Retries, Sleep, Turn
 from assent.approval import Mode
-from assent.commands import Answer, CancelCall, CancelTurn, Command, RevokeGrant, RunTool, SetMode, Submit
+from assent.commands import (
+    Answer,
+    CancelCall,
+    CancelTurn,
+    Command,
+    Rename,
+    RevokeGrant,
+    RunTool,
+    SetMode,
+    SetModel,
+    Submit,
+    Withdraw,
+)
 from assent.events import (
     CallRequest,
     CommandTaken,
@@ -25,12 +37,16 @@ from assent.events import (
     GateKind,
     GrantRevoked,
     ModeChanged,
+    ModelChanged,
+    PromptsQueued,
     PromptSubmitted,
+    Queued,
     SessionCreated,
     SessionOpened,
+    SessionRenamed,
     TurnStatus,
 )
-from assent.models.base import Model
+from assent.models.base import Model, ModelError
 from assent.parts import Call
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
@@ -41,7 +57,7 @@ from assent.scheduler.life import Batch, Parked
 from assent.scheduler.scheduler import Scheduler
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id
+from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id, title_of
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
 
@@ -60,6 +76,8 @@ class Options(Struct, frozen=True):
     sleep: Sleep = asyncio.sleep
     fallback: Callable[[], Model] | None = None
     """Makes the smaller model for when the quota is used up."""
+    open_model: Callable[[str], Model] | None = None
+    """Opens another model by its name, for when a client wants to change it."""
     clock: Callable[[], float] = time.time
 
 
@@ -104,20 +122,22 @@ class Runner:
             approval_ttl=options.approval_ttl,
             clock=options.clock,
         )
-        self._loop = self._agent_loop(model, registry)
+        self._reply = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
+        self._loop = self._agent_loop(registry)
+        self._opened_models: list[Model] = []
         self._turn: asyncio.Task[None] | None = None
         self._local: set[asyncio.Task[None]] = set()
         """Batches that do not belong to the turn: tools that a person started."""
+        self._queue: dict[str, Queued] = {}
+        """What has to wait in the inbox, by key, as the last look found it."""
         self._news = asyncio.Event()
         self._caught_up = asyncio.Event()
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
 
-    def _agent_loop(self, model: Model, registry: Registry) -> AgentLoop:
-        options = self._options
-        turn = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
+    def _agent_loop(self, registry: Registry) -> AgentLoop:
         return AgentLoop(
-            turn,
+            self._reply,
             self._scheduler,
             self._journal,
             system=system_prompt(self.state.folder),
@@ -171,6 +191,8 @@ class Runner:
         if self._unwatch is not None:
             self._unwatch()
         self._hub.close()
+        for model in self._opened_models:
+            await model.close()
         await self._log.release(self._fence)
 
     # --- for clients in this process ---
@@ -209,9 +231,11 @@ class Runner:
     async def _take_commands(self) -> None:
         try:
             while not self._loop.closing:
+                self._queue.clear()
                 for item in await self._log.inbox(self.session):
                     if not self._loop.closing:
                         await self._take(item)
+                self._show_queue()
                 self._caught_up.set()
                 await self._news.wait()
                 self._news.clear()
@@ -224,12 +248,23 @@ class Runner:
         match item.command:
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
-            case Submit() if self._turn is not None:
-                pass  # waits in the inbox until the turn is over
+            case Submit() | RunTool() if self._must_wait(item.command):
+                self._queue[item.key] = _queued(item.key, item.command)
             case Submit():
                 await self._begin_turn(item.command, item)
+            case Withdraw():
+                await self._withdraw(item.command, item)
             case command:
                 await self._taken(item, await self._carry_out(command, item.key))
+
+    def _must_wait(self, command: Submit | RunTool) -> bool:
+        """Prompts wait for the end of the turn; what a person runs also for what was run before."""
+        return self._turn is not None or (isinstance(command, RunTool) and bool(self._local))
+
+    def _show_queue(self) -> None:
+        waiting = tuple(self._queue.values())
+        if waiting != self.state.queued:
+            self._journal.announce(PromptsQueued(waiting))
 
     async def _taken(self, item: Inboxed, problem: str = "") -> None:
         await self._journal.record(CommandTaken(item.key, item.command.by, problem), taken=(item.key,))
@@ -244,14 +279,12 @@ class Runner:
                     self._cancel_turn(command)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
-                case SetMode():
-                    await self._set_mode(command)
-                case RevokeGrant():
-                    await self._revoke(command)
                 case RunTool():
                     self._run_tool(command, key)
-                case Submit():
-                    raise AssertionError("a prompt begins a turn")
+                case SetMode() | SetModel() | Rename() | RevokeGrant():
+                    await self._change(command)
+                case Submit() | Withdraw():
+                    raise AssertionError("taken care of before")
         except Refused as refusal:
             return self._explain(refusal, command)
         return ""
@@ -262,10 +295,49 @@ class Runner:
             return f"already answered by {answered_by or 'somebody else'}"
         return str(refusal)
 
+    async def _change(self, command: SetMode | SetModel | Rename | RevokeGrant) -> None:
+        match command:
+            case SetMode():
+                await self._set_mode(command)
+            case SetModel():
+                await self._set_model(command)
+            case Rename():
+                await self._rename(command)
+            case RevokeGrant():
+                await self._revoke(command)
+
     async def _set_mode(self, command: SetMode) -> None:
         self._policy.mode = command.mode
         await self._journal.record(ModeChanged(command.mode, command.by))
         await self._scheduler.rejudge()
+
+    async def _set_model(self, command: SetModel) -> None:
+        if self._options.open_model is None:
+            raise Refused("the model of this session cannot be changed")
+        try:
+            model = self._options.open_model(command.model)
+        except ModelError as error:
+            raise Refused(str(error)) from error
+        self._opened_models.append(model)
+        await self._journal.record(ModelChanged(command.model, command.by))
+        self._reply.use(model)
+
+    async def _rename(self, command: Rename) -> None:
+        title = title_of(command.title)
+        if not title:
+            raise Refused("a session needs a name that can be seen")
+        await self._journal.record(SessionRenamed(title, command.by))
+
+    async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
+        """Both leave the inbox together: what was taken back, and the wish to take it back."""
+        if self._queue.pop(command.queued, None) is None:
+            await self._taken(item, "it is no longer in the queue")
+            return
+        await self._journal.record(
+            CommandTaken(command.queued, command.by, "withdrawn"),
+            CommandTaken(item.key, command.by),
+            taken=(command.queued, item.key),
+        )
 
     async def _revoke(self, command: RevokeGrant) -> None:
         if self._policy.revoke(command.grant_id) is None:
@@ -326,7 +398,19 @@ class Runner:
     def _keep(self, batch: Batch) -> None:
         task = asyncio.create_task(_until_settled(batch))
         self._local.add(task)
-        task.add_done_callback(self._local.discard)
+        task.add_done_callback(self._local_is_over)
+
+    def _local_is_over(self, task: "asyncio.Task[None]") -> None:
+        self._local.discard(task)
+        self._news.set()
+
+
+def _queued(key: str, command: Submit | RunTool) -> Queued:
+    match command:
+        case Submit(text=text, by=by):
+            return Queued(key, text, by)
+        case RunTool(tool=tool, args=args, by=by):
+            return Queued(key, str(args.get("command") or args), by, tool)
 
 
 async def _until_settled(batch: Batch) -> None:

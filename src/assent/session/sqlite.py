@@ -17,9 +17,11 @@ from assent.commands import Command, decode_command, encode_command
 from assent.events import (
     VERSION,
     Envelope,
+    ModelChanged,
     NewerFormat,
     PromptSubmitted,
     SessionCreated,
+    SessionRenamed,
     decode_event,
     encode_event,
     type_of,
@@ -34,6 +36,7 @@ from assent.session.log import (
     lost_fence,
     no_such_session,
     session_busy,
+    title_of,
 )
 from assent.session.writer import Writer
 
@@ -52,7 +55,6 @@ CREATE TABLE IF NOT EXISTS inbox (
     data BLOB NOT NULL, UNIQUE (session, key)
 );
 """
-TITLE_LENGTH = 120
 
 _Row = tuple[int, float, int, bytes]
 """A stored event: number, time, version, data."""
@@ -124,7 +126,7 @@ class SqliteLog:
         def job(db: sqlite3.Connection) -> None:
             self._check_fence(db, fence, envelopes)
             _insert(db, envelopes)
-            _title(db, fence.session, envelopes)
+            _describe(db, fence.session, envelopes)
             db.executemany(
                 "UPDATE inbox SET taken = 1 WHERE session = ? AND key = ?", [(fence.session, k) for k in taken]
             )
@@ -257,11 +259,18 @@ def _insert(db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
     db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
-def _title(db: sqlite3.Connection, session: str, envelopes: Sequence[Envelope]) -> None:
-    prompts = [e.event.text for e in envelopes if isinstance(e.event, PromptSubmitted)]
-    if prompts:
-        title = " ".join(prompts[0].split())[:TITLE_LENGTH]
-        db.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title, session))
+def _describe(db: sqlite3.Connection, session: str, envelopes: Sequence[Envelope]) -> None:
+    """Keeps the list of sessions in step with what the events say."""
+    for envelope in envelopes:
+        match envelope.event:
+            case PromptSubmitted(text=text):
+                db.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title_of(text), session))
+            case SessionRenamed(title=title):
+                db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session))
+            case ModelChanged(model=model):
+                db.execute("UPDATE sessions SET model = ? WHERE id = ?", (model, session))
+            case _:
+                pass
 
 
 def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:

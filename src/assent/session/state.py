@@ -23,10 +23,14 @@ from assent.events import (
     GrantAdded,
     GrantRevoked,
     ModeChanged,
+    ModelChanged,
     ModelReplied,
+    PromptsQueued,
     PromptSubmitted,
+    Queued,
     SessionCreated,
     SessionOpened,
+    SessionRenamed,
     TextDelta,
     ThoughtDelta,
     TurnFinished,
@@ -34,7 +38,7 @@ from assent.events import (
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
 from assent.scheduler.call import AwaitingApproval, Executing, IllegalTransition, Terminal, ToolCall, advance, begin
-from assent.session.log import LogDamaged
+from assent.session.log import LogDamaged, title_of
 
 
 class _CallsOf(Struct, frozen=True):
@@ -49,6 +53,8 @@ class SessionState:
         self.seq = 0
         self.folder = ""
         self.model = ""
+        self.title = ""
+        """The name that a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.calls: dict[str, ToolCall] = {}
@@ -62,6 +68,8 @@ class SessionState:
         """The prompt whose turn is not finished."""
         self.unrecorded_end: TurnStatus | None = None
         """Set between the reply that ends a turn and the record of that end."""
+        self.queued: tuple[Queued, ...] = ()
+        """What people sent while a turn was running, in order."""
         self.usage = Usage()
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
@@ -106,6 +114,7 @@ class SessionState:
         match event:
             case PromptSubmitted():
                 self.prompts += 1
+                self.title = self.title or title_of(event.text)
                 self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
                 self._history.append(UserMessage((Text(event.text),)))
@@ -128,12 +137,19 @@ class SessionState:
                 self.mode, self.gate = event.mode, event.gate
             case ModeChanged():
                 self.mode = event.mode
+            case ModelChanged():
+                self.model = event.model
+            case SessionRenamed():
+                self.title = event.title
+            case PromptsQueued():
+                self.queued = event.waiting
             case GrantAdded():
                 self.grants[event.grant.id] = event.grant
             case GrantRevoked():
                 self.grants.pop(event.grant_id, None)
             case CommandTaken():
                 self.keys.add(event.key)
+                self.queued = tuple(queued for queued in self.queued if queued.key != event.key)
             case SessionOpened() | _:
                 pass
 

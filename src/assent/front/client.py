@@ -1,0 +1,70 @@
+"""What a front end needs of a session, wherever it runs: commands in, events out, and the fold of those events.
+
+A front end keeps no state of its own that the log does not have; it draws `state` and sends commands.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from assent.commands import Command
+from assent.events import Envelope
+from assent.session.hub import Subscription
+from assent.session.runner import Runner
+from assent.session.state import SessionState
+
+
+class SessionClient(Protocol):
+    me: str
+    """How others see us: `by` in our commands."""
+
+    @property
+    def state(self) -> SessionState:
+        """The fold of all that happened, at least up to the event that was last read."""
+        ...
+
+    async def history(self) -> list[Envelope]:
+        """The durable events so far. Call it once, before `events`: together they have no gap."""
+        ...
+
+    def events(self) -> AsyncIterator[Envelope]:
+        """All events after those of `history`; ends when the session is closed."""
+        ...
+
+    async def send(self, command: Command) -> str:
+        """Durable when this returns; the outcome comes as `command.taken` with this key."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class LocalClient:
+    """A session that runs in this process."""
+
+    def __init__(self, runner: Runner, me: str) -> None:
+        self.me = me
+        self.runner = runner
+        self._events: Subscription = runner.subscribe()
+        self._known = 0
+
+    @property
+    def state(self) -> SessionState:
+        return self.runner.state
+
+    async def history(self) -> list[Envelope]:
+        self._events.close()
+        self._events = self.runner.subscribe()
+        history = await self.runner.read()
+        self._known = history[-1].seq
+        return history
+
+    async def events(self) -> AsyncIterator[Envelope]:
+        async for envelope in self._events:
+            if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
+                yield envelope
+
+    async def send(self, command: Command) -> str:
+        return await self.runner.send(command)
+
+    async def close(self) -> None:
+        self._events.close()
+        await self.runner.close()

@@ -1,0 +1,112 @@
+"""A unified diff as data: hunks with numbered lines, and the text that results when only some of them are accepted.
+
+Ground floor: pure text. Every client shows these hunks and may answer with their numbers.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+LineKind = Literal[" ", "+", "-"]
+_HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_NO_NEWLINE = "\\ No newline at end of file"
+
+
+class Line(Struct, frozen=True, gc=False, omit_defaults=True):
+    kind: LineKind
+    text: str
+    old: int | None = None
+    """Its number in the old text, from 1; None for an added line."""
+    new: int | None = None
+    ends: bool = True
+    """False for a last line without a line end."""
+
+
+class Hunk(Struct, frozen=True, gc=False):
+    number: int
+    """From 0, as an answer names it."""
+    header: str
+    old_from: int
+    """The first of its lines in the old text, from 0."""
+    lines: tuple[Line, ...]
+
+    @property
+    def added(self) -> int:
+        return sum(line.kind == "+" for line in self.lines)
+
+    @property
+    def removed(self) -> int:
+        return sum(line.kind == "-" for line in self.lines)
+
+
+class BadHunks(ValueError):
+    """The choice makes no sense; the message says why."""
+
+
+def hunks(diff: str) -> tuple[Hunk, ...]:
+    """The hunks of a diff as our tools write it."""
+    blocks: list[list[str]] = []
+    for line in diff.split("\n"):
+        if _HEADER.match(line):
+            blocks.append([line])
+        elif blocks:
+            blocks[-1].append(line)
+    return tuple(_hunk(number, block) for number, block in enumerate(blocks))
+
+
+def _hunk(number: int, block: list[str]) -> Hunk:
+    found = _HEADER.match(block[0])
+    assert found is not None
+    old, old_length, new = int(found[1]), int(found[2] or 1), int(found[3])
+    return Hunk(number, block[0], old - 1 if old_length else old, tuple(_numbered(block[1:], old, new)))
+
+
+def _numbered(block: list[str], old: int, new: int) -> Iterator[Line]:
+    for place, line in enumerate(block):
+        ends = block[place + 1 : place + 2] != [_NO_NEWLINE]
+        match line[:1]:
+            case "+":
+                yield Line("+", line[1:], None, new, ends)
+                new += 1
+            case "-":
+                yield Line("-", line[1:], old, None, ends)
+                old += 1
+            case " ":
+                yield Line(" ", line[1:], old, new, ends)
+                old, new = old + 1, new + 1
+            case _:
+                continue  # the mark of a missing line end, or what follows the last hunk
+
+
+def accept(old: str, new: str, diff: str, chosen: Iterable[int]) -> str:
+    """The old text with the chosen hunks only. Line ends stay those of the old text."""
+    parts, wanted = hunks(diff), set(chosen)
+    if unknown := wanted - set(range(len(parts))):
+        raise BadHunks(f"there is no hunk {min(unknown)}: this change has hunks 0 to {len(parts) - 1}")
+    if not wanted:
+        raise BadHunks("no hunk is chosen; to take none of the change, say no")
+    if len(wanted) == len(parts):
+        return new
+    return "".join(_spliced(old, [part for part in parts if part.number in wanted]))
+
+
+def _spliced(old: str, parts: list[Hunk]) -> Iterator[str]:
+    ending = "\r\n" if "\r\n" in old else "\n"
+    lines = old.split("\n")
+    before = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    at = 0
+    for part in parts:
+        yield from before[at : part.old_from]
+        at = part.old_from + sum(line.kind != "+" for line in part.lines)
+        kept = iter(before[part.old_from : at])
+        for line in part.lines:
+            match line.kind:
+                case "+":
+                    yield line.text + (ending if line.ends else "")
+                case "-":
+                    next(kept)
+                case " ":
+                    yield next(kept)
+    yield from before[at:]
