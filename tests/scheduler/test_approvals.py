@@ -116,9 +116,11 @@ async def test_modify_with_editor_marks_the_call_then_asks_again_with_the_edited
 @pytest.mark.spec("J6")
 async def test_part_of_a_diff_is_accepted_hunk_by_hunk():
     desk = Desk()
-    old = "".join(f"{number}\n" for number in range(20))
+    old = "".join(f"line {number}\n" for number in range(20))
     desk.world.files["/w/f"] = old
-    batch = await asked(desk, "edit_note", path="/w/f", content=old.replace("2\n", "two\n").replace("19\n", "last\n"))
+    batch = await asked(
+        desk, "edit_note", path="/w/f", content=old.replace("line 2\n", "two\n").replace("19\n", "last\n")
+    )
     with pytest.raises(Refused, match="there is no hunk 7"):
         await desk.answer("c1", hunks=(7,))
     with pytest.raises(Refused, match="say no"):
