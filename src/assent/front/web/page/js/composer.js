@@ -25,7 +25,7 @@ export function Composer({ talk }) {
     ${talk.waiting.length > 0 && html`<${WaitingBar} talk=${talk} />`}
     ${may && html`<form class="composer" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), void send())}>
       <label class="unseen" for="composer">Message</label>
-      <textarea id="composer" rows="1" value=${text} placeholder=${talk.busy ? "Write what comes next; it waits for its turn" : "What should be done?"}
+      <textarea id="composer" rows="1" value=${text} placeholder=${talk.busy ? "What comes next?" : "What should be done?"}
         onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} onKeyDown=${onKeyDown}></textarea>
       ${talk.busy && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
       <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
@@ -59,6 +59,6 @@ function StatusLine({ talk }) {
   const first = talk.queued[0];
   return html`<div class="status-line">
     <span>${talk.busy ? (talk.waiting.length ? "Waits for you" : "Working …") : "Ready"}${talk.tokens > 0 && ` · ${talk.tokens.toLocaleString()} tokens`}</span>
-    ${first && html`<span>${talk.queued.length} queued · <button class="quiet link" onClick=${() => void withdraw(talk.session, first.key)}>Take back</button></span>`}
+    ${first && html`<span>${talk.queued.length} queued · <button class="link" onClick=${() => void withdraw(talk.session, first.key)}>Take back</button></span>`}
   </div>`;
 }

@@ -20,7 +20,6 @@ export function Conversation({ talk, loading }) {
       <div class="column talk" role="log" aria-label="Conversation" aria-live="off" aria-busy=${talk.busy}>
         ${talk.entries.map((entry) => html`<${Shown} key=${entry.id} ...${{ talk, entry }} />`)}
         <${Partial} partial=${talk.partial} busy=${talk.busy && talk.waiting.length === 0 && !running(talk)} />
-        ${talk.todos.length > 0 && html`<${Todos} todos=${talk.todos} />`}
         ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} text=${queued.text} tool=${queued.tool} />`)}
         ${!loading && talk.entries.length === 0 && talk.queued.length === 0 && html`<p class="note">Nothing was said yet. Write below what should be done.</p>`}
         ${loading && talk.entries.length === 0 && html`<p class="note" role="status">Reading the session …</p>`}
@@ -41,16 +40,18 @@ function useFollow(session) {
     follows.current = true;
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   };
+  const keepUp = () => {
+    const answering = box.current?.querySelector(".card:focus-within");
+    if (follows.current && !answering) toEnd();
+  };
   useLayoutEffect(() => {
     follows.current = true;
     const content = box.current?.firstElementChild;
-    const watcher = new ResizeObserver(() => follows.current && toEnd());
+    const watcher = new ResizeObserver(keepUp);
     if (content) watcher.observe(content);
     return () => watcher.disconnect();
   }, [session]);
-  useLayoutEffect(() => {
-    if (follows.current) toEnd();
-  });
+  useLayoutEffect(keepUp);
   const onScroll = () => {
     const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
     follows.current = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
@@ -67,6 +68,7 @@ function Shown({ talk, entry }) {
   if (entry.kind !== "call") return html`<${Words} entry=${entry} />`;
   const call = talk.calls.get(entry.id);
   if (!call) return null;
+  if (call === talk.todoCall) return html`<${Todos} todos=${call.request.args.todos} />`;
   const answered = talk.answers.get(entry.id) ?? "";
   return html`<${CallBlock} ...${{ session: talk.session, call, answered, tick: asksServer(call) ? tick : 0 }} />`;
 }
@@ -109,8 +111,9 @@ function Partial({ partial, busy }) {
 /** @type {Record<string, string>} */
 const TODO_SIGNS = { pending: "○", in_progress: "◐", completed: "●", cancelled: "–" };
 
-/** @param {{ todos: Record<string, unknown>[] }} props */
-function Todos({ todos }) {
+/** @param {{ todos: unknown }} props */
+function Todos({ todos: written }) {
+  const todos = (Array.isArray(written) ? written : []).filter((todo) => todo && typeof todo === "object");
   const done = todos.filter((todo) => todo.status === "completed").length;
   return html`<section class="todos" aria-label="To do">
     <h3>To do <span class="soft small">${done} of ${todos.length} done</span></h3>

@@ -68,14 +68,14 @@ export function NewSession({ compact = false }) {
     <label>Folder
       <input type="text" name="folder" value=${folder} spellcheck="false" onInput=${(/** @type {Event} */ event) => setFolder(valueOf(event))} />
     </label>
-    <label>Model
+    <div class="form-row"><label>Model
       <input type="text" name="model" value=${model} spellcheck="false" onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
     </label>
     <label>Mode
       <select name="mode" value=${mode} onChange=${(/** @type {Event} */ event) => setMode(valueOf(event))}>
         ${MODES.map(([value, label]) => html`<option value=${value}>${label}</option>`)}
       </select>
-    </label>
+    </label></div>
     ${problem && html`<p class="problem" role="alert">${visible(problem)}</p>`}
     <button class="primary" type="submit" disabled=${sending}>${sending ? "Starting …" : "Start"}</button>
   </form>`;

@@ -32,7 +32,7 @@ function OneHunk({ hunk, of, out, choose }) {
 
 /** @param {Line} line */
 function oneLine(line) {
-  const text = line.tokens ? line.tokens.map(([look, text]) => (look ? html`<span class=${look}>${text}</span>` : text)) : visible(line.text);
+  const text = line.pieces ? line.pieces.map(([look, text]) => (look ? html`<span class=${look}>${text}</span>` : text)) : visible(line.text);
   return html`<div class="line-of ${LOOK[line.kind]}">
     <span class="no old" aria-hidden="true">${line.old}</span><span class="no" aria-hidden="true">${line.new}</span>
     <span class="sign" aria-hidden="true">${line.kind}</span>

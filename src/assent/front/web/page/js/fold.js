@@ -52,9 +52,9 @@ export class Talk {
       const output = joined(call.output ?? "", mine.output ?? "");
       this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, output });
     }
-    if (snapshot.partial && this.openPrompt && snapshot.session.seq === this.seq) {
-      const text = joined(snapshot.partial.text, this.partial.text);
-      this.partial = { ...this.partial, text, thoughts: snapshot.partial.thoughts.map(thoughtText) };
+    if (snapshot.reply && this.openPrompt && snapshot.session.seq === this.seq) {
+      const { text, thoughts } = snapshot.reply;
+      this.partial = { ...this.partial, text: joined(text, this.partial.text), thoughts: thoughts.map(thoughtText) };
     }
   }
 
@@ -66,11 +66,9 @@ export class Talk {
     return [...this.calls.values()].filter((call) => call.type === "awaiting_approval" && !call.answered_by);
   }
 
-  /** The newest list of things to do that the model wrote. */
-  get todos() {
-    const calls = [...this.calls.values()].filter((call) => call.request.tool === "write_todos" && call.type === "success");
-    const todos = calls.at(-1)?.request.args.todos;
-    return Array.isArray(todos) ? todos.filter((todo) => todo && typeof todo === "object") : [];
+  /** The call that wrote the newest list of things to do. */
+  get todoCall() {
+    return [...this.calls.values()].filter((call) => call.request.tool === "write_todos" && call.type === "success").at(-1);
   }
 
   /** @param {WireEvent} event */

@@ -54,11 +54,23 @@ function Foot() {
   const [ask, setAsk] = useState(possible());
   return html`<footer>
     <span class="grow cut small soft" title=${state.me?.role}>${visible(state.me?.name ?? "")}</span>
-    ${ask && html`<button class="quiet" title="Notify me on the desktop when a question waits" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}>🔔</button>`}
-    <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}>${{ auto: "◐", light: "☀", dark: "☾" }[look]}</button>
+    ${ask && html`<button class="quiet" title="Notify me on the desktop when a question waits" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
+    <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => ((state.dialog = "keys"), changed())}>?</button>
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
+}
+
+const SHAPES = {
+  bell: "M10 2.5a5 5 0 0 0-5 5c0 4-1.5 5-1.5 6.5h13c0-1.5-1.5-2.5-1.5-6.5a5 5 0 0 0-5-5zM8 16.5a2 2 0 0 0 4 0",
+  auto: "M10 3a7 7 0 1 0 0 14a7 7 0 1 0 0-14zM10 3v14M13 4v12M16 7v6",
+  light: "M10 6.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7zM10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2M4 4l1.4 1.4M14.6 14.6l1.4 1.4M16 4l-1.4 1.4M5.4 14.6L4 16",
+  dark: "M16.5 12A7 7 0 0 1 8 3.5a7 7 0 1 0 8.5 8.5z",
+};
+
+/** @param {{ name: keyof typeof SHAPES }} props */
+function Icon({ name }) {
+  return html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d=${SHAPES[name]} fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" /></svg>`;
 }
 
 /** A tick in a frame: what Assent is about. */

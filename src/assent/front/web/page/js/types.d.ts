@@ -57,7 +57,7 @@ export interface Snapshot {
   open_prompt?: string | null;
   queued: Queued[];
   calls: CallView[];
-  partial?: { text: string; thoughts: { subject: string; description: string }[] };
+  reply?: { text: string; thoughts: { subject: string; description: string }[] };
 }
 export interface Request {
   call_id: string;
@@ -149,8 +149,8 @@ export interface Line {
   old?: number;
   new?: number;
   ends?: boolean;
-  /** The text in pieces, each with the class of its colour. */
-  tokens?: [string, string][];
+  /** As it may be shown: pieces with the class of their colour. */
+  pieces?: [string, string][];
 }
 export interface Hunk {
   number: number;
