@@ -44,6 +44,9 @@ _ONE = (
     "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1, mode, owner, client, "
     "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held FROM sessions "
 )
+_WAITING = "session, call_id, asked_at, data"
+Row = tuple[str, str, float, bytes]
+"""An approval that waits, as it is stored."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Approval).decode
 
@@ -67,8 +70,8 @@ class Index:
                     db.execute("DELETE FROM approvals WHERE session = ? AND call_id = ?", (session, call_id))
             case ApprovalRequested(call_id=call_id, approval=approval):
                 self._asked.add((session, call_id))
-                row = (session, call_id, ts, _encode(approval))
-                db.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?)", row)
+                row = (session, call_id, ts, approval.expires_at, _encode(approval))
+                db.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", row)
             case _:
                 for column, value in _changed(event).items():
                     db.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (value, session))
@@ -124,19 +127,33 @@ def heads(db: sqlite3.Connection) -> dict[str, int]:
     return dict(db.execute("SELECT id, next_seq - 1 FROM sessions"))
 
 
-def waiting(db: sqlite3.Connection) -> list[tuple[str, str, float, bytes]]:
-    return db.execute("SELECT * FROM approvals ORDER BY asked_at, session, call_id").fetchall()
+def waiting(owner: str | None, limit: int | None, offset: int) -> Callable[[sqlite3.Connection], list[Row]]:
+    found = (
+        f"SELECT {_WAITING} FROM approvals JOIN sessions ON sessions.id = session WHERE ?1 IS NULL OR owner = ?1 "
+        "ORDER BY asked_at, session, call_id LIMIT ?2 OFFSET ?3"
+    )
+    return lambda db: db.execute(found, (owner, -1 if limit is None else limit, offset)).fetchall()
 
 
-def waiting_call(session: str, call_id: str) -> Callable[[sqlite3.Connection], tuple[str, str, float, bytes] | None]:
-    found = "SELECT * FROM approvals WHERE session = ? AND call_id = ?"
+def waiting_call(session: str, call_id: str) -> Callable[[sqlite3.Connection], Row | None]:
+    found = f"SELECT {_WAITING} FROM approvals WHERE session = ? AND call_id = ?"
     return lambda db: db.execute(found, (session, call_id)).fetchone()
+
+
+def count_waiting(db: sqlite3.Connection) -> dict[str, int]:
+    counted = "SELECT owner, COUNT(*) FROM approvals JOIN sessions ON sessions.id = session GROUP BY owner"
+    return dict(db.execute(counted))
+
+
+def expired(now: float) -> Callable[[sqlite3.Connection], list[str]]:
+    found = "SELECT DISTINCT session FROM approvals WHERE expires_at <= ?"
+    return lambda db: [row[0] for row in db.execute(found, (now,))]
 
 
 def pending(db: sqlite3.Connection) -> list[str]:
     return [row[0] for row in db.execute("SELECT DISTINCT session FROM inbox WHERE taken = 0")]
 
 
-def decoded(row: tuple[str, str, float, bytes]) -> Waiting:
+def decoded(row: Row) -> Waiting:
     session, call_id, asked_at, data = row
     return Waiting(session, call_id, asked_at, _decode(data))

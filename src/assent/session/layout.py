@@ -26,7 +26,7 @@ ALTER TABLE sessions ADD COLUMN client TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN unfinished INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE approvals (
-    session TEXT NOT NULL, call_id TEXT NOT NULL, asked_at REAL NOT NULL, data BLOB NOT NULL,
+    session TEXT NOT NULL, call_id TEXT NOT NULL, asked_at REAL NOT NULL, expires_at REAL, data BLOB NOT NULL,
     PRIMARY KEY (session, call_id)
 ) WITHOUT ROWID;
 CREATE INDEX inbox_waiting ON inbox (session) WHERE taken = 0"""

@@ -143,8 +143,16 @@ class SessionLog(Protocol):
         """The number of the newest event of every session."""
         ...
 
-    async def waiting(self) -> list[Waiting]:
-        """Every approval that waits, over all sessions, the oldest first."""
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        """Every approval that waits, over all sessions (of that owner), the oldest first."""
+        ...
+
+    async def count_waiting(self) -> dict[str, int]:
+        """How many approvals wait, by the owner of their sessions; owners with none may be missing."""
+        ...
+
+    async def expired(self, now: float) -> list[str]:
+        """The sessions with approvals whose time is over."""
         ...
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None: ...

@@ -1,6 +1,7 @@
 """The in-memory twin of the log: same promises, nothing on disk. For tests and for runs that want no trace."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from assent.commands import Command
@@ -38,6 +39,12 @@ class _Stored:
         self.token = 0
         self.open = False
         self.watchers: list[Callable[[], None]] = []
+
+    @property
+    def owner(self) -> str:
+        first = self.events[0].event
+        assert isinstance(first, SessionCreated)
+        return first.owner
 
 
 class MemoryLog:
@@ -111,9 +118,18 @@ class MemoryLog:
     async def heads(self) -> dict[str, int]:
         return {id: len(stored.events) for id, stored in self._sessions.items()}
 
-    async def waiting(self) -> list[Waiting]:
-        found = [waiting for stored in self._sessions.values() for waiting in _waiting(stored).values()]
-        return sorted(found, key=lambda waiting: waiting.asked_at)
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        of_owner = [stored for stored in self._sessions.values() if owner is None or stored.owner == owner]
+        found = [waiting for stored in of_owner for waiting in _waiting(stored).values()]
+        ordered = sorted(found, key=lambda waiting: (waiting.asked_at, waiting.session, waiting.call_id))
+        return ordered[offset : None if limit is None else offset + limit]
+
+    async def count_waiting(self) -> dict[str, int]:
+        return dict(Counter(stored.owner for stored in self._sessions.values() for _ in _waiting(stored)))
+
+    async def expired(self, now: float) -> list[str]:
+        found = await self.waiting()
+        return list({w.session for w in found if w.approval.expires_at is not None and w.approval.expires_at <= now})
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
         return _waiting(self._stored(session)).get(call_id)

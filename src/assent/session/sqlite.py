@@ -104,8 +104,15 @@ class SqliteLog:
     async def heads(self) -> dict[str, int]:
         return await self._writer.submit(index.heads, reads=True)
 
-    async def waiting(self) -> list[Waiting]:
-        return [index.decoded(row) for row in await self._writer.submit(index.waiting, reads=True)]
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        rows = await self._writer.submit(index.waiting(owner, limit, offset), reads=True)
+        return [index.decoded(row) for row in rows]
+
+    async def count_waiting(self) -> dict[str, int]:
+        return await self._writer.submit(index.count_waiting, reads=True)
+
+    async def expired(self, now: float) -> list[str]:
+        return await self._writer.submit(index.expired(now), reads=True)
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
         row = await self._writer.submit(index.waiting_call(session, call_id), reads=True)
