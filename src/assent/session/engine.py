@@ -108,9 +108,9 @@ class LocalEngine:
 
     def nudge(self, session: str) -> None:
         if not self._draining:
-            self._spawn(self._nudged(session))
+            self.spawn(self._nudged(session))
 
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+    def spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._nudges.add(task)
         task.add_done_callback(self._nudges.discard)
@@ -213,7 +213,7 @@ class LocalEngine:
 
     def _others_changed(self) -> None:
         if not self._draining:
-            self._spawn(self._look_for_commands())
+            self.spawn(self._look_for_commands())
 
     async def _look_for_commands(self) -> None:
         """Answers given from another terminal wake the sessions that are ours."""

@@ -173,9 +173,9 @@ def title_of(prompt: str) -> str:
     return " ".join(prompt.split())[:TITLE_LENGTH]
 
 
-def new_session_id() -> str:
+def new_session_id(ending: str | None = None) -> str:
     """Sorts by time, cannot be guessed, is safe in a file name and a URL."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{ending or secrets.token_hex(8)}"
 
 
 def no_such_session(session: str) -> NoSuchSession:

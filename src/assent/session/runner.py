@@ -84,9 +84,17 @@ class Options(Struct, frozen=True):
 
 
 async def create_session(
-    log: SessionLog, folder: str, model: str, mode: Mode, gate: GateKind = "batch", owner: str = ""
+    log: SessionLog,
+    folder: str,
+    model: str,
+    mode: Mode,
+    gate: GateKind = "batch",
+    *,
+    owner: str = "",
+    session: str | None = None,
 ) -> str:
-    session = new_session_id()
+    """`session` is an id for it, for whoever wants to find it again."""
+    session = session or new_session_id()
     await log.create(session, time.time(), SessionCreated(folder, model, mode, __version__, gate, owner=owner))
     return session
 
