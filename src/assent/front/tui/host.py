@@ -1,0 +1,109 @@
+"""What the terminal UI needs besides the session it shows: other sessions, files to complete, tools, rules, models.
+
+A port: `local.py` serves it from this machine, and a served session from its server. What a host does not have it says
+by raising `NotHere`, whose message is for the person.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
+
+if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
+    from assent.approval import Mode
+    from assent.front.client import SessionClient
+    from assent.session.log import SessionInfo
+
+ServerState = Literal["connecting", "ready", "failed", "disconnected"]
+
+
+class NotHere(Exception):
+    """This cannot be had from here; the message says why, and what can be done instead."""
+
+
+class ToolInfo(Struct, frozen=True):
+    name: str
+    display_name: str
+    description: str
+    kind: str
+    server: str = ""
+    """The MCP server it comes from; empty for built-ins."""
+
+
+class RuleInfo(Struct, frozen=True):
+    """A rule as people read it: what it does, and where it is written."""
+
+    text: str
+    decision: str
+    source: str
+    note: str = ""
+
+
+class ServerInfo(Struct, frozen=True):
+    """An MCP server and how it is doing."""
+
+    name: str
+    state: ServerState
+    tools: int = 0
+    problem: str = ""
+
+
+class MemoryFile(Struct, frozen=True):
+    """A context file that the model gets to see, or would, if its folder were trusted."""
+
+    path: str
+    size: int
+    loaded: bool
+    text: str = ""
+
+
+class CustomCommand(Struct, frozen=True):
+    """A slash command from a TOML file: a prompt with holes for arguments, commands and files."""
+
+    name: str
+    description: str
+    prompt: str
+    source: str
+
+
+class Host(Protocol):
+    @property
+    def folder(self) -> str: ...
+
+    async def open(self, session: str | None = None, mode: "Mode | None" = None) -> "SessionClient":
+        """Opens that session, or makes a new one. The one before must be closed first if it is the same."""
+        ...
+
+    async def sessions(self) -> "Sequence[SessionInfo]":
+        """The newest first."""
+        ...
+
+    async def fork(self, session: str) -> str: ...
+
+    async def files(self) -> Sequence[str]:
+        """Paths below the folder, for completion: relative, folders with a slash at the end, ignored ones left out."""
+        ...
+
+    async def prompts(self) -> Sequence[str]:
+        """What was asked before in this folder, the oldest first: the history of the input."""
+        ...
+
+    async def branch(self) -> str:
+        """The branch that is checked out; empty when there is none."""
+        ...
+
+    def models(self) -> Sequence[str]: ...
+
+    def tools(self) -> Sequence[ToolInfo]: ...
+
+    def rules(self) -> Sequence[RuleInfo]: ...
+
+    def servers(self) -> Sequence[ServerInfo]: ...
+
+    def memory(self) -> Sequence[MemoryFile]: ...
+
+    def custom_commands(self) -> Sequence[CustomCommand]:
+        """The user's own, and the folder's when it is trusted."""
+        ...
+
+    async def close(self) -> None: ...
