@@ -104,14 +104,19 @@ def _diff_line(line: str, style: Style) -> str:
             return line
 
 
-def _hidden(details: Details) -> tuple[str, ...]:
+def exact_text(details: Details) -> str:
+    """What would happen, word for word: this is what is looked at for hidden characters."""
     match details:
         case EditDetails(diff=text) | ExecDetails(command=text):
-            return make_safe(text, "prompt").suspicious
-        case InfoDetails(urls=urls):
-            return make_safe(" ".join(urls), "prompt").suspicious
+            return text
+        case InfoDetails(prompt=prompt, urls=urls):
+            return "\n".join((prompt, *urls))
         case McpDetails(args=args):
-            return make_safe(msgspec.json.encode(args).decode(), "prompt").suspicious
+            return msgspec.json.format(msgspec.json.encode(args)).decode()
+
+
+def _hidden(details: Details) -> tuple[str, ...]:
+    return make_safe(exact_text(details), "prompt").suspicious
 
 
 def safe(text: str, context: str = "prompt") -> str:

@@ -1,7 +1,7 @@
 """A change for a page: its hunks, with every line in pieces that say their colour.
 
-The classes are few and ours (`tk` keyword, `ts` string, …), so that the look is the page's business. What a reader could
-miss is made visible first; such a line has no colours. It knows no request and no session.
+The classes are few and ours (`tk` keyword, `ts` string, …), so that the look is the page's business. What a reader
+could miss is made visible first; such a line has no colours. It knows no request and no session.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from functools import lru_cache
 from msgspec import Struct
 from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 from assent.hunks import Hunk, Line, LineKind
 from assent.screen import make_safe
@@ -21,7 +21,10 @@ LONGEST = 100_000
 Piece = tuple[str, str]
 """The class of its colour ("" for none) and the text."""
 
-_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+TokenKind = tuple[str, ...]
+"""Pygments' kinds are tuples that know their kin: `kind in Keyword`."""
+
+_CLASSES: tuple[tuple[TokenKind, str], ...] = (
     (Comment, "tc"),
     (Keyword.Type, "tb"),
     (Keyword, "tk"),
@@ -106,7 +109,7 @@ def _add(row: list[Piece], look: str, text: str) -> None:
 
 
 @lru_cache(1024)
-def _class_of(kind: _TokenType) -> str:
+def _class_of(kind: TokenKind) -> str:
     return next((look for parent, look in _CLASSES if kind in parent), "")
 
 

@@ -5,7 +5,16 @@ Deltas are not in the log: the whole reply will be. Until then this is the only 
 
 from msgspec import Struct
 
-from assent.events import Envelope, ModelFallback, ModelReplied, ModelRetry, PromptSubmitted, TextDelta, ThoughtDelta, TurnFinished
+from assent.events import (
+    Envelope,
+    ModelFallback,
+    ModelReplied,
+    ModelRetry,
+    PromptSubmitted,
+    TextDelta,
+    ThoughtDelta,
+    TurnFinished,
+)
 
 
 class SoFar(Struct, frozen=True):
