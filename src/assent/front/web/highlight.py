@@ -22,7 +22,7 @@ Piece = tuple[str, str]
 """The class of its colour ("" for none) and the text."""
 
 TokenKind = tuple[str, ...]
-"""Pygments' kinds are tuples that know their kin: `kind in Keyword`."""
+"""Pygments' kinds are tuples: `("Keyword", "Type")` is a kind of `("Keyword",)`."""
 
 _CLASSES: tuple[tuple[TokenKind, str], ...] = (
     (Comment, "tc"),
@@ -110,7 +110,7 @@ def _add(row: list[Piece], look: str, text: str) -> None:
 
 @lru_cache(1024)
 def _class_of(kind: TokenKind) -> str:
-    return next((look for parent, look in _CLASSES if kind in parent), "")
+    return next((look for parent, look in _CLASSES if kind[: len(parent)] == parent), "")
 
 
 @lru_cache(64)
