@@ -27,6 +27,7 @@ commands:
   assent answer SESSION CALL OUTCOME               answer a waiting call from another terminal
   assent policy list | explain | revoke | replay   what is allowed here, and why
   assent trust [FOLDER]                            trust a folder's own configuration as it is now
+  assent serve                                     sessions in the browser, and for scripts
   assent tour                                      a guided tour on a sample project; needs no key
 
 environment:

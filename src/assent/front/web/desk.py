@@ -82,6 +82,8 @@ class Desk:
             self.replies.heard,
         )
         self._stop_watching: Callable[[], None] | None = None
+        self.answered: dict[int, int] = {}
+        """How many responses had which status."""
 
     def _heard(self, envelope: Envelope) -> None:
         for listener in self._listeners:

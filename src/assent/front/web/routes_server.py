@@ -2,7 +2,7 @@
 
 import time
 
-from litestar import Request, Response, get, post
+from litestar import Response, get, post
 
 from assent import __version__
 from assent.front.web.desk import Desk
@@ -54,7 +54,7 @@ async def ready(desk: Desk) -> Health:
 
 
 @get("/metrics")
-async def metrics(desk: Desk, asker: Asker, request: "Request[object, object, object]") -> Response[bytes]:
+async def metrics(desk: Desk, asker: Asker) -> Response[bytes]:
     waiting = sum((await desk.log.count_waiting()).values())
     gauges = {
         "open_sessions": ("Sessions that run in this process.", float(desk.engine.open_sessions)),
@@ -62,7 +62,7 @@ async def metrics(desk: Desk, asker: Asker, request: "Request[object, object, ob
         "streams": ("Open event streams.", float(len(desk.streams))),
         "decisions_total": ("Decisions taken.", float(desk.office.decisions)),
     } | process_gauges()
-    body = exposition(gauges, request.app.state.answered())
+    body = exposition(gauges, desk.answered)
     return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

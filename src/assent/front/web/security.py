@@ -59,14 +59,16 @@ def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
 
 
 class Door:
-    def __init__(self, app: App, place: Place, tokens: TokenStore, limits: Limits) -> None:
+    def __init__(
+        self, app: App, place: Place, tokens: TokenStore, limits: Limits, answered: dict[int, int] | None = None
+    ) -> None:
         self._app = app
         self.place = place
         self._tokens = tokens
         self._limits = limits
         self._rates = Rates(limits)
         self._under_way = 0
-        self.answered: dict[int, int] = {}
+        self._answered = {} if answered is None else answered
         """How many responses had which status."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -150,7 +152,7 @@ class Door:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self.answered[status] = self.answered.get(status, 0) + 1
+                self._answered[status] = self._answered.get(status, 0) + 1
                 message["headers"] = [*message.get("headers", []), *HEADERS, (b"cache-control", cache), *secure]
             await send(message)
 

@@ -20,6 +20,7 @@ ROLES: tuple[Role, ...] = ("viewer", "approver", "operator")
 CODE_SECONDS = 60.0
 BROWSER_SECONDS = 30 * 24 * 3600.0
 DISCOVERY = "serve.json"
+TOKENS = "tokens.json"
 
 
 class Principal(Struct, frozen=True):
@@ -51,7 +52,9 @@ class TokenStore:
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path
         self._clock = clock
-        self._records: dict[str, TokenRecord] = {record.hash: record for record in self._load()}
+        self._read_at = 0
+        self._records: dict[str, TokenRecord] = {}
+        self._refresh()
 
     def issue(
         self,
@@ -62,6 +65,7 @@ class TokenStore:
         seconds: float | None = None,
         kind: Literal["named", "browser", "local"] = "named",
     ) -> str:
+        self._refresh()
         token = secrets.token_urlsafe(32)
         expires = None if seconds is None else self._clock() + seconds
         self._records[_hash(token)] = TokenRecord(name, role, _hash(token), owner, expires, kind)
@@ -70,6 +74,7 @@ class TokenStore:
 
     def check(self, token: str) -> Principal | None:
         """The lookup is by hash, so its timing tells nothing of the token."""
+        self._refresh()
         record = self._records.get(_hash(token))
         if record is None or (record.expires_at is not None and record.expires_at <= self._clock()):
             return None
@@ -77,6 +82,7 @@ class TokenStore:
 
     def holds(self, principal: Principal) -> bool:
         """Whether the token with which they came still is good."""
+        self._refresh()
         now = self._clock()
         return any(
             record.hash.startswith(principal.key) and (record.expires_at is None or record.expires_at > now)
@@ -87,6 +93,7 @@ class TokenStore:
         return list(self._records.values())
 
     def revoke(self, matches: Callable[[TokenRecord], bool]) -> int:
+        self._refresh()
         gone = [record.hash for record in self._records.values() if matches(record)]
         for hash in gone:
             del self._records[hash]
@@ -94,17 +101,21 @@ class TokenStore:
             self._save()
         return len(gone)
 
-    def _load(self) -> list[TokenRecord]:
+    def _refresh(self) -> None:
+        """Another process may have added or removed some."""
         try:
-            data = self._path.read_bytes()
+            changed = self._path.stat().st_mtime_ns
+            if changed != self._read_at:
+                found = msgspec.json.decode(self._path.read_bytes(), type=list[TokenRecord])
+                self._records, self._read_at = {record.hash: record for record in found}, changed
         except FileNotFoundError:
-            return []
-        return msgspec.json.decode(data, type=list[TokenRecord])
+            self._records = {}
 
     def _save(self) -> None:
         now = self._clock()
         live = [record for record in self._records.values() if record.expires_at is None or record.expires_at > now]
         write_private(self._path, msgspec.json.encode(live))
+        self._read_at = self._path.stat().st_mtime_ns
 
 
 class LoginCodes:
