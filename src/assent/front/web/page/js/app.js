@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { Conversation } from "./conversation.js";
-import { go, update } from "./desk.js";
+import { go, update, useToken } from "./desk.js";
 import { closeDialog, Dialogs, MODES, NewSession } from "./dialogs.js";
 import { html, useState } from "./html.js";
 import { folderName, titled } from "./notify.js";
@@ -26,11 +26,18 @@ export function App() {
 }
 
 function Login() {
+  const [text, setText] = useState("");
   return html`<main class="empty">
     <${Mark} />
     <h2>Not logged in</h2>
     ${state.loginProblem && html`<p class="problem" role="alert">${visible(state.loginProblem)}</p>`}
-    <p>Open the link that <code>assent serve</code> printed in its terminal. It works once and for a minute; <code>assent serve link</code> prints a new one.</p>
+    <p>Open the link that <code>assent serve</code> printed in its terminal. It works once and for a minute; press Enter there for a new one.</p>
+    <form class="form" onSubmit=${stopped(() => void useToken(text))}>
+      <label>Or paste a token that somebody gave you
+        <input type="password" autocomplete="off" value=${text} onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} />
+      </label>
+      <button type="submit" disabled=${!text.trim()}>Log in</button>
+    </form>
   </main>`;
 }
 

@@ -57,6 +57,7 @@ function useAnswers(session, call, approval, view) {
   const reading = useSeen(view ? approval.digest : "");
   const may = rights(approval, view !== null && reading.seen, left.size, view?.hunks.length ?? 0);
   const sending = state.sending.has(keyOf(session, call, approval.digest));
+  const asksAgain = approval.options.includes("modify_with_editor");
 
   /** @param {Omit<import("./types.d.ts").Answer, "digest">} what */
   const send = async (what) => {
@@ -67,7 +68,7 @@ function useAnswers(session, call, approval, view) {
     yes: () => void send(left.size ? { outcome: "proceed_once", hunks: taken(view, left) } : { outcome: "proceed_once" }),
     always: () => setPanel("always"),
     edit() {
-      void send({ outcome: "modify_with_editor" }); // tells the others that somebody is at it
+      if (asksAgain) void send({ outcome: "modify_with_editor" }); // tells the others that somebody is at it
       setPanel("edit");
     },
     refuse: () => setPanel("refuse"),
@@ -128,7 +129,7 @@ function rights({ options, details }, seen, left, of) {
   return {
     yes: role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
     always: role === "operator" && seen && left === 0 && options.some((one) => one.startsWith("proceed_always")),
-    edit: role === "operator" && offers("modify_with_editor"),
+    edit: role === "operator" && offers("proceed_once"),
     refuse: role !== "viewer" && offers("cancel"),
     choose: role !== "viewer" && details.type === "edit",
   };

@@ -45,6 +45,12 @@ async function enter() {
   await follow();
 }
 
+/** @param {string} text */
+export async function useToken(text) {
+  token.set(text.trim());
+  await enter();
+}
+
 /** @param {string} [why] */
 export function leave(why = "") {
   stream.stop();

@@ -66,10 +66,10 @@ export function NewSession({ compact = false }) {
       <textarea name="prompt" rows=${compact ? 3 : 4} value=${prompt} autofocus=${!compact} onInput=${(/** @type {Event} */ event) => setPrompt(valueOf(event))}></textarea>
     </label>
     <label>Folder
-      <input type="text" name="folder" value=${folder} spellcheck="false" onInput=${(/** @type {Event} */ event) => setFolder(valueOf(event))} />
+      <input type="text" name="folder" value=${folder} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setFolder(valueOf(event))} />
     </label>
     <div class="form-row"><label>Model
-      <input type="text" name="model" value=${model} spellcheck="false" onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
+      <input type="text" name="model" value=${model} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
     </label>
     <label>Mode
       <select name="mode" value=${mode} onChange=${(/** @type {Event} */ event) => setMode(valueOf(event))}>

@@ -64,6 +64,7 @@ export function EditPanel({ approval, args, send, close }) {
   const [content, setContent] = useState(details.type === "edit" ? details.new : "");
   const [fields, setFields] = useState(() => fieldsOf(args));
   const [problem, setProblem] = useState("");
+  const asksAgain = approval.options.includes("modify_with_editor");
   const ending = details.type === "edit" && details.new.includes("\r\n") ? "\r\n" : "\n";
 
   /** @param {"modify_with_editor" | "proceed_once"} outcome */
@@ -74,14 +75,14 @@ export function EditPanel({ approval, args, send, close }) {
       setProblem(String(error instanceof Error ? error.message : error));
     }
   };
-  return html`<form class="panel" onSubmit=${stopped(() => give("modify_with_editor"))} onKeyDown=${escape(close)}>
+  return html`<form class="panel" onSubmit=${stopped(() => give(asksAgain ? "modify_with_editor" : "proceed_once"))} onKeyDown=${escape(close)}>
     ${byArgs
       ? html`<${Fields} fields=${fields} change=${setFields} />`
       : html`<${Content} path=${details.type === "edit" ? details.path : ""} text=${content} change=${setContent} />`}
     ${problem && html`<p class="problem" role="alert">${visible(problem)}</p>`}
     <div class="row">
-      <button class="primary" type="submit">Show me the question with this</button>
-      <button type="button" onClick=${() => give("proceed_once")}>Yes, with my change</button>
+      ${asksAgain && html`<button class="primary" type="submit">Show me the question with this</button>`}
+      <button type="button" class=${asksAgain ? "" : "primary"} onClick=${() => give("proceed_once")}>Yes, with my change</button>
       <button type="button" onClick=${close}>Back</button>
       ${details.type === "edit" && html`<button type="button" class="quiet" onClick=${() => setByArgs(!byArgs)}>
         Edit the ${byArgs ? "file" : "arguments"} instead
@@ -95,7 +96,7 @@ function Content({ path, text, change }) {
   const first = useFocus();
   const hides = visible(text) !== text;
   return html`<label class="field">The whole new text of ${visible(path)}
-    <textarea class="code" rows="14" spellcheck="false" autocapitalize="off" wrap="off" ref=${first} value=${text}
+    <textarea class="code" rows="14" spellcheck=${false} autocapitalize="off" wrap="off" ref=${first} value=${text}
       onInput=${(/** @type {Event} */ event) => change(valueOf(event))}></textarea>
     ${hides && html`<span class="problem">This text has hidden characters; the question shows them.</span>`}
   </label>`;
@@ -109,7 +110,7 @@ function Fields({ fields, change }) {
   const set = (/** @type {number} */ place, /** @type {string} */ text) => change(fields.map((field, n) => (n === place ? { ...field, text } : field)));
   return html`${fields.map(
     (field, place) => html`<label class="field">${visible(field.name)}${field.json ? " (JSON)" : ""}
-      <textarea class="code short" rows=${Math.min(10, field.text.split("\n").length + 1)} spellcheck="false" ref=${place === 0 ? first : undefined}
+      <textarea class="code short" rows=${Math.min(10, field.text.split("\n").length + 1)} spellcheck=${false} ref=${place === 0 ? first : undefined}
         value=${field.text} onInput=${(/** @type {Event} */ event) => set(place, valueOf(event))}></textarea>
     </label>`,
   )}`;
