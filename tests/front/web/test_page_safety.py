@@ -72,7 +72,7 @@ def test_script_in_every_field_stays_text(served: Served, windows: Windows) -> N
     tab.yes("Create")
     tab.yes("Run a command")
     expect(tab.page.locator(".call.success")).to_have_count(2)
-    expect(tab.page.locator(".terminal", has_text="onerror")).to_be_visible()
+    expect(tab.page.get_by_role("region", name="Output")).to_contain_text(f"{EVIL}{EVIL}")
     expect(tab.page.locator(".markdown", has_text="onerror").last).to_be_visible()
     for summary in tab.page.locator("summary").all():
         if summary.locator("xpath=..").get_attribute("open") is None:
@@ -99,6 +99,7 @@ def test_the_page_forbids_itself_inline_script_style_and_foreign_hosts(windows: 
             document.head.append(style);
             await fetch("http://127.0.0.1:1/").catch(() => seen.push("fetch"));
             style.remove();
+            await new Promise((later) => setTimeout(later));
             return seen;
         }"""
     )
@@ -128,7 +129,7 @@ def test_the_login_code_vanishes_from_the_address_works_once_and_leaves_no_cooki
         expect(stranger.get_by_role("alert")).to_be_visible()
         stranger.get_by_label(re.compile("paste a token")).fill(served.token("vic", "viewer"))
         stranger.get_by_role("button", name="Log in").click()
-        expect(stranger.get_by_role("link", name="Inbox")).to_be_visible()
+        expect(stranger.get_by_role("link", name="Inbox nothing waits")).to_be_visible()
         expect(stranger.get_by_role("button", name="New session")).to_have_count(0)
         page.get_by_role("button", name="Log out").click()
         expect(page.get_by_text("Not logged in")).to_be_visible()
@@ -164,7 +165,7 @@ def test_hidden_characters_of_a_command_are_shown_and_warned_about(served: Serve
 
 @pytest.mark.spec("H2")
 def test_a_long_command_must_be_scrolled_through_before_yes_is_possible(served: Served, windows: Windows) -> None:
-    lines = "\n".join(f"touch step{number}" for number in range(120))
+    lines = "\n".join(f"touch step{number}" for number in range(60))
     tab = windows.open()
     tab.begin(served.play(asks_for(shell(lines)), says("Done.")), served.project())
     yes = tab.card().get_by_role("button", name="Yes, once")
@@ -210,7 +211,7 @@ def test_typing_ahead_answers_nothing(served: Served, windows: Windows) -> None:
 @pytest.mark.spec("H2")
 def test_a_question_can_be_answered_with_the_keyboard_alone(served: Served, windows: Windows) -> None:
     project = served.project()
-    model = served.play(asks_for(shell("touch x")), says("Fine.", when={"result_contains": "not today"}))
+    model = served.play(asks_for(shell("touch x")))
     tab = windows.open()
     page = tab.page
     tab.begin(model, project)
@@ -222,10 +223,11 @@ def test_a_question_can_be_answered_with_the_keyboard_alone(served: Served, wind
     expect(page.get_by_label(re.compile("Why not"))).to_be_focused()
     page.keyboard.type("not today")
     page.keyboard.press("Enter")
-    tab.sees("Fine.")
-    page.keyboard.press("?")
+    expect(page.locator(".call.cancelled")).to_be_visible()
+    page.locator("body").press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("i")
     expect(page).to_have_url(re.compile("#/inbox$"))
     page.keyboard.press("c")
@@ -240,14 +242,12 @@ def _in_page(page: Page, module: str, call: str, value: object) -> object:
 def test_the_page_hides_exactly_the_characters_that_the_terminal_hides(windows: Windows) -> None:
     page = windows.open().page
     planes = [*range(0xD800), *range(0xE000, 0x30000), *range(0xE0000, 0xE1100), *range(0xFFFF0, 0x100000), 0x10FFFF]
-    texts = [f"a{chr(code)}b" for code in planes] + ["👩\u200d💻 ok", "3\u202f000", "« x\u00a0»", "#\ufe0f\u20e3", "می\u200cخواهم"]
-    shown = _in_page(page, "visible", "visible(value)", "\x01".join(texts))
+    texts = [f"a{chr(code)}b" for code in planes if code != 10]
+    texts += ["👩\u200d💻 ok", "3\u202f000", "« x\u00a0»", "#\ufe0f\u20e3", "می\u200cخواهم", "日\u3000本"]
+    shown = _in_page(page, "visible", "visible(value)", "\n".join(texts))
     assert isinstance(shown, str)
-    wrong = [
-        (text, mine)
-        for text, mine in zip(texts, shown.split("\\x01"), strict=True)
-        if text != "a\x01b" and mine != make_safe(text, "output").text.replace("\x1b[0m", "")
-    ]
+    pairs = zip(texts, shown.split("\n"), strict=True)
+    wrong = [(text, mine) for text, mine in pairs if mine != make_safe(text, "output").text]
     assert wrong[:10] == []
 
 

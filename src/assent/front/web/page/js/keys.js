@@ -31,7 +31,8 @@ const ACTS = {
 
 export function listenToKeys() {
   addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || state.stage !== "ready" || state.dialog) return;
+    if (event.defaultPrevented || event.isComposing || state.stage !== "ready") return;
+    if (document.querySelector("dialog[open]")) return;
     if (event.key === "." && event.ctrlKey && state.talk?.busy) return void stopTurn(state.talk.session);
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select")) return;

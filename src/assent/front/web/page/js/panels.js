@@ -1,6 +1,6 @@
 // The answers that need a word more: always (how far?), edit (into what?), no (why?).
 
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useLayoutEffect, useRef, useState } from "./html.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
@@ -158,7 +158,7 @@ export function RefusePanel({ send, close }) {
 /** The field that has the focus when the panel opens. */
 function useFocus() {
   const element = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => element.current?.focus(), []);
+  useLayoutEffect(() => element.current?.focus(), []);
   return element;
 }
 
