@@ -1,177 +1,137 @@
-"""`assent serve` as a person starts it, and a browser that opens its page.
+"""A real server on loopback, in this process or in one of its own, with a log on disk and scripted models."""
 
-The server is a real process with a home of its own; it can be killed and started again on the same port. Nobody sleeps:
-the page is watched through locators that wait.
-"""
-
-import re
-import shutil
+import asyncio
+import os
 import signal
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+import msgspec
 
-from support.program import Json, Program
+from assent.client import Api
+from assent.client.http import Http
+from assent.config import Settings
+from assent.events import Envelope, from_wire
+from assent.front.web.desk import Setup
+from assent.front.web.limits import Limits
+from assent.front.web.serve import Server, Where
+from assent.front.web.tokens import Role
+from assent.session.sqlite import SqliteLog
+from support.program import Program, Running, asks_for, says, write
 
-PATIENCE_MS = 10_000
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/browser installs it")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-
-class Served(Program):
-    """A running server. Each test brings its own project folder and scenario."""
-
-    def __init__(self, base: Path) -> None:
-        super().__init__(base)
-        self._count = 0
-        self._tokens: dict[str, str] = {}
-        self.port = 0
-        self.address = ""
-        self.start_server()
-
-    def start_server(self) -> None:
-        """Prints the address with a login code as its first line."""
-        self.process = subprocess.Popen(
-            self.command("serve", "--port", str(self.port)),
-            cwd=self.folder,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        assert self.process.stdout is not None
-        found = re.search(r"(http://127\.0\.0\.1:(\d+))/#code=(\S+)", self.process.stdout.readline().decode())
-        assert found is not None, "the server did not start"
-        self.address, self.port, self.code = found[1], int(found[2]), found[3]
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self._over()
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self._over()
-
-    def _over(self) -> None:
-        self.process.wait(timeout=20)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-    def token(self, name: str, role: str) -> str:
-        """A token as `assent serve token add` gives it."""
-        if name not in self._tokens:
-            self._tokens[name] = self.run("serve", "token", "add", name, "--role", role).out.strip()
-        return self._tokens[name]
-
-    def project(self, **files: str) -> Path:
-        self._count += 1
-        folder = self.folder / f"project{self._count}"
-        folder.mkdir()
-        for name, content in files.items():
-            (folder / name.replace("__", ".")).write_text(content)
-        return folder
-
-    def play(self, *replies: Json) -> str:
-        """A model of its own for one session."""
-        self._count += 1
-        return self.scenario(*replies, name=f"play{self._count}")
+Json = dict[str, Any]
+PATIENCE = 10.0
 
 
-class Tab:
-    """One page, with the words a person would use for what is on it. Everything odd it says is collected."""
+class Served:
+    """`home` has the log and the tokens, `folder` is where sessions work."""
 
-    def __init__(self, served: Served, page: Page, token: str) -> None:
-        self.served, self.page, self.token = served, page, token
-        self.complaints: list[str] = []
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda message: self._note(message.type, message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+    def __init__(self, base: Path, **more: Any) -> None:
+        self.base, self.home, self.folder = base, base / "home", base / "project"
+        self.folder.mkdir(exist_ok=True)
+        self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
+        self._more = more
+        self._ready = asyncio.Event()
+        self._apis: list[Api] = []
 
-    def _note(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning") and "Failed to load resource" not in text:
-            self.complaints.append(text)
-
-    def enter(self, hash: str = "#/") -> Self:
-        self.page.goto(f"{self.served.address}/")
-        self.page.evaluate("token => sessionStorage.setItem('assent.token', token)", self.token)
-        self.page.goto(f"{self.served.address}/{hash}")
-        self.page.reload()
+    async def __aenter__(self) -> Self:
+        settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")))
+        more: dict[str, Any] = {"limits": Limits(requests_per_second=10_000, burst=10_000), **self._more}
+        setup = Setup(settings, self.env, "ann", str(self.folder), (str(self.folder),), **more)
+        self.log = SqliteLog(self.home)
+        self.server = Server(self.log, setup, Where(port=0), self.home)
+        self._running = asyncio.create_task(self.server.run(lambda _: self._ready.set()))
+        waiting = asyncio.create_task(self._ready.wait())
+        await asyncio.wait([waiting, self._running], return_when=asyncio.FIRST_COMPLETED)
+        if self._running.done():
+            self._running.result()
         return self
 
-    def go(self, hash: str) -> None:
-        self.page.goto(f"{self.served.address}/{hash}")
+    async def __aexit__(self, *_: object) -> None:
+        for api in self._apis:
+            await api.close()
+        self.server.stop()
+        await self._running
 
-    def begin(self, model: str, folder: Path, prompt: str = "go") -> str:
-        """Starts a session as a person does; gives its id."""
-        page = self.page
-        page.get_by_role("button", name="New session").click()
-        window = page.get_by_role("dialog", name="New session")
-        window.get_by_label("What should be done?").fill(prompt)
-        window.get_by_label("Folder").fill(str(folder))
-        window.get_by_label("Model").fill(model)
-        window.get_by_role("button", name="Start").click()
-        page.wait_for_url(re.compile(r"#/s/[0-9a-f-]+$"))
-        return page.url.rpartition("/")[2]
+    def scenario(self, *replies: Json, name: str = "scenario") -> str:
+        path = self.base / f"{name}.json"
+        path.write_bytes(msgspec.json.encode({"replies": replies}))
+        return f"scripted:{path}"
 
-    def card(self, title: str | re.Pattern[str] = "") -> Locator:
-        cards = self.page.locator("article.card")
-        return cards.filter(has_text=title) if title else cards
+    @property
+    def address(self) -> str:
+        return self.server.address
 
-    def yes(self, title: str = "") -> None:
-        self.press("Yes, once", title)
+    def api(self, token: str | None = None) -> Api:
+        """A client with the operator's token, or with another."""
+        api = Api(Http(self.address, self.server.token if token is None else token))
+        self._apis.append(api)
+        return api
 
-    def press(self, button: str | re.Pattern[str], title: str = "") -> None:
-        """Presses until the question takes it: it is deaf for a moment after it appeared."""
-        found = self.card(title).get_by_role("button", name=button)
-        expect(found).to_be_enabled()
-        self.page.wait_for_timeout(450)
-        found.click()
-
-    def sees(self, text: str | re.Pattern[str]) -> None:
-        expect(self.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)
+    def token(self, name: str, role: Role, owner: str = "") -> str:
+        return self.server.tokens.issue(name, role, owner=owner)
 
 
-class Windows:
-    """Opens tabs; each in a browser context of its own, as if on another machine."""
-
-    def __init__(self, served: Served, browser: Browser) -> None:
-        self._served, self._browser = served, browser
-        self._contexts: list[BrowserContext] = []
-
-    def open(self, name: str = "ann", role: str = "operator", hash: str = "#/", **look: Any) -> Tab:
-        context = self._browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | look))
-        self._contexts.append(context)
-        return Tab(self._served, context.new_page(), self._served.token(name, role)).enter(hash)
-
-    def close(self) -> None:
-        for context in self._contexts:
-            context.close()
-
-
-@contextmanager
-def a_browser() -> Iterator[Browser]:
-    assert CHROMIUM is not None
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def a_server() -> Iterator[Served]:
-    base = Path(tempfile.mkdtemp(prefix="assent-served-"))
-    served = Served(base)
-    try:
+@asynccontextmanager
+async def serving(base: Path, **more: Any) -> AsyncIterator[Served]:
+    async with Served(base, **more) as served:
         yield served
-    finally:
-        if served.process.poll() is None:
-            served.stop()
-        shutil.rmtree(base, ignore_errors=True)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 (any condition, not one event)
+            await asyncio.sleep(0.005)
+
+
+async def until_waiting(api: Api, session: str | None = None, count: int = 1) -> list[Json]:
+    """What waits (in a session), once there is so much."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found: list[Json] = (await api.approvals())["approvals"]
+            mine = [item for item in found if session in (None, item["session"]["id"])]
+            if len(mine) >= count:
+                return mine
+            await asyncio.sleep(0.01)
+
+
+async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list[Envelope]:
+    """Follows the stream to the first event of that type; gives all that came."""
+    seen: list[Envelope] = []
+    async with asyncio.timeout(PATIENCE):
+        events = api.events(session, after)
+        async for envelope in events:
+            seen.append(envelope)
+            if envelope.event.__struct_config__.tag == kind:  # pyright: ignore[reportUnknownMemberType]
+                break
+        await events.aclose()
+    return seen
+
+
+# --- in a process of its own, to be killed ---
+
+
+class ServedProgram:
+    def __init__(self, program: Program, model: str) -> None:
+        self.program = program
+        self._env = {"ASSENT_MODEL": model}
+        self.running: Running | None = None
+
+    def start(self) -> Api:
+        self.running = self.program.start("serve", "--port", "0", "--root", str(self.program.folder), env=self._env)
+        for line in self.running:
+            if line.startswith("Assent is at"):
+                break
+        found: Json = msgspec.json.decode((self.program.home / "serve.json").read_bytes())
+        return Api(Http(found["url"], found["token"]))
+
+    def kill(self) -> None:
+        assert self.running is not None
+        os.kill(self.running.process.pid, signal.SIGKILL)
+        self.running.wait()
+
+
+def decoded(lines: tuple[bytes, ...]) -> list[Envelope]:
+    return [from_wire(line) for line in lines]

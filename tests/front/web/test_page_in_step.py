@@ -1,35 +1,15 @@
 """Always the same picture: two browsers, reload, a server that dies and comes back, the inbox over all sessions."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from support.page import Served, Tab, Windows, a_server, needs_browser
 from support.program import asks_for, says, shell, write
-from support.served import Served, Tab, Windows, a_browser, a_server, needs_browser
 
 pytestmark = needs_browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with a_server() as served:
-        yield served
-
-
-@pytest.fixture
-def windows(served: Served, browser: Browser) -> Iterator[Windows]:
-    windows = Windows(served, browser)
-    yield windows
-    windows.close()
 
 
 def picture(tab: Tab) -> str:
@@ -42,7 +22,9 @@ def picture(tab: Tab) -> str:
 def test_two_browsers_see_the_same_and_the_slower_one_is_told_who_answered(served: Served, windows: Windows) -> None:
     project = served.project()
     mine, other = windows.open("ann"), windows.open("bob")
-    session = mine.begin(served.play(asks_for(shell("touch a; echo hello"), shell("touch b", "c2")), says("Good.")), project)
+    session = mine.begin(
+        served.play(asks_for(shell("touch a; echo hello"), shell("touch b", "c2")), says("Good.")), project
+    )
     other.go(f"#/s/{session}")
     expect(other.card()).to_have_count(2)
     assert picture(mine) == picture(other)
@@ -60,7 +42,14 @@ def test_two_browsers_see_the_same_and_the_slower_one_is_told_who_answered(serve
 @pytest.mark.spec("H2")
 def test_a_reload_in_the_middle_of_a_reply_and_of_a_command_shows_the_same(served: Served, windows: Windows) -> None:
     project = served.project()
-    held = {"chunks": [{"thought": "**Slowly**\nword by word"}, {"text": "Half a sent"}, {"pause_ms": 4000}, {"text": "ence."}]}
+    held = {
+        "chunks": [
+            {"thought": "**Slowly**\nword by word"},
+            {"text": "Half a sent"},
+            {"pause_ms": 4000},
+            {"text": "ence."},
+        ]
+    }
     command = "echo first line; read x < go; echo last line"
     model = served.play(asks_for(shell(f"mkfifo go; {command}")), held)
     tab = windows.open()
@@ -101,7 +90,9 @@ def test_the_inbox_shows_what_waits_in_all_sessions_and_takes_the_answers(served
 
 
 @pytest.mark.spec("H3")
-def test_a_question_of_another_session_reaches_a_screen_reader_and_the_desktop(served: Served, windows: Windows) -> None:
+def test_a_question_of_another_session_reaches_a_screen_reader_and_the_desktop(
+    served: Served, windows: Windows
+) -> None:
     tab, other = windows.open("ann", permissions=["notifications"]), windows.open("ann")
     tab.page.evaluate(
         """() => {

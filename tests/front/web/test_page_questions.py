@@ -1,36 +1,16 @@
 """Every answer a person can give in the page, from the click to the file on disk."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
+from support.page import Served, Windows, needs_browser
 from support.program import asks_for, says, shell, write
-from support.served import Served, Windows, a_browser, a_server, needs_browser
 
 pytestmark = needs_browser
 TOUR = Path(__file__).parents[3] / "src/assent/front/tour"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with a_server() as served:
-        yield served
-
-
-@pytest.fixture
-def windows(served: Served, browser: Browser) -> Iterator[Windows]:
-    windows = Windows(served, browser)
-    yield windows
-    windows.close()
 
 
 @pytest.mark.spec("H2")

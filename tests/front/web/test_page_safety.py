@@ -1,43 +1,26 @@
 """What a hostile model, tool or file can do in the page: be read. And what careless fingers can do: nothing."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from assent.screen import make_safe
+from support.page import Served, Tab, Windows, a_server, needs_browser
 from support.program import asks_for, says, shell, write
-from support.served import Served, Tab, Windows, a_browser, a_server, needs_browser
 
 pytestmark = needs_browser
 EVIL = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with a_server() as served:
-        yield served
-
-
-@pytest.fixture
-def windows(served: Served, browser: Browser) -> Iterator[Windows]:
-    windows = Windows(served, browser)
-    yield windows
-    windows.close()
 
 
 def assert_only_text(tab: Tab) -> None:
     """Nothing ran, nothing was loaded, and there is no element that we did not make."""
     page = tab.page
     assert page.evaluate("window.hacked") is None
-    assert page.locator("img, iframe, object, embed, script:not([src^='/page/']), style, [onerror], [onclick]").count() == 0
+    assert (
+        page.locator("img, iframe, object, embed, script:not([src^='/page/']), style, [onerror], [onclick]").count()
+        == 0
+    )
     assert page.locator("a[href^='javascript'], a[href^='data'], a[href^='vbscript']").count() == 0
     assert tab.complaints == []
 
@@ -60,7 +43,12 @@ def test_script_in_every_field_stays_text(served: Served, windows: Windows) -> N
                 {"text": markdown},
                 {"call": {"name": EVIL, "args": {"x": EVIL}}},
                 {"call": write(file, f"{EVIL}\n", "w")},
-                {"call": shell(f"printf '%s' '{EVIL}' > y; printf '\\033]8;;javascript:alert(1)\\033\\\\{EVIL}\\033[31m'; cat y", "r")},
+                {
+                    "call": shell(
+                        f"printf '%s' '{EVIL}' > y; printf '\\033]8;;javascript:alert(1)\\033\\\\{EVIL}\\033[31m'; cat y",
+                        "r",
+                    )
+                },
             ]
         },
         says(EVIL),
@@ -255,7 +243,9 @@ def test_the_page_hides_exactly_the_characters_that_the_terminal_hides(windows: 
 def test_terminal_output_looks_as_it_did_in_the_end(windows: Windows) -> None:
     page = windows.open().page
     text = "10%\r\x1b[K100%\n\x1b[31mred\x1b[0m \x1b]0;title\x07plain\x1b[2J\nab\x08c\n"
-    assert _in_page(page, "terminal", "settled(value).replace(/\\x1b\\[[0-9;]*m/g, '')", text) == "100%\nred plain\nac\n"
+    assert (
+        _in_page(page, "terminal", "settled(value).replace(/\\x1b\\[[0-9;]*m/g, '')", text) == "100%\nred plain\nac\n"
+    )
 
 
 # --- small screens and readers ---

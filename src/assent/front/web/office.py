@@ -185,6 +185,12 @@ class Office:
         self.decisions += 1
         return Taken("taken", key)
 
+    def check_command(self, principal: Principal, command: Command) -> None:
+        if isinstance(command, Answer):
+            self._check_role(principal, command)
+        elif not principal.may("operator"):
+            raise Problem("forbidden", f"this takes the role operator; yours is {principal.role}")
+
     def _check_role(self, principal: Principal, answer: Answer) -> None:
         edits = answer.content is not None or answer.args is not None
         if (answer.outcome not in ONCE or edits) and not principal.may("operator"):

@@ -28,6 +28,8 @@ class Overview:
         self.approvals = self.sessions = int(time.time() * 1000)  # other numbers after each restart
         self.waiting: dict[str, int] = {}
         self.watchers: set[Callable[[], None]] = set()
+        self._asked = False
+        """Approvals are among what changed since the last count."""
         self._soon: asyncio.TimerHandle | None = None
         self._counting: asyncio.Task[None] | None = None
 
@@ -47,8 +49,7 @@ class Overview:
                 pass
 
     def touch(self, *, approvals: bool = False) -> None:
-        self.sessions += 1
-        self.approvals += approvals
+        self._asked = self._asked or approvals
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(WAIT, self._tell)
 
@@ -61,6 +62,9 @@ class Overview:
             self.waiting = await self._log.count_waiting()
         except LogError:
             return
+        self.sessions += 1
+        self.approvals += self._asked
+        self._asked = False
         for wake in list(self.watchers):
             wake()
 

@@ -36,7 +36,8 @@ async def logout(desk: Desk, asker: Asker) -> None:
 async def me(desk: Desk, asker: Asker) -> Me:
     setup = desk.setup
     mode = setup.settings.approval_mode
-    return Me(asker.principal.name, asker.principal.role, __version__, setup.roots, setup.folder, setup.model, mode)
+    who = asker.principal
+    return Me(who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, asker.by)
 
 
 @get("/healthz", opt={"role": None})

@@ -201,6 +201,17 @@ async def run_tool(desk: Desk, asker: Asker, session_id: SessionId, data: ToolRu
     return Key(key)
 
 
+@post("/sessions/{session_id:str}/commands", status_code=202, opt={"role": "approver"})
+async def command(desk: Desk, asker: Asker, session_id: SessionId, data: Command) -> Key:
+    """Any command as the session knows it, for other clients of ours. Its outcome comes as `command.taken`."""
+    await desk.office.find(asker, session_id)
+    desk.office.check_command(asker.principal, data)
+    signed = msgspec.structs.replace(data, by=asker.by)
+    key = desk.office.inbox_key(asker, f"command {session_id}", signed)
+    await desk.office.record(session_id, key, signed)
+    return Key(key)
+
+
 @delete("/sessions/{session_id:str}/queue/{key:str}", status_code=200, opt=OPERATOR)
 async def withdraw(
     desk: Desk, asker: Asker, session_id: SessionId, key: Annotated[str, Parameter(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
@@ -245,12 +256,12 @@ async def files(
     desk: Desk,
     asker: Asker,
     session_id: SessionId,
-    query: Annotated[str, Parameter(max_length=500)] = "",
+    wanted: Annotated[str, Parameter(query="query", max_length=500)] = "",
     limit: Annotated[int, Parameter(ge=1, le=200)] = 20,
 ) -> FileList:
     """For completion; what git ignores is left out."""
     info = await desk.office.find(asker, session_id)
-    return FileList(await desk.completion.find(info.folder, query, limit))
+    return FileList(await desk.completion.find(info.folder, wanted, limit))
 
 
 @get("/sessions/{session_id:str}/grants")
@@ -281,6 +292,7 @@ ROUTES = (
     change,
     say,
     run_tool,
+    command,
     withdraw,
     cancel,
     events,

@@ -87,6 +87,8 @@ class Me(Struct, frozen=True):
     folder: str
     model: str
     mode: Mode
+    by: str
+    """How others see us."""
 
 
 class SessionView(Struct, frozen=True):
