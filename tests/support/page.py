@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -65,10 +65,11 @@ class Served(Program):
         assert self.process.stdout is not None
         self.process.stdout.close()
 
-    def token(self, name: str, role: str) -> str:
-        """A token as `assent serve token add` gives it."""
+    def token(self, name: str, role: str, owner: str = "") -> str:
+        """A token as `assent serve token add` gives it; with an owner it sees that one's sessions only."""
         if name not in self._tokens:
-            self._tokens[name] = self.run("serve", "token", "add", name, "--role", role).out.strip()
+            args = ("serve", "token", "add", name, "--role", role, *(("--owner", owner) if owner else ()))
+            self._tokens[name] = self.run(*args).out.strip()
         return self._tokens[name]
 
     def project(self, **files: str) -> Path:
@@ -146,10 +147,11 @@ class Windows:
         self._served, self._browser = served, browser
         self._contexts: list[BrowserContext] = []
 
-    def open(self, name: str = "ann", role: str = "operator", hash: str = "#/", **look: Any) -> Tab:
-        context = self._browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | look))
+    def open(self, name: str = "ann", role: str = "operator", owner: str = "", hash: str = "#/", **look: Any) -> Tab:
+        look.setdefault("viewport", {"width": 1280, "height": 900})
+        context = self._browser.new_context(**look)
         self._contexts.append(context)
-        return Tab(self._served, context.new_page(), self._served.token(name, role)).enter(hash)
+        return Tab(self._served, context.new_page(), self._served.token(name, role, owner)).enter(hash)
 
     def close(self) -> None:
         for context in self._contexts:
@@ -157,7 +159,7 @@ class Windows:
 
 
 @contextmanager
-def a_browser() -> Iterator[Browser]:
+def a_browser() -> Generator[Browser]:
     assert CHROMIUM is not None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -166,7 +168,7 @@ def a_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def a_server() -> Iterator[Served]:
+def a_server() -> Generator[Served]:
     base = Path(tempfile.mkdtemp(prefix="assent-served-"))
     served = Served(base)
     try:

@@ -22,9 +22,8 @@ def picture(tab: Tab) -> str:
 def test_two_browsers_see_the_same_and_the_slower_one_is_told_who_answered(served: Served, windows: Windows) -> None:
     project = served.project()
     mine, other = windows.open("ann"), windows.open("bob")
-    session = mine.begin(
-        served.play(asks_for(shell("touch a; echo hello"), shell("touch b", "c2")), says("Good.")), project
-    )
+    model = served.play(asks_for(shell("touch a; echo hello"), shell("touch b", "c2")), says("Good."))
+    session = mine.begin(model, project)
     other.go(f"#/s/{session}")
     expect(other.card()).to_have_count(2)
     assert picture(mine) == picture(other)
@@ -42,14 +41,8 @@ def test_two_browsers_see_the_same_and_the_slower_one_is_told_who_answered(serve
 @pytest.mark.spec("H2")
 def test_a_reload_in_the_middle_of_a_reply_and_of_a_command_shows_the_same(served: Served, windows: Windows) -> None:
     project = served.project()
-    held = {
-        "chunks": [
-            {"thought": "**Slowly**\nword by word"},
-            {"text": "Half a sent"},
-            {"pause_ms": 4000},
-            {"text": "ence."},
-        ]
-    }
+    begun = [{"thought": "**Slowly**\nword by word"}, {"text": "Half a sent"}]
+    held = {"chunks": [*begun, {"pause_ms": 4000}, {"text": "ence."}]}
     command = "echo first line; read x < go; echo last line"
     model = served.play(asks_for(shell(f"mkfifo go; {command}")), held)
     tab = windows.open()
@@ -73,7 +66,7 @@ def test_a_reload_in_the_middle_of_a_reply_and_of_a_command_shows_the_same(serve
 @pytest.mark.spec("H3")
 def test_the_inbox_shows_what_waits_in_all_sessions_and_takes_the_answers(served: Served, windows: Windows) -> None:
     one, two = served.project(), served.project()
-    tab = windows.open("ann")
+    tab = windows.open("ines", owner="ines")
     tab.begin(served.play(asks_for(shell("touch a")), says("A.")), one, "first session")
     expect(tab.card()).to_have_count(1)
     tab.begin(served.play(asks_for(write("b", "b\n")), says("B.")), two, "second session")
@@ -90,14 +83,15 @@ def test_the_inbox_shows_what_waits_in_all_sessions_and_takes_the_answers(served
 
 
 @pytest.mark.spec("H3")
-def test_a_question_of_another_session_reaches_a_screen_reader_and_the_desktop(
-    served: Served, windows: Windows
-) -> None:
-    tab, other = windows.open("ann", permissions=["notifications"]), windows.open("ann")
+def test_a_new_question_reaches_screen_readers_and_the_desktop(served: Served, windows: Windows) -> None:
+    tab, other = windows.open("nora", owner="nora"), windows.open("nora", owner="nora")
     tab.page.evaluate(
         """() => {
             window.shown = [];
-            window.Notification = class { static permission = "granted"; constructor(title, what) { shown.push([title, what.body]); } };
+            window.Notification = class {
+                static permission = "granted";
+                constructor(title, what) { shown.push([title, what.body]); }
+            };
             Object.defineProperty(document, "hidden", { value: true });
         }"""
     )

@@ -17,10 +17,8 @@ def assert_only_text(tab: Tab) -> None:
     """Nothing ran, nothing was loaded, and there is no element that we did not make."""
     page = tab.page
     assert page.evaluate("window.hacked") is None
-    assert (
-        page.locator("img, iframe, object, embed, script:not([src^='/page/']), style, [onerror], [onclick]").count()
-        == 0
-    )
+    foreign = "img, iframe, object, embed, script:not([src^='/page/']), style, [onerror], [onclick], [ontoggle]"
+    assert page.locator(foreign).count() == 0
     assert page.locator("a[href^='javascript'], a[href^='data'], a[href^='vbscript']").count() == 0
     assert tab.complaints == []
 
@@ -33,8 +31,11 @@ def test_script_in_every_field_stays_text(served: Served, windows: Windows) -> N
     file = "<b onclick=alert(1)>x.txt"
     markdown = (
         f"{EVIL}\n\n![pixel](https://evil.example/leak.png) [click](javascript:alert(1)) [data](data:text/html,x)\n\n"
-        f"| {EVIL} |\n|---|\n| `{EVIL}` |\n\n```html\n{EVIL}\n```\n\n<details open ontoggle=alert(1)>\n\n&lt;b&gt; &#x202e;"
+        f"| {EVIL} |\n|---|\n| `{EVIL}` |\n\n```html\n{EVIL}\n```\n\n<details open ontoggle=alert(1)>\n\n"
+        "&lt;b&gt; &#x202e;"
     )
+    link = "\\033]8;;javascript:alert(1)\\033\\\\"
+    printing = f"printf '%s' '{EVIL}' > y; printf '{link}{EVIL}\\033[31m'; cat y"
     project = served.project()
     model = served.play(
         {
@@ -43,12 +44,7 @@ def test_script_in_every_field_stays_text(served: Served, windows: Windows) -> N
                 {"text": markdown},
                 {"call": {"name": EVIL, "args": {"x": EVIL}}},
                 {"call": write(file, f"{EVIL}\n", "w")},
-                {
-                    "call": shell(
-                        f"printf '%s' '{EVIL}' > y; printf '\\033]8;;javascript:alert(1)\\033\\\\{EVIL}\\033[31m'; cat y",
-                        "r",
-                    )
-                },
+                {"call": shell(printing, "r")},
             ]
         },
         says(EVIL),
@@ -80,7 +76,12 @@ def test_the_page_forbids_itself_inline_script_style_and_foreign_hosts(windows: 
             const seen = [];
             addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
             const script = document.createElement("script");
-            try { script.textContent = "window.hacked = 1"; document.head.append(script); } catch { seen.push("trusted-types"); }
+            try {
+                script.textContent = "window.hacked = 1";
+                document.head.append(script);
+            } catch {
+                seen.push("trusted-types");
+            }
             try { document.body.innerHTML = "<b>x</b>"; } catch { seen.push("innerHTML"); }
             const style = document.createElement("style");
             style.textContent = "body { display: none }";
