@@ -111,7 +111,7 @@ def test_a_card_outlives_kill_minus_nine_and_its_answer_counts_once(browser: Bro
         project = served.project()
         tab = windows.open()
         session = tab.begin(served.play(asks_for(shell("echo ran >> ran.txt")), says("Done.")), project)
-        expect(tab.card()).to_be_visible()
+        expect(tab.card().get_by_role("button", name="Yes, once")).to_be_enabled()
         served.kill()
         tab.sees("The server is away.")
         tab.yes()  # sent again and again until somebody takes it

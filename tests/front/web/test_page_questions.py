@@ -175,7 +175,7 @@ def test_an_answer_to_something_else_is_not_taken_and_the_question_stays(served:
 def test_mode_model_name_and_queue_are_changed_in_the_page(served: Served, windows: Windows) -> None:
     project = served.project()
     tab = windows.open()
-    other = served.play(says("I am the other one."))
+    other = served.play(says("not my turn"), says("I am the other one."))
     tab.begin(served.play(asks_for(shell("touch x"), write("y", "y"))), project, "first words")
     tab.page.get_by_label("Message").fill("next")
     tab.page.keyboard.press("Enter")

@@ -109,7 +109,7 @@ async function open(id) {
 async function catchUp(talk) {
   for (let more = true; more; ) {
     /** @type {{ events: import("./types.d.ts").WireEvent[], more: boolean }} */
-    const page = await get(`/sessions/${encodeURIComponent(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_AT_ONCE}`);
+    const page = await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_AT_ONCE}`);
     page.events.forEach((event) => talk.apply(event));
     more = page.more;
   }
@@ -162,8 +162,9 @@ function happened(event) {
 async function overlay() {
   const talk = state.talk;
   if (!talk) return;
-  const snapshot = await get(`/sessions/${encodeURIComponent(talk.session)}`).catch(() => null);
-  if (snapshot && state.talk === talk) talk.overlay(snapshot);
+  const before = talk.queued;
+  const snapshot = await get(pathOf(talk.session)).catch(() => null);
+  if (snapshot && state.talk === talk) talk.overlay(snapshot, before);
   changed();
 }
 

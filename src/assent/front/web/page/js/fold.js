@@ -43,9 +43,10 @@ export class Talk {
     else this.#settle(event);
   }
 
-  /** What only those heard who were listening: the queue, live output, the reply so far. @param {Snapshot} snapshot */
-  overlay(snapshot) {
-    this.queued = snapshot.queued ?? [];
+  /** What only those heard who were listening: the queue, live output, the reply so far. The queue is not taken when we heard of
+   * a newer one since we asked: `before` is the one we had then. @param {Snapshot} snapshot @param {Talk["queued"]} before */
+  overlay(snapshot, before) {
+    if (this.queued === before) this.queued = snapshot.queued;
     for (const { call } of snapshot.calls) {
       const mine = this.calls.get(call.request.call_id);
       if (mine?.type !== call.type) continue;
@@ -53,8 +54,9 @@ export class Talk {
       this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, output });
     }
     if (snapshot.reply && this.openPrompt && snapshot.session.seq === this.seq) {
-      const { text, thoughts } = snapshot.reply;
-      this.partial = { ...this.partial, text: joined(text, this.partial.text), thoughts: thoughts.map(thoughtText) };
+      const thoughts = snapshot.reply.thoughts.map(thoughtText);
+      const later = this.partial.thoughts.filter((thought) => !thoughts.includes(thought));
+      this.partial = { ...this.partial, text: joined(snapshot.reply.text, this.partial.text), thoughts: [...thoughts, ...later] };
     }
   }
 
