@@ -1,7 +1,7 @@
 """The whole server as one ASGI application: the door, then the page, the stream, and the API behind it."""
 
 import logging
-from typing import Annotated, Any
+from typing import Any
 
 from litestar import Litestar, Request, Response, Router
 from litestar.connection import ASGIConnection
@@ -9,7 +9,6 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
 from litestar.openapi.config import OpenAPIConfig
-from litestar.params import Parameter
 
 from assent import __version__
 from assent.front.web import routes_calls, routes_server, routes_sessions
@@ -17,12 +16,12 @@ from assent.front.web.description import describe
 from assent.front.web.desk import Desk
 from assent.front.web.office import Asker
 from assent.front.web.page_files import PageFiles
+from assent.front.web.params import IdempotencyKey
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
 from assent.session.log import LogError
 
-KeyHeader = Annotated[str | None, Parameter(header="Idempotency-Key", pattern=r"^[A-Za-z0-9_.~-]{1,128}$")]
 AnyRequest = Request[Any, Any, Any]
 
 
@@ -66,7 +65,7 @@ def _api(desk: Desk) -> Litestar:
     )
 
 
-def _asker(request: AnyRequest, idempotency_key: KeyHeader = None) -> Asker:
+def _asker(request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
     address = request.client.host if request.client is not None else "unix"
     return Asker(request.scope[PRINCIPAL], address, idempotency_key)  # pyright: ignore
 

@@ -4,22 +4,19 @@ from typing import Annotated, Literal
 
 import msgspec
 from litestar import Response, get, post
-from litestar.params import Parameter
+from litestar.params import JSONBody, QueryParameter
 
 from assent.approval import EditDetails
 from assent.commands import Answer, CancelCall
 from assent.front.web.desk import Desk
 from assent.front.web.office import Asker
+from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.hunks import Hunk, hunks
 from assent.parts import DiffDisplay
 from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall
 from assent.session.log import NoSuchSession, Waiting
-
-SessionId = Annotated[str, Parameter(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{16}$")]
-CallId = Annotated[str, Parameter(pattern=r"^[!-.0-~]{1,256}$")]
-Offset = Annotated[int, Parameter(ge=0, le=1_000_000_000)]
 
 
 def call_view(call: ToolCall) -> CallView:
@@ -40,10 +37,10 @@ async def _find(desk: Desk, asker: Asker, session: str, call_id: str) -> ToolCal
 
 @get("/sessions/{session_id:str}/calls")
 async def list_calls(
-    desk: Desk,
-    asker: Asker,
+    desk: TheDesk,
+    asker: TheAsker,
     session_id: SessionId,
-    only: Annotated[Literal["open", "all"], Parameter(query="state")] = "open",
+    only: Annotated[Literal["open", "all"], QueryParameter(name="state")] = "open",
 ) -> CallList:
     await desk.office.find(asker, session_id)
     state = await desk.states.get(session_id)
@@ -52,18 +49,18 @@ async def list_calls(
 
 
 @get("/sessions/{session_id:str}/calls/{call_id:str}")
-async def show_call(desk: Desk, asker: Asker, session_id: SessionId, call_id: CallId) -> CallView:
+async def show_call(desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId) -> CallView:
     return call_view(await _find(desk, asker, session_id, call_id))
 
 
 @get("/sessions/{session_id:str}/calls/{call_id:str}/output")
 async def output(
-    desk: Desk,
-    asker: Asker,
+    desk: TheDesk,
+    asker: TheAsker,
     session_id: SessionId,
     call_id: CallId,
     offset: Offset = 0,
-    limit: Annotated[int, Parameter(ge=1, le=1_000_000)] = 65_536,
+    limit: Annotated[int, QueryParameter(ge=1, le=1_000_000)] = 65_536,
 ) -> Output:
     """What the call has said, from a character on. Of a call that runs only the newest part is kept: see `offset`."""
     call = await _find(desk, asker, session_id, call_id)
@@ -93,7 +90,7 @@ def _text(call: ToolCall) -> str:
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/cancel", status_code=200, opt={"role": "operator"})
 async def cancel_call(
-    desk: Desk, asker: Asker, session_id: SessionId, call_id: CallId, data: Reason | None = None
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Reason | None] = None
 ) -> Response[Taken]:
     await _find(desk, asker, session_id, call_id)
     data = data or Reason()
@@ -103,7 +100,9 @@ async def cancel_call(
 
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
-async def decide(desk: Desk, asker: Asker, session_id: SessionId, call_id: CallId, data: Decided) -> Response[Taken]:
+async def decide(
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
+) -> Response[Taken]:
     """Answers a waiting call. The digest says what was seen: anything else is refused."""
     await desk.office.find(asker, session_id)
     answer = Answer(
@@ -125,7 +124,7 @@ async def decide(desk: Desk, asker: Asker, session_id: SessionId, call_id: CallI
 
 @get("/approvals")
 async def approvals(
-    desk: Desk, asker: Asker, limit: Annotated[int, Parameter(ge=1, le=200)] = 50, offset: Offset = 0
+    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50, offset: Offset = 0
 ) -> WaitingList:
     """Everything that waits for a person, over all sessions, the oldest first."""
     revision = desk.overview.approvals
