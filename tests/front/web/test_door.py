@@ -247,7 +247,7 @@ async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path:
         statuses = [(await anext(stream)).status for stream in streams]  # pyright: ignore
         assert statuses == [200, 200, 503]
         for stream in streams:
-            await stream.aclose()  # pyright: ignore
+            await stream.aclose()
         answers = await asyncio.gather(*(raw(served, "GET", "/api/v1/me") for _ in range(60)))
         assert {answer.status for answer in answers} == {200, 429}
 
