@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -74,12 +72,6 @@ class Served:
         return self.server.tokens.issue(name, role, owner=owner)
 
 
-@asynccontextmanager
-async def serving(base: Path, **more: Any) -> AsyncIterator[Served]:
-    async with Served(base, **more) as served:
-        yield served
-
-
 async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 (any condition, not one event)
@@ -128,9 +120,9 @@ class ServedProgram:
         return Api(Http(found["url"], found["token"]))
 
     def kill(self) -> None:
+        """As `kill -9` does."""
         assert self.running is not None
-        os.kill(self.running.process.pid, signal.SIGKILL)
-        self.running.wait()
+        self.running.kill()
 
 
 def decoded(lines: tuple[bytes, ...]) -> list[Envelope]:

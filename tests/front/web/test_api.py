@@ -81,7 +81,7 @@ async def test_a_message_while_a_turn_runs_waits_in_the_queue_and_can_be_taken_b
     session = waiting["session"]["id"]
     key = await api.say(session, "and then?")
     async with asyncio.timeout(5):
-        while not (queued := (await api.snapshot(session))["queued"]):
+        while not (queued := (await api.snapshot(session))["queued"]):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     assert [item["key"] for item in queued] == [key]
     await api.ask("DELETE", f"/sessions/{session}/queue/{key}")

@@ -1,7 +1,8 @@
 """The whole server as one ASGI application: the door, then the page, the stream, and the API behind it."""
 
+import functools
 import logging
-from typing import Annotated, Any
+from typing import Any
 
 from litestar import Litestar, Request, Response, Router
 from litestar.connection import ASGIConnection
@@ -9,7 +10,6 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
 from litestar.openapi.config import OpenAPIConfig
-from litestar.params import Parameter
 
 from assent import __version__
 from assent.front.web import routes_calls, routes_server, routes_sessions
@@ -17,25 +17,25 @@ from assent.front.web.description import describe
 from assent.front.web.desk import Desk
 from assent.front.web.office import Asker
 from assent.front.web.page_files import PageFiles
+from assent.front.web.params import IdempotencyKey
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
 from assent.session.log import LogError
 
-KeyHeader = Annotated[str | None, Parameter(header="Idempotency-Key", pattern=r"^[A-Za-z0-9_.~-]{1,128}$")]
 AnyRequest = Request[Any, Any, Any]
 
 
 def build(desk: Desk, place: Place) -> Door:
     api = _api(desk)
     page = PageFiles()
-    description = describe(api.openapi_schema.to_schema())
+    description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely wanted
 
     async def inside(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and is_page(scope["path"]):
             await page(scope, send)
         elif scope["type"] == "http" and scope["path"] == "/openapi.json":
-            await _send_json(send, description)
+            await _send_json(send, description())
         elif scope["type"] == "http" and scope["path"] == STREAM and scope["method"] == "GET":
             await desk.streams(scope, receive, send)
         else:
@@ -57,6 +57,8 @@ def _api(desk: Desk) -> Litestar:
             Problem: _tell,
             HTTPException: _tell_http,
             LogError: _tell_log,
+            UnicodeDecodeError: _tell_unreadable,
+            RecursionError: _tell_unreadable,
             Exception: _tell_unexpected,
         },
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
@@ -66,7 +68,7 @@ def _api(desk: Desk) -> Litestar:
     )
 
 
-def _asker(request: AnyRequest, idempotency_key: KeyHeader = None) -> Asker:
+def _asker(request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
     address = request.client.host if request.client is not None else "unix"
     return Asker(request.scope[PRINCIPAL], address, idempotency_key)  # pyright: ignore
 
@@ -113,6 +115,11 @@ def _details(error: HTTPException) -> str:
 
 def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:
     return _tell(request, Problem("unavailable", str(error)))
+
+
+def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:
+    """Bodies that are no UTF-8, or nested so deep that nobody means it."""
+    return _tell(request, Problem("bad-request", "the body is not JSON that can be read"))
 
 
 def _tell_unexpected(request: AnyRequest, error: Exception) -> Response[bytes]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 from litestar import Response, get, post
-from litestar.params import Parameter
+from litestar.params import JSONBody, QueryParameter
 
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
@@ -12,6 +12,7 @@ from assent.front.question import exact_text
 from assent.front.web.desk import Desk
 from assent.front.web.highlight import ShownHunk, shown_hunks
 from assent.front.web.office import Asker
+from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.hunks import hunks
@@ -19,10 +20,6 @@ from assent.parts import DiffDisplay
 from assent.scheduler.call import AwaitingApproval, Executing, Failed, Success, Terminal, ToolCall
 from assent.screen import make_safe
 from assent.session.log import NoSuchSession, Waiting
-
-SessionId = Annotated[str, Parameter(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{16}$")]
-CallId = Annotated[str, Parameter(pattern=r"^[!-.0-~]{1,256}$")]
-Offset = Annotated[int, Parameter(ge=0, le=1_000_000_000)]
 
 
 def call_view(call: ToolCall) -> CallView:
@@ -53,10 +50,10 @@ async def _find(desk: Desk, asker: Asker, session: str, call_id: str) -> ToolCal
 
 @get("/sessions/{session_id:str}/calls")
 async def list_calls(
-    desk: Desk,
-    asker: Asker,
+    desk: TheDesk,
+    asker: TheAsker,
     session_id: SessionId,
-    only: Annotated[Literal["open", "all"], Parameter(query="state")] = "open",
+    only: Annotated[Literal["open", "all"], QueryParameter(name="state")] = "open",
 ) -> CallList:
     await desk.office.find(asker, session_id)
     state = await desk.states.get(session_id)
@@ -65,18 +62,18 @@ async def list_calls(
 
 
 @get("/sessions/{session_id:str}/calls/{call_id:str}")
-async def show_call(desk: Desk, asker: Asker, session_id: SessionId, call_id: CallId) -> CallView:
+async def show_call(desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId) -> CallView:
     return call_view(await _find(desk, asker, session_id, call_id))
 
 
 @get("/sessions/{session_id:str}/calls/{call_id:str}/output")
 async def output(
-    desk: Desk,
-    asker: Asker,
+    desk: TheDesk,
+    asker: TheAsker,
     session_id: SessionId,
     call_id: CallId,
     offset: Offset = 0,
-    limit: Annotated[int, Parameter(ge=1, le=1_000_000)] = 65_536,
+    limit: Annotated[int, QueryParameter(ge=1, le=1_000_000)] = 65_536,
 ) -> Output:
     """What the call has said, from a character on. Of a call that runs only the newest part is kept: see `offset`."""
     call = await _find(desk, asker, session_id, call_id)
@@ -106,7 +103,7 @@ def _text(call: ToolCall) -> str:
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/cancel", status_code=200, opt={"role": "operator"})
 async def cancel_call(
-    desk: Desk, asker: Asker, session_id: SessionId, call_id: CallId, data: Reason | None = None
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Reason | None] = None
 ) -> Response[Taken]:
     await _find(desk, asker, session_id, call_id)
     data = data or Reason()
@@ -116,7 +113,9 @@ async def cancel_call(
 
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
-async def decide(desk: Desk, asker: Asker, session_id: SessionId, call_id: CallId, data: Decided) -> Response[Taken]:
+async def decide(
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
+) -> Response[Taken]:
     """Answers a waiting call. The digest says what was seen: anything else is refused."""
     await desk.office.find(asker, session_id)
     answer = Answer(
@@ -138,7 +137,7 @@ async def decide(desk: Desk, asker: Asker, session_id: SessionId, call_id: CallI
 
 @get("/approvals")
 async def approvals(
-    desk: Desk, asker: Asker, limit: Annotated[int, Parameter(ge=1, le=200)] = 50, offset: Offset = 0
+    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50, offset: Offset = 0
 ) -> WaitingList:
     """Everything that waits for a person, over all sessions, the oldest first."""
     revision = desk.overview.approvals

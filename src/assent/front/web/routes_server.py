@@ -3,11 +3,11 @@
 import time
 
 from litestar import Response, get, post
+from litestar.params import JSONBody
 
 from assent import __version__
-from assent.front.web.desk import Desk
 from assent.front.web.metrics import exposition, process_gauges
-from assent.front.web.office import Asker
+from assent.front.web.params import TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import Health, LoggedIn, Login, Me
 from assent.front.web.tokens import BROWSER_SECONDS
@@ -15,7 +15,7 @@ from assent.session.log import LogError
 
 
 @post("/login", status_code=200, opt={"role": None})
-async def login(desk: Desk, data: Login) -> LoggedIn:
+async def login(desk: TheDesk, data: JSONBody[Login]) -> LoggedIn:
     """Exchanges the code of the printed address for a token. A code works once."""
     if not desk.codes.redeem(data.code):
         raise Problem(
@@ -26,14 +26,14 @@ async def login(desk: Desk, data: Login) -> LoggedIn:
 
 
 @post("/logout", status_code=204)
-async def logout(desk: Desk, asker: Asker) -> None:
+async def logout(desk: TheDesk, asker: TheAsker) -> None:
     """The token holds no longer; its streams end."""
     desk.tokens.revoke(lambda record: record.hash.startswith(asker.principal.key))
     desk.streams.end_invalid()
 
 
 @get("/me")
-async def me(desk: Desk, asker: Asker) -> Me:
+async def me(desk: TheDesk, asker: TheAsker) -> Me:
     setup = desk.setup
     mode = setup.settings.approval_mode
     who = asker.principal
@@ -46,7 +46,7 @@ async def health() -> Health:
 
 
 @get("/readyz", opt={"role": None})
-async def ready(desk: Desk) -> Health:
+async def ready(desk: TheDesk) -> Health:
     try:
         await desk.log.pending()
     except LogError as error:
@@ -55,7 +55,7 @@ async def ready(desk: Desk) -> Health:
 
 
 @get("/metrics")
-async def metrics(desk: Desk, asker: Asker) -> Response[bytes]:
+async def metrics(desk: TheDesk, asker: TheAsker) -> Response[bytes]:
     waiting = sum((await desk.log.count_waiting()).values())
     gauges = {
         "open_sessions": ("Sessions that run in this process.", float(desk.engine.open_sessions)),

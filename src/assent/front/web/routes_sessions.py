@@ -6,12 +6,13 @@ from typing import Annotated
 
 import msgspec
 from litestar import Response, delete, get, patch, post
-from litestar.params import Parameter
+from litestar.params import JSONBody, QueryParameter
 
 from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import to_wire
 from assent.front.web.desk import Desk, real_folder
 from assent.front.web.office import Asker
+from assent.front.web.params import Offset, SessionId, ShortId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.routes_calls import call_view
 from assent.front.web.shapes import (
@@ -36,8 +37,6 @@ from assent.session.fork import fork_session
 from assent.session.log import SessionBusy, new_session_id
 from assent.session.runner import create_session
 
-SessionId = Annotated[str, Parameter(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{16}$")]
-Offset = Annotated[int, Parameter(ge=0, le=1_000_000_000)]
 OPERATOR = {"role": "operator"}
 
 
@@ -49,7 +48,7 @@ def _taken(taken: Taken) -> Response[Taken]:
 
 
 @post("/sessions", status_code=201, opt=OPERATOR)
-async def create(desk: Desk, asker: Asker, data: NewSession) -> SessionView:
+async def create(desk: TheDesk, asker: TheAsker, data: JSONBody[NewSession]) -> SessionView:
     """Makes a session; with a prompt it begins at once."""
     folder = _folder(desk, data.folder)
     model = data.model or desk.setup.model
@@ -106,7 +105,7 @@ async def _made_before(desk: Desk, ending: str | None) -> str | None:
 
 @get("/sessions")
 async def list_sessions(
-    desk: Desk, asker: Asker, limit: Annotated[int, Parameter(ge=1, le=500)] = 100, offset: Offset = 0
+    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100, offset: Offset = 0
 ) -> SessionList:
     """The newest first."""
     revision = desk.overview.sessions
@@ -116,7 +115,7 @@ async def list_sessions(
 
 
 @get("/sessions/{session_id:str}")
-async def snapshot(desk: Desk, asker: Asker, session_id: SessionId) -> Snapshot:
+async def snapshot(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Snapshot:
     info = await desk.office.find(asker, session_id)
     state = await desk.states.get(session_id)
     view = msgspec.structs.replace(await desk.office.view(info), seq=state.seq)
@@ -126,7 +125,7 @@ async def snapshot(desk: Desk, asker: Asker, session_id: SessionId) -> Snapshot:
 
 
 @post("/sessions/{session_id:str}/fork", status_code=201, opt=OPERATOR)
-async def fork(desk: Desk, asker: Asker, session_id: SessionId) -> SessionView:
+async def fork(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> SessionView:
     await desk.office.find(asker, session_id)
     known = _ending(desk, asker, f"fork {session_id}", None)
     copy = await _made_before(desk, known) or await fork_session(desk.log, session_id, new_session_id(known))
@@ -136,7 +135,7 @@ async def fork(desk: Desk, asker: Asker, session_id: SessionId) -> SessionView:
 
 
 @post("/sessions/{session_id:str}/resume", status_code=200, opt=OPERATOR)
-async def resume(desk: Desk, asker: Asker, session_id: SessionId) -> SessionView:
+async def resume(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> SessionView:
     """Opens it here: an unfinished turn goes on."""
     await desk.office.find(asker, session_id)
     try:
@@ -149,7 +148,7 @@ async def resume(desk: Desk, asker: Asker, session_id: SessionId) -> SessionView
 
 
 @delete("/sessions/{session_id:str}", opt=OPERATOR)
-async def remove(desk: Desk, asker: Asker, session_id: SessionId) -> None:
+async def remove(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> None:
     await desk.office.find(asker, session_id)
     await desk.engine.cancel(session_id)
     try:
@@ -162,7 +161,7 @@ async def remove(desk: Desk, asker: Asker, session_id: SessionId) -> None:
 
 
 @patch("/sessions/{session_id:str}", status_code=200, opt=OPERATOR)
-async def change(desk: Desk, asker: Asker, session_id: SessionId, data: Change) -> Response[Taken]:
+async def change(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[Change]) -> Response[Taken]:
     """Each change is a command of its own; the first that is refused ends it."""
     await desk.office.find(asker, session_id)
     commands: list[Command] = []
@@ -184,7 +183,7 @@ async def change(desk: Desk, asker: Asker, session_id: SessionId, data: Change) 
 
 
 @post("/sessions/{session_id:str}/messages", status_code=202, opt=OPERATOR)
-async def say(desk: Desk, asker: Asker, session_id: SessionId, data: Said) -> Key:
+async def say(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[Said]) -> Key:
     """Durable when this answers. While a turn runs it waits in the queue."""
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"say {session_id}", data)
@@ -193,7 +192,7 @@ async def say(desk: Desk, asker: Asker, session_id: SessionId, data: Said) -> Ke
 
 
 @post("/sessions/{session_id:str}/tools", status_code=202, opt=OPERATOR)
-async def run_tool(desk: Desk, asker: Asker, session_id: SessionId, data: ToolRun) -> Key:
+async def run_tool(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[ToolRun]) -> Key:
     """A person runs a tool; rules and questions are the same as for the model."""
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"tool {session_id}", data)
@@ -202,7 +201,7 @@ async def run_tool(desk: Desk, asker: Asker, session_id: SessionId, data: ToolRu
 
 
 @post("/sessions/{session_id:str}/commands", status_code=202, opt={"role": "approver"})
-async def command(desk: Desk, asker: Asker, session_id: SessionId, data: Command) -> Key:
+async def command(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[Command]) -> Key:
     """Any command as the session knows it, for other clients of ours. Its outcome comes as `command.taken`."""
     await desk.office.find(asker, session_id)
     desk.office.check_command(asker.principal, data)
@@ -214,7 +213,10 @@ async def command(desk: Desk, asker: Asker, session_id: SessionId, data: Command
 
 @delete("/sessions/{session_id:str}/queue/{key:str}", status_code=200, opt=OPERATOR)
 async def withdraw(
-    desk: Desk, asker: Asker, session_id: SessionId, key: Annotated[str, Parameter(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
+    desk: TheDesk,
+    asker: TheAsker,
+    session_id: SessionId,
+    key: ShortId,
 ) -> Response[Taken]:
     await desk.office.find(asker, session_id)
     sent = desk.office.inbox_key(asker, f"withdraw {session_id}", key)
@@ -222,7 +224,9 @@ async def withdraw(
 
 
 @post("/sessions/{session_id:str}/cancel", status_code=200, opt=OPERATOR)
-async def cancel(desk: Desk, asker: Asker, session_id: SessionId, data: Reason | None = None) -> Response[Taken]:
+async def cancel(
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[Reason | None] = None
+) -> Response[Taken]:
     """Cancels the turn; partial output and proposed changes stay in the record."""
     await desk.office.find(asker, session_id)
     data = data or Reason()
@@ -235,11 +239,11 @@ async def cancel(desk: Desk, asker: Asker, session_id: SessionId, data: Reason |
 
 @get("/sessions/{session_id:str}/events")
 async def events(
-    desk: Desk,
-    asker: Asker,
+    desk: TheDesk,
+    asker: TheAsker,
     session_id: SessionId,
     after: Offset = 0,
-    limit: Annotated[int, Parameter(ge=1, le=5_000)] = 1_000,
+    limit: Annotated[int, QueryParameter(ge=1, le=5_000)] = 1_000,
 ) -> Response[EventList]:
     """Durable events after that number."""
     info = await desk.office.find(asker, session_id)
@@ -253,11 +257,11 @@ async def events(
 
 @get("/sessions/{session_id:str}/files")
 async def files(
-    desk: Desk,
-    asker: Asker,
+    desk: TheDesk,
+    asker: TheAsker,
     session_id: SessionId,
-    wanted: Annotated[str, Parameter(query="query", max_length=500)] = "",
-    limit: Annotated[int, Parameter(ge=1, le=200)] = 20,
+    wanted: Annotated[str, QueryParameter(name="query", max_length=500)] = "",
+    limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20,
 ) -> FileList:
     """For completion; what git ignores is left out."""
     info = await desk.office.find(asker, session_id)
@@ -265,7 +269,7 @@ async def files(
 
 
 @get("/sessions/{session_id:str}/grants")
-async def grants(desk: Desk, asker: Asker, session_id: SessionId) -> GrantList:
+async def grants(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> GrantList:
     await desk.office.find(asker, session_id)
     state = await desk.states.get(session_id)
     return GrantList(tuple(GrantView(g, state.grant_uses.get(g.id, 0)) for g in state.grants.values()))
@@ -273,7 +277,10 @@ async def grants(desk: Desk, asker: Asker, session_id: SessionId) -> GrantList:
 
 @delete("/sessions/{session_id:str}/grants/{grant:str}", status_code=200, opt=OPERATOR)
 async def revoke(
-    desk: Desk, asker: Asker, session_id: SessionId, grant: Annotated[str, Parameter(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
+    desk: TheDesk,
+    asker: TheAsker,
+    session_id: SessionId,
+    grant: ShortId,
 ) -> Response[Taken]:
     await desk.office.find(asker, session_id)
     if grant not in (await desk.states.get(session_id)).grants:

@@ -109,7 +109,11 @@ class Server:
         listener = _listen(self._where)
         port: int = listener.getsockname()[1]
         self.address = address_of(self._where, port)
-        door = build(self.desk, place_for(self._where, port))
+        try:
+            door = build(self.desk, place_for(self._where, port))
+        except BaseException:
+            listener.close()
+            raise
         self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.desk.streams.stop)
         self._announce()
         try:
