@@ -101,10 +101,8 @@ class Tab:
             self.complaints.append(text)
 
     def enter(self, hash: str = "#/") -> Self:
-        self.page.goto(f"{self.served.address}/")
-        self.page.evaluate("token => sessionStorage.setItem('assent.token', token)", self.token)
-        self.page.goto(f"{self.served.address}/{hash}")
-        self.page.reload()
+        self.page.add_init_script(f"sessionStorage.setItem('assent.token', '{self.token}')")
+        self.go(hash)
         return self
 
     def go(self, hash: str) -> None:
@@ -152,6 +150,10 @@ class Windows:
         context = self._browser.new_context(**look)
         self._contexts.append(context)
         return Tab(self._served, context.new_page(), self._served.token(name, role, owner)).enter(hash)
+
+    def beside(self, tab: Tab, hash: str) -> Tab:
+        """Another tab of the same browser."""
+        return Tab(self._served, tab.page.context.new_page(), tab.token).enter(hash)
 
     def close(self) -> None:
         for context in self._contexts:

@@ -26,6 +26,8 @@ def test_two_browsers_see_the_same_and_the_slower_one_is_told_who_answered(serve
     session = mine.begin(model, project)
     other.go(f"#/s/{session}")
     expect(other.card()).to_have_count(2)
+    for tab in (mine, other):
+        expect(tab.card().get_by_role("group", name="Your answer")).to_have_count(2)
     assert picture(mine) == picture(other)
     mine.yes("echo hello")
     expect(other.card()).to_have_count(1)
@@ -101,6 +103,24 @@ def test_a_new_question_reaches_screen_readers_and_the_desktop(served: Served, w
     assert tab.page.evaluate("window.shown") == [["Assent asks", f"May it run a command in {project.name}?"]]
     other.press("No")
     other.page.keyboard.press("Enter")
+
+
+@pytest.mark.spec("H5")
+def test_of_many_hidden_tabs_one_keeps_its_connection_and_the_others_catch_up(served: Served, windows: Windows) -> None:
+    hide = "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); "
+    hide += "document.dispatchEvent(new Event('visibilitychange')); }"
+    first, project = windows.open(), served.project()
+    session = first.begin(served.play(asks_for(shell("touch x")), says("Done.")), project)
+    second = windows.beside(first, f"#/s/{session}")
+    expect(second.card()).to_be_visible()
+    first.page.evaluate(hide, True)
+    with second.page.expect_event("requestfailed", lambda request: "/stream" in request.url):
+        second.page.evaluate(hide, True)
+    first.yes()
+    first.sees("Done.")
+    expect(second.card()).to_be_visible()
+    second.page.evaluate(hide, False)
+    second.sees("Done.")
 
 
 @pytest.mark.spec("H2")

@@ -241,6 +241,14 @@ def test_the_page_hides_exactly_the_characters_that_the_terminal_hides(windows: 
 
 
 @pytest.mark.spec("D3")
+def test_binary_output_is_shown_as_bytes_received(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    tab.begin(served.play(asks_for(shell("touch x; head -c 5000 /dev/zero")), says("Done.")), served.project())
+    tab.yes()
+    tab.sees("Done.")
+    expect(tab.page.get_by_role("region", name="Output")).to_have_text("[binary output: 5,000 bytes received]")
+
+
 def test_terminal_output_looks_as_it_did_in_the_end(windows: Windows) -> None:
     page = windows.open().page
     text = "10%\r\x1b[K100%\n\x1b[31mred\x1b[0m \x1b]0;title\x07plain\x1b[2J\nab\x08c\n"

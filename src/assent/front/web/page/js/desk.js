@@ -51,6 +51,12 @@ export async function useToken(text) {
   await enter();
 }
 
+/** Nobody looks: let go of the connection. */
+export const rest = () => stream.stop();
+
+/** Somebody looks again: what happened in between is read first. */
+export const wake = () => void follow();
+
 /** @param {string} [why] */
 export function leave(why = "") {
   stream.stop();
