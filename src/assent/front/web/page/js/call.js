@@ -67,7 +67,7 @@ function Inside({ session, call, answered }) {
   const stop = () => void stopCall(session, call.request.call_id);
   return html`<div class="inside">
     ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
-    ${call.type === "executing" ? html`<${Terminal} text=${call.output ?? ""} live=${true} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
+    ${call.type === "executing" ? html`<${Terminal} text=${call.output ?? ""} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
     <div class="facts">
       ${decided(call, answered) && html`<span>${decided(call, answered)}</span>`}
       ${call.pid && call.type === "executing" && html`<span>process ${call.pid}</span>`}

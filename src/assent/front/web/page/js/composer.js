@@ -4,8 +4,8 @@ import { stopTurn, submit, withdraw } from "./desk.js";
 import { html, useState } from "./html.js";
 import { state } from "./store.js";
 
-/** @param {{ talk: import("./fold.js").Talk }} props */
-export function Composer({ talk }) {
+/** @param {{ talk: import("./fold.js").Talk, toEnd: (() => void) | null }} props */
+export function Composer({ talk, toEnd }) {
   const [text, setText] = useState("");
   const [sending, setSending] = useState(false);
   const may = state.me?.role === "operator";
@@ -30,7 +30,7 @@ export function Composer({ talk }) {
       ${talk.busy && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
       <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
     </form>`}
-    <${StatusLine} talk=${talk} />
+    <${StatusLine} talk=${talk} toEnd=${toEnd} />
   </div>`;
 }
 
@@ -54,11 +54,12 @@ export function showQuestion() {
   next?.focus({ preventScroll: true });
 }
 
-/** @param {{ talk: import("./fold.js").Talk }} props */
-function StatusLine({ talk }) {
+/** @param {{ talk: import("./fold.js").Talk, toEnd: (() => void) | null }} props */
+function StatusLine({ talk, toEnd }) {
   const first = talk.queued[0];
   return html`<div class="status-line">
     <span>${talk.busy ? (talk.waiting.length ? "Waits for you" : "Working …") : "Ready"}${talk.tokens > 0 && ` · ${talk.tokens.toLocaleString()} tokens`}</span>
     ${first && html`<span>${talk.queued.length} queued · <button class="link" onClick=${() => void withdraw(talk.session, first.key)}>Take back</button></span>`}
+    ${toEnd && html`<button class="link" onClick=${toEnd}>↓ Newest</button>`}
   </div>`;
 }

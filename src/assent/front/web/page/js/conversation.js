@@ -26,8 +26,7 @@ export function Conversation({ talk, loading }) {
       </div>
     </div>
     <div class="foot">
-      ${!atEnd && html`<button class="jump" onClick=${toEnd}>↓ Newest</button>`}
-      <${Composer} key=${talk.session} talk=${talk} tick=${tick} />
+      <${Composer} key=${talk.session} ...${{ talk, tick, toEnd: atEnd ? null : toEnd }} />
     </div>`;
 }
 

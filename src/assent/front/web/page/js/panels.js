@@ -155,10 +155,13 @@ export function RefusePanel({ send, close }) {
   </form>`;
 }
 
-/** The field that has the focus when the panel opens. */
+/** The field that has the focus when the panel opens; a text begins at its beginning. */
 function useFocus() {
   const element = useRef(/** @type {HTMLElement | null} */ (null));
-  useLayoutEffect(() => element.current?.focus(), []);
+  useLayoutEffect(() => {
+    element.current?.focus();
+    if (element.current instanceof HTMLTextAreaElement) element.current.setSelectionRange(0, 0);
+  }, []);
   return element;
 }
 

@@ -12,12 +12,12 @@ const TOKENS = /(?<back>[\r\x08])|\x1b\[(?<erase>[0-2]?)K|(?<pen>\x1b\[[0-9;]*m)
 const CLOSE_TO_END = 24;
 
 export const Terminal = steady(
-  /** @param {{ text: string, live?: boolean, label?: string }} props */
-  ({ text, live = false, label = "Output" }) => {
+  /** Shown from its end, where the outcome is, until somebody scrolls away. @param {{ text: string, label?: string }} props */
+  ({ text, label = "Output" }) => {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const atEnd = useRef(true);
     useLayoutEffect(() => {
-      if (live && atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+      if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
     });
     const onScroll = () => {
       const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
