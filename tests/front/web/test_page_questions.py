@@ -146,7 +146,7 @@ def test_a_proposal_that_somebody_edits_says_so_and_changes_everywhere(served: S
     expect(mine.card().locator(".added", has_text="first")).to_be_visible()
     other.go(f"#/s/{session}")
     other.press("Edit")
-    mine.sees(re.compile("bob@.* has this open for editing"))
+    mine.sees(re.compile("bob@.* opened this for editing"))
     other.page.get_by_label(re.compile("The whole new text")).fill("second\n")
     other.page.get_by_role("button", name="Show me the question with this").click()
     expect(mine.card().locator(".added", has_text="second")).to_be_visible()

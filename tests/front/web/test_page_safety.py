@@ -279,6 +279,62 @@ def test_a_phone_shows_everything_without_sideways_scrolling(served: Served, win
     expect(page.get_by_role("button", name="New session")).to_be_visible()
 
 
+CONTRAST = """() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const rgba = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const light = ([red, green, blue]) => [red, green, blue]
+        .map((byte) => byte / 255)
+        .map((share) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, share, place) => sum + share * [0.2126, 0.7152, 0.0722][place], 0);
+    const behind = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = rgba(getComputedStyle(at).backgroundColor);
+            if (colour[3] === 255) return colour;
+        }
+        return [255, 255, 255, 255];
+    };
+    const faint = (element) => element.closest(":disabled, .left-out, .unseen, [hidden]");
+    const texts = [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility() && !faint(element)
+        && [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()));
+    return texts.map((element) => {
+        const [one, two] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+        const ratio = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+        return [Math.round(ratio * 100) / 100, element.className, element.textContent.slice(0, 30)];
+    }).filter(([ratio]) => ratio < 4.5);
+}"""
+
+
+@pytest.mark.spec("H2")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_enough_contrast(served: Served, windows: Windows, scheme: str) -> None:
+    project = served.project(m__py="import os\n\n\ndef f():\n    return 'a'  # c\n")
+    change = write("m.py", "import os\n\n\nclass F:\n    x: int = 2\n", "w")
+    model = served.play(
+        {
+            "chunks": [
+                {"thought": "**Hm**\nwell"},
+                {"text": "> quote\n\n`code` [link](https://x.example)"},
+                {"call": change},
+            ]
+        },
+        asks_for(shell("touch a; rm -rf b \u202e", "r"), {"name": "nope", "args": {}, "id": "n"}),
+    )
+    tab = windows.open("ann", color_scheme=scheme)
+    tab.begin(model, project)
+    expect(tab.card().get_by_role("group", name="Your answer")).to_be_visible()
+    assert tab.page.evaluate(CONTRAST) == []
+    tab.yes()
+    expect(tab.card("Look twice").get_by_role("group", name="Your answer")).to_be_visible()
+    assert tab.page.evaluate(CONTRAST) == []
+    tab.press("Always") if tab.card().get_by_role("button", name="Always").count() else tab.press("No")
+    assert tab.page.evaluate(CONTRAST) == []
+
+
 @pytest.mark.spec("H2")
 def test_a_screen_reader_finds_landmarks_names_and_states(served: Served, windows: Windows) -> None:
     tab = windows.open()

@@ -19,6 +19,7 @@ const STATES = {
   success: { icon: "✓", word: "done" },
   error: { icon: "✕", word: "failed" },
   cancelled: { icon: "–", word: "not done" },
+  stopped: { icon: "–", word: "stopped" },
 };
 
 /** Drawn again when the call is another one, or at every `tick` while it shows something that the server must tell. */
@@ -40,7 +41,7 @@ export const asksServer = (call) => call.type === "awaiting_approval" || call.di
 function Folded({ session, call, answered }) {
   const [wish, setWish] = useState(/** @type {boolean | null} */ (null));
   const open = wish ?? opensItself(call);
-  const { icon, word } = STATES[call.type];
+  const { icon, word } = STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
   const toggle = (/** @type {Event} */ event) => {
     event.preventDefault();
     setWish(!open);

@@ -109,7 +109,7 @@ function Question({ approval, view, answers, modifyingBy }) {
     <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
     <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
     <${Reasons} approval=${approval} args=${args} />
-    ${modifyingBy && html`<p class="read-on" role="status">${visible(modifyingBy)} has this open for editing.</p>`}
+    ${modifyingBy && html`<p class="read-on" role="status">${visible(modifyingBy)} opened this for editing.</p>`}
     ${!reading.seen && html`<p class="read-on" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}
