@@ -299,8 +299,9 @@ CONTRAST = """() => {
         return [255, 255, 255, 255];
     };
     const faint = (element) => element.closest(":disabled, .left-out, .unseen, [hidden]");
-    const texts = [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility() && !faint(element)
-        && [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()));
+    const speaks = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+    const texts = [...document.querySelectorAll("body *")].filter(
+        (element) => element.checkVisibility() && !faint(element) && [...element.childNodes].some(speaks));
     return texts.map((element) => {
         const [one, two] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
         const ratio = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
