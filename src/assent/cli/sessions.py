@@ -19,10 +19,11 @@ from assent.events import (
     TurnFinished,
     to_wire,
 )
-from assent.front.headless.output import call_label, duration
+from assent.front.headless.output import call_label
 from assent.front.lookup import find_session
 from assent.front.question import question_lines
 from assent.front.style import Style
+from assent.front.words import duration
 from assent.parts import Text
 from assent.screen import make_safe
 from assent.session.fork import fork_session

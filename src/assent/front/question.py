@@ -24,9 +24,9 @@ KEYS: dict[str, Outcome] = {
 
 def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     """What is asked, and why."""
-    yield style.yellow(style.bold(f"? {_title(call.approval.details)}"))
+    yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
-    for warning in _hidden(call.approval.details):
+    for warning in hidden_characters(call.approval.details):
         yield style.red(f"  ! {warning}")
     yield style.dim(f"  asked because: {safe(call.approval.why)}")
 
@@ -60,7 +60,7 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
             return "no; a reason may follow: n use the other branch"
 
 
-def _title(details: Details) -> str:
+def question_title(details: Details) -> str:
     match details:
         case EditDetails(path=path, old=None):
             return f"Create {safe(path, 'label')}"
@@ -104,7 +104,7 @@ def _diff_line(line: str, style: Style) -> str:
             return line
 
 
-def _hidden(details: Details) -> tuple[str, ...]:
+def hidden_characters(details: Details) -> tuple[str, ...]:
     match details:
         case EditDetails(diff=text) | ExecDetails(command=text):
             return make_safe(text, "prompt").suspicious

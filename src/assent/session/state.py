@@ -59,6 +59,8 @@ class SessionState:
         self.gate: GateKind = "batch"
         self.calls: dict[str, ToolCall] = {}
         """Every call of the session by id, in order."""
+        self._open: dict[str, ToolCall] = {}
+        """Those of them that are not over."""
         self.answered_by: dict[str, str] = {}
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
@@ -66,6 +68,8 @@ class SessionState:
         self.prompts = 0
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
+        self.busy_since = 0.0
+        """When the newest prompt was submitted."""
         self.unrecorded_end: TurnStatus | None = None
         """Set between the reply that ends a turn and the record of that end."""
         self.queued: tuple[Queued, ...] = ()
@@ -84,7 +88,7 @@ class SessionState:
             case TextDelta() | ThoughtDelta():
                 pass  # first, because there are thousands; the whole reply comes with ModelReplied
             case CallRequested():
-                self.calls[event.request.call_id] = begin(event, ts)
+                self._put(begin(event, ts))
             case ApprovalAnswered():
                 self.answered_by[event.call_id] = event.by
                 self.keys.add(event.key)
@@ -96,7 +100,10 @@ class SessionState:
                 self._advance(event.call_id, event)
             case ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
-            case PromptSubmitted() | ModelReplied() | TurnFinished():
+            case PromptSubmitted():
+                self.busy_since = ts
+                self._converse(event)
+            case ModelReplied() | TurnFinished():
                 self._converse(event)
             case _:
                 self._settle(event)
@@ -108,7 +115,15 @@ class SessionState:
                 self.grant_uses[grant_id] = self.grant_uses.get(grant_id, 0) + 1
 
     def _advance(self, call_id: str, event: Event) -> None:
-        self.calls[call_id] = advance(self.calls[call_id], event)
+        self._put(advance(self.calls[call_id], event))
+
+    def _put(self, call: ToolCall) -> None:
+        call_id = call.request.call_id
+        self.calls[call_id] = call
+        if isinstance(call, Terminal):
+            self._open.pop(call_id, None)
+        else:
+            self._open[call_id] = call
 
     def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished) -> None:
         match event:
@@ -178,10 +193,10 @@ class SessionState:
         return tuple(part for part in parts if isinstance(part, Call))
 
     def pending(self) -> list[ToolCall]:
-        return [call for call in self.calls.values() if not isinstance(call, Terminal)]
+        return list(self._open.values())
 
     def waiting(self) -> list[AwaitingApproval]:
-        return [call for call in self.calls.values() if isinstance(call, AwaitingApproval)]
+        return [call for call in self._open.values() if isinstance(call, AwaitingApproval)]
 
 
 def fold(session: str, envelopes: list[Envelope]) -> SessionState:

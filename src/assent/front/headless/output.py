@@ -25,6 +25,7 @@ from assent.events import (
 )
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
+from assent.front.words import call_about, duration
 from assent.parts import Text
 
 if TYPE_CHECKING:
@@ -191,12 +192,7 @@ class TextOutput:
 
 def call_label(request: CallRequest, style: Style) -> str:
     """The tool and what it is about, on one line."""
-    about = next((value for value in request.args.values() if isinstance(value, str)), "")
-    return f"{style.bold(_safe(request.tool, 'label'))} {_safe(about, 'label')}".rstrip()
-
-
-def duration(milliseconds: int) -> str:
-    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+    return f"{style.bold(_safe(request.tool, 'label'))} {_safe(call_about(request), 'label')}".rstrip()
 
 
 # What is safe to show takes 7 ms to import. By now the model is at work, and nobody waits for us.

@@ -1,0 +1,161 @@
+"""The host on this machine: sessions from the log on disk, each run in this process while it is shown."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from assent.approval import Mode
+from assent.front.tui.host import CustomCommand, MemoryFile, RuleInfo, ServerInfo, ToolInfo
+
+if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+    from assent.config import Settings
+    from assent.front.client import LocalClient
+    from assent.models.base import Model
+    from assent.policy.rules import Rule
+    from assent.session.log import SessionInfo, SessionLog
+    from assent.session.runner import Options
+    from assent.tools.registry import Registry
+
+
+class LocalHost:
+    def __init__(
+        self,
+        folder: str,
+        settings: "Settings",
+        env: Mapping[str, str],
+        *,
+        model: str | None = None,
+        rules: "tuple[Rule, ...]" = (),
+    ) -> None:
+        self.folder = folder
+        self._settings = settings
+        self._env = env
+        self._model = model
+        self._given_rules = rules
+        self._rules: tuple[Rule, ...] = ()
+        self._registry: Registry | None = None
+        self._log: SessionLog | None = None
+
+    # --- sessions ---
+
+    async def log(self) -> "SessionLog":
+        if self._log is None:
+            from assent.config import data_folder
+            from assent.session.sqlite import SqliteLog
+
+            self._log = SqliteLog(data_folder(self._env))
+        return self._log
+
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> "LocalClient":
+        await asyncio.to_thread(_import_what_runs_sessions)
+        from assent.commands import SetMode
+        from assent.front.client import LocalClient
+        from assent.front.lookup import find_session
+        from assent.front.send import me
+        from assent.models.choose import DeferredModel
+        from assent.session.runner import Runner
+
+        log = await self.log()
+        info = await find_session(log, session, self.folder) if session is not None else None
+        name = self._model or (info.model if info is not None else self._settings.model)
+        session_id = info.id if info is not None else await self._create(name, mode)
+        if info is not None:
+            self.folder = info.folder
+        self._prepare()
+        assert self._registry is not None
+        runner = await Runner.open(log, session_id, DeferredModel(name, self._env), self._registry, self._options())
+        client = LocalClient(runner, me())
+        if info is not None and mode is not None and runner.state.mode != mode:
+            await client.send(SetMode(mode, by=client.me))
+        return client
+
+    async def _create(self, model: str, mode: Mode | None) -> str:
+        from assent.session.runner import create_session
+
+        settings = self._settings
+        return await create_session(await self.log(), self.folder, model, mode or settings.approval_mode, settings.gate)
+
+    def _prepare(self) -> None:
+        """The tools and rules of the folder."""
+        from assent.config import data_folder
+        from assent.files.workspace import Workspace
+        from assent.front.rules import collect_rules
+        from assent.tools.builtin import builtin_tools
+        from assent.tools.registry import Registry
+
+        workspace = Workspace([self.folder], self.folder, own_folders=[str(data_folder(self._env))])
+        self._registry = Registry(builtin_tools(workspace))
+        self._rules = collect_rules(self._env, self.folder, self._registry.names(), self._given_rules)
+
+    def _options(self) -> "Options":
+        from assent.front.send import me
+        from assent.session.runner import Options
+
+        return Options(
+            rules=self._rules,
+            max_turns=self._settings.max_turns,
+            approval_ttl=self._settings.approval_ttl,
+            client=f"terminal {me()}",
+            fallback=self._fallback if self._settings.fallback_model else None,
+            open_model=self._open_model,
+        )
+
+    def _fallback(self) -> "Model":
+        return self._open_model(self._settings.fallback_model or "")
+
+    def _open_model(self, name: str) -> "Model":
+        from assent.models.choose import open_model
+
+        return open_model(name, self._env)
+
+    async def sessions(self) -> "Sequence[SessionInfo]":
+        return await (await self.log()).sessions()
+
+    async def fork(self, session: str) -> str:
+        from assent.session.fork import fork_session
+
+        return await fork_session(await self.log(), session)
+
+    # --- surroundings ---
+
+    async def files(self) -> Sequence[str]:
+        return ()
+
+    async def prompts(self) -> Sequence[str]:
+        return ()
+
+    async def branch(self) -> str:
+        return ""
+
+    def models(self) -> Sequence[str]:
+        names = (self._settings.model, self._settings.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
+        return list(dict.fromkeys(name for name in names if name))
+
+    def tools(self) -> Sequence[ToolInfo]:
+        return [
+            ToolInfo(tool.name, tool.display_name, tool.description, tool.kind, tool.server)
+            for tool in self._registry or ()
+        ]
+
+    def rules(self) -> Sequence[RuleInfo]:
+        return ()
+
+    def servers(self) -> Sequence[ServerInfo]:
+        return ()
+
+    def memory(self) -> Sequence[MemoryFile]:
+        return ()
+
+    def custom_commands(self) -> Sequence[CustomCommand]:
+        return ()
+
+    async def close(self) -> None:
+        if self._log is not None:
+            await self._log.close()
+
+
+def _import_what_runs_sessions() -> None:
+    """In a thread: the screen goes on while modules are read."""
+    for name in ("front.client", "front.rules", "models.choose", "session.sqlite", "tools.builtin"):
+        import_module(f"assent.{name}")
