@@ -62,15 +62,17 @@ class AssentApp(App[None]):
         session: str | None = None,
         mode: Mode | None = None,
         first_prompt: str = "",
+        first_note: str = "",
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
     ) -> None:
         super().__init__()
         self.host = host
         self.client: SessionClient | None = None
+        self.left_session = ""
         self.left_waiting = 0
-        """Questions that were open when we left."""
-        self._start: tuple[str | None, Mode | None, str] = (session, mode, first_prompt)
+        """The session that was open when we left, and its questions; empty when nothing was said in it."""
+        self._start = (session, mode, first_prompt, first_note)
         self._guard = guard or KeyGuard()
         self._ink = Ink(LOOKS[look].palette)
         self._look = look
@@ -130,15 +132,17 @@ class AssentApp(App[None]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self.exit)  # a lost terminal: the session stays as it is
-        session, mode, first_prompt = self._start
-        self._spawn(self._open(session, mode, first_prompt))
+        session, mode, first_prompt, note = self._start
+        self._spawn(self._open(session, mode, first_prompt, note))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _open(self, session: str | None, mode: Mode | None = None, first_prompt: str = "") -> None:
+    async def _open(
+        self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = ""
+    ) -> None:
         try:
             self.client = await self.host.open(session, mode)
             await self._show_session(self.client)
@@ -147,6 +151,8 @@ class AssentApp(App[None]):
             return
         self._facts = Facts(folder=self.host.folder, branch=await self.host.branch())
         self._refresh_bars()
+        if note:
+            self.note(note, "info")
         if first_prompt:
             await self.submit(first_prompt)
 
@@ -173,6 +179,7 @@ class AssentApp(App[None]):
             self._following = None
         if self.client is not None:
             client, self.client = self.client, None
+            self.left_session = client.state.session if client.state.prompts else ""
             self.left_waiting = len(client.state.waiting())
             await client.close()
 

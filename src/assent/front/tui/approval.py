@@ -77,6 +77,16 @@ class QuestionPaper(Paper):
             self.post_message(ApprovalPanel.Seen())
 
 
+def _wrapped(offers: Sequence[Text], width: int) -> Text:
+    """Side by side as far as there is room; a key and its meaning stay together."""
+    lines = [Text()]
+    for offer in offers:
+        if lines[-1].cell_len and lines[-1].cell_len + offer.cell_len > width:
+            lines.append(Text())
+        lines[-1].append_text(offer)
+    return Text("\n").join(lines)
+
+
 class ApprovalPanel(Vertical, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", show=False),
@@ -217,14 +227,14 @@ class ApprovalPanel(Vertical, can_focus=True):
             return Text(self._hint, style=f"bold {palette.warn}")
         if not self.has_focus:
             return Text("Tab answers; what you type goes into your message", style=palette.dim)
-        words = Text(overflow="fold")
+        offers: list[Text] = []
         for key, meaning in self._offers(call):
             blocked = key in YES and not self.body.seen
-            words.append(f" {key} ", f"bold {palette.dim if blocked else palette.accent} reverse")
-            words.append(f" {meaning}  ", palette.dim if blocked else "")
+            style = f"{palette.dim if blocked else palette.accent} reverse"
+            offers.append(Text.assemble((f" {key} ", style), (f" {meaning}  ", palette.dim if blocked else "")))
         if not self.body.seen:
-            words.append("read to the end first: PgDn", f"bold {palette.warn}")
-        return words
+            offers.append(Text("read to the end first: PgDn", f"bold {palette.warn}"))
+        return _wrapped(offers, max(self.content_size.width, 20))
 
     def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
         offered = offered_keys(call.approval)

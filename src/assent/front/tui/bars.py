@@ -1,5 +1,6 @@
 """The lines around the input: what is going on, what waits in the queue, and where we are."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -15,6 +16,7 @@ from assent.front.words import count, duration, short_number
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2
 SHOWN_QUEUED = 3
+PATH_LENGTH = 32
 
 
 class StatusLine(Static):
@@ -96,6 +98,14 @@ class Facts(Struct, frozen=True):
 MODE_WORDS = {"default": "asks", "auto_edit": "edits run", "yolo": "everything runs", "plan": "read only"}
 
 
+def short_path(path: str) -> str:
+    """The home folder as ~, and of a long path its end."""
+    home = os.path.expanduser("~")
+    shown = "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+    parts = shown.split("/")
+    return shown if len(shown) <= PATH_LENGTH or len(parts) < 3 else "…/" + "/".join(parts[-2:])
+
+
 class FootLine(Static):
     def __init__(self, ink: Callable[[], Ink]) -> None:
         super().__init__(id="foot")
@@ -121,9 +131,9 @@ class FootLine(Static):
         palette = self._ink().palette
         colour = {"yolo": f"bold {palette.bad}", "auto_edit": palette.warn, "plan": palette.good}
         mode = f"{facts.mode}: {MODE_WORDS.get(facts.mode, '')}" if facts.mode != "default" else "default"
-        line = Text(safe(facts.model, "label") or "opening…", style=palette.dim)
+        line = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", style=palette.dim)
         line.append(" · ").append(mode, colour.get(facts.mode, palette.dim))
-        line.append(f" · {safe(facts.folder, 'label')}")
+        line.append(f" · {safe(short_path(facts.folder), 'label')}")
         if facts.branch:
             line.append(f" ({safe(facts.branch, 'label')})")
         return line

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.strip import Strip
 
 from assent.front.tui.paint import Painter
@@ -36,12 +36,14 @@ class Transcript(Paper):
         self._items: list[Item] = []
         self._selected: Item | None = None
         self._stale = False
+        self._follows = True
+        """Does the newest line stay in sight? Until one scrolls up, and again from the end on."""
 
     def show(self, story: Story) -> None:
         """Another story from now on."""
         self.story, self._shown, self._selected = story, WINDOW, None
+        self._follows = True
         self.redraw_now()
-        self.scroll_end(animate=False)
 
     # --- drawing ---
 
@@ -53,16 +55,25 @@ class Transcript(Paper):
 
     def redraw_now(self) -> None:
         self._stale = False
-        at_end = self.is_at_end
-        if at_end:
+        if self._follows:
             self._shrink_window()
         self.redraw()
-        if at_end:
-            self.scroll_end(animate=False, immediate=True)
 
-    @property
-    def is_at_end(self) -> bool:
-        return self.scroll_offset.y >= self.max_scroll_y - 1
+    def redraw(self) -> None:
+        follows = self._follows
+        super().redraw()
+        if follows:
+            self._to_end()
+
+    def _to_end(self) -> None:
+        self.scroll_end(animate=False, immediate=True)
+        self._follows = True
+
+    def on_resize(self, event: Resize) -> None:
+        follows = self._follows
+        super().on_resize(event)
+        if follows:
+            self.call_after_refresh(self._to_end)
 
     def compose_lines(self, width: int) -> Sequence[Strip]:
         self._items = self.story.items[-self._shown :]
@@ -95,6 +106,8 @@ class Transcript(Paper):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
+        if new_value < old_value or new_value >= self.max_scroll_y:
+            self._follows = new_value >= self.max_scroll_y
         if new_value <= 0 < old_value and self._shown < len(self.story.items):
             self._load_more()
 
