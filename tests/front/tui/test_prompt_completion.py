@@ -82,8 +82,9 @@ def names(typed: str, *offered: str) -> list[str]:
 
 
 @pytest.mark.spec("G1")
-def test_what_begins_like_it_comes_before_what_contains_it_and_that_before_what_is_like_it():
-    assert names("mod", "method", "remodel", "model", "mode") == ["mode", "model", "remodel", "method"]
+def test_the_very_same_comes_first_then_what_begins_like_it_what_contains_it_and_what_is_like_it():
+    assert names("mod", "method", "remodel", "model", "mode") == ["model", "mode", "remodel", "method"]
+    assert names("mode", "model", "mode") == ["mode", "model"]
 
 
 def test_a_letter_too_many_in_a_longer_word_is_forgiven():

@@ -5,12 +5,14 @@ blanks or quotes is written `@"a b.txt"` or `@a\\ b.txt`; what follows a letter 
 """
 
 import re
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
 MOST_SHOWN = 8
+_LONG_WORD = 5
+_NEAR = 200
 Kind = Literal["command", "argument", "file"]
 
 _QUOTED = r'(?:\\[^\n]|[^"\\\n])*'
@@ -40,7 +42,7 @@ class Completions(Protocol):
         ...
 
     def arguments(self, command: str, typed: str) -> "Sequence[Candidate] | Awaitable[Sequence[Candidate]]":
-        """Whole arguments that could be meant; what does not fit is left out here."""
+        """Whole arguments that could be meant; those that do not fit what is typed are left out later."""
         ...
 
     async def files(self) -> Sequence[str]:
@@ -119,17 +121,17 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-def ranked(typed: str, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Those that begin like this first, then those that contain it, then those that are like it."""
+def ranked(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The very same first, then those that begin like this, contain it, or are like it; else in the order given."""
     wanted = typed.casefold()
-    by_name = sorted(candidates, key=lambda candidate: candidate.name)
-    names = [candidate.name.casefold() for candidate in by_name]
+    names = [candidate.name.casefold() for candidate in candidates]
+    same = [n for n, name in enumerate(names) if name == wanted]
     first = [n for n, name in enumerate(names) if name.startswith(wanted)]
     then = [n for n, name in enumerate(names) if wanted in name]
-    best = list(dict.fromkeys([*first, *then]))[:MOST_SHOWN]
+    best = dict.fromkeys([*same, *first, *then])
     if len(best) < MOST_SHOWN:
-        best = list(dict.fromkeys([*best, *like(wanted, names, MOST_SHOWN)]))[:MOST_SHOWN]
-    return [by_name[n] for n in best]
+        best |= dict.fromkeys(like(wanted, names, MOST_SHOWN))
+    return [candidates[n] for n in best][:MOST_SHOWN]
 
 
 def like(wanted: str, names: Sequence[str], most: int) -> list[int]:
@@ -143,7 +145,3 @@ def like(wanted: str, names: Sequence[str], most: int) -> list[int]:
     found = process.extract(wanted, names, scorer=LCSseq.similarity, score_cutoff=least, limit=_NEAR)
     nearest = sorted(found, key=lambda each: (-each[1], -fuzz.ratio(wanted, each[0]), each[2]))
     return [index for _, _, index in nearest[:most]]
-
-
-_LONG_WORD = 5
-_NEAR = 200

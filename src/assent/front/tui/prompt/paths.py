@@ -29,10 +29,7 @@ class PathIndex:
 
     def _stages(self, wanted: str) -> Iterator[Iterable[int]]:
         """From the surest kind of match to the boldest; the costly ones come last and only when there is room."""
-        if "/" in wanted:
-            sources = (self._folded,)
-        else:
-            sources = (self._names, self._folded)
+        sources = (self._folded,) if "/" in wanted else (self._names, self._folded)
         yield from (lines.beginning(wanted) for lines in sources)
         yield from (lines.containing(wanted) for lines in sources)
         yield from (like(wanted, lines.lines, MOST_SHOWN) for lines in sources)

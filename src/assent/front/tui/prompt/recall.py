@@ -59,3 +59,30 @@ class Recall:
             if wanted in self._entries[at].casefold():
                 return at, self._entries[at]
         return None
+
+
+class Search:
+    """Searching backwards while typing what to look for: each letter narrows, `again` goes on to older entries."""
+
+    def __init__(self, recall: Recall, draft: str) -> None:
+        self.draft = draft
+        """What was in the input before."""
+        self.query = ""
+        self.found: str | None = None
+        self._recall = recall
+        self._at: int | None = None
+
+    def ask(self, query: str) -> None:
+        """From the newest entry again: a letter less may have been further up."""
+        self.query, self.found, self._at = query, None, None
+        if query:
+            self._look(None)
+
+    def again(self) -> None:
+        """The next older one; the last that was found stays when there is none."""
+        if self.query and self._at is not None:
+            self._look(self._at)
+
+    def _look(self, before: int | None) -> None:
+        if match := self._recall.find(self.query, before):
+            self._at, self.found = match
