@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from assent.commands import Command
 from assent.events import Envelope, ModelChanged, PromptSubmitted, SessionCreated, SessionRenamed
 from assent.session.log import (
+    RECENT_SESSIONS,
     Fence,
     Inboxed,
     SessionInfo,
@@ -86,6 +87,14 @@ class MemoryLog:
     async def sessions(self) -> list[SessionInfo]:
         return [_info(id, stored) for id, stored in reversed(self._sessions.items())]
 
+    async def prompts(self, folder: str, limit: int) -> list[str]:
+        there = [stored.events for stored in self._sessions.values() if _created(stored).folder == folder]
+        latest = sorted(there, key=lambda events: events[-1].ts)[-RECENT_SESSIONS:]
+        found = [
+            (e.ts, e.seq, e.event.text) for events in latest for e in events if isinstance(e.event, PromptSubmitted)
+        ]
+        return [text for _, _, text in sorted(found)[-limit:]]
+
     async def close(self) -> None:
         """Nothing to close: what was stored can still be read and opened again, as after a restart."""
         for stored in self._sessions.values():
@@ -102,10 +111,14 @@ class MemoryLog:
             loop.call_soon(watcher)
 
 
+def _created(stored: _Stored) -> SessionCreated:
+    first = stored.events[0].event
+    assert isinstance(first, SessionCreated)
+    return first
+
+
 def _info(session: str, stored: _Stored) -> SessionInfo:
-    first = stored.events[0]
-    created = first.event
-    assert isinstance(created, SessionCreated)
+    first, created = stored.events[0], _created(stored)
     title, model = "", created.model
     for envelope in stored.events:
         match envelope.event:

@@ -27,6 +27,7 @@ from assent.events import (
     type_of,
 )
 from assent.session.log import (
+    RECENT_SESSIONS,
     Fence,
     Inboxed,
     LogDamaged,
@@ -119,6 +120,16 @@ class SqliteLog:
             return [SessionInfo(*row) for row in rows]
 
         return await self._writer.submit(job, reads=True)
+
+    async def prompts(self, folder: str, limit: int) -> list[str]:
+        def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
+            latest = "SELECT id FROM sessions WHERE folder = ? ORDER BY updated_at DESC LIMIT ?"
+            asked = f"type = 'prompt.submitted' AND session IN ({latest})"
+            found = f"SELECT v, data FROM events WHERE {asked} ORDER BY ts DESC, seq DESC LIMIT ?"
+            return db.execute(found, (folder, RECENT_SESSIONS, limit)).fetchall()
+
+        rows = await self._writer.submit(job, reads=True)
+        return [text for v, data in reversed(rows) if (text := _asked(v, data)) is not None]
 
     # --- events ---
 
@@ -271,6 +282,15 @@ def _describe(db: sqlite3.Connection, session: str, envelopes: Sequence[Envelope
                 db.execute("UPDATE sessions SET model = ? WHERE id = ?", (model, session))
             case _:
                 pass
+
+
+def _asked(v: int, data: bytes) -> str | None:
+    """The text of a prompt. One that cannot be read is no reason to have no history at all."""
+    try:
+        event = decode_event(data, v)
+    except (msgspec.MsgspecError, NewerFormat):
+        return None
+    return event.text if isinstance(event, PromptSubmitted) else None
 
 
 def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
