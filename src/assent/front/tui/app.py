@@ -6,10 +6,11 @@ Events go into the story and the panel; keys become commands. What it knows, it 
 import asyncio
 import signal
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -22,6 +23,8 @@ from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import Ink
 from assent.front.tui.paint import Painter
+from assent.front.tui.prompt.box import PromptBox
+from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.story import NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
@@ -30,12 +33,15 @@ from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval, Executing
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
+    from textual.driver import Driver
+
     from assent.front.client import SessionClient
     from assent.front.tui.host import Host
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
 """Shift-Tab goes round these; yolo takes a command of its own."""
 QUIT_SECONDS = 2.0
+PLACEHOLDER = "Ask something, or /help"
 
 
 class AssentApp(App[None]):
@@ -49,6 +55,7 @@ class AssentApp(App[None]):
         Binding("f2", "answer", "go to the question", priority=True),
         Binding("shift+tab", "next_mode", "next mode", priority=True),
         Binding("escape", "escape", "cancel the turn"),
+        Binding("up", "take_back", show=False, priority=True),
         Binding("tab", "answer", show=False),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
@@ -65,8 +72,9 @@ class AssentApp(App[None]):
         first_note: str = "",
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
+        driver_class: "type[Driver] | None" = None,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class)
         self.host = host
         self.client: SessionClient | None = None
         self.left_session = ""
@@ -79,6 +87,7 @@ class AssentApp(App[None]):
         self._story = Story()
         self._painter = Painter(self._ink, self._calls, {})
         self._facts = Facts(folder=host.folder)
+        self._completions = HostCompletions(host)
         self._thinking = ""
         self._sent: set[str] = set()
         """Keys of our own commands: when one is refused, the person is told."""
@@ -94,7 +103,7 @@ class AssentApp(App[None]):
         yield ApprovalPanel(self.ink, self._guard, self._me)
         yield StatusLine(self.ink)
         yield QueueView(self.ink)
-        yield PromptInput()
+        yield PromptBox(self._completions, PLACEHOLDER, id="prompt")
         yield FootLine(self.ink)
 
     def ink(self) -> Ink:
@@ -151,6 +160,7 @@ class AssentApp(App[None]):
             return
         self._facts = Facts(folder=self.host.folder, branch=await self.host.branch())
         self._refresh_bars()
+        self.prompt.remember(await self.host.prompts())
         if note:
             self.note(note, "info")
         if first_prompt:
@@ -371,7 +381,7 @@ class AssentApp(App[None]):
     def action_interrupt(self) -> None:
         """Clears what is typed; with nothing typed, the second one in a row quits."""
         if not self.prompt.is_empty:
-            self.prompt.clear_input()
+            self.prompt.clear()
         elif time.monotonic() < self._quit_until:
             self.exit()
         else:
@@ -403,14 +413,14 @@ class AssentApp(App[None]):
     def action_read(self) -> None:
         self.transcript.focus()
 
-    async def take_back_queued(self) -> bool:
-        """The newest of the queue comes back into the input; false when nothing waits."""
+    async def action_take_back(self) -> None:
+        """Up in the empty input: the newest of the queue comes back into it, to be changed."""
         queued = self.client.state.queued if self.client is not None else ()
-        if not queued:
-            return False
+        if not queued or not self.prompt.has_focus or not self.prompt.is_empty:
+            raise SkipAction
         await self.send(Withdraw(queued[-1].key, by=self._me()))
-        self.prompt.load(("!" if queued[-1].tool else "") + queued[-1].text)
-        return True
+        self.prompt.load(queued[-1].text)
+        self.prompt.shell = bool(queued[-1].tool)
 
     # --- looks ---
 
@@ -422,6 +432,22 @@ class AssentApp(App[None]):
         self.transcript.redraw()
         self.panel.redraw()
         self.query_one(FootLine).draw()
+
+
+class HostCompletions:
+    """What the input can complete: commands, their arguments, files."""
+
+    def __init__(self, host: "Host") -> None:
+        self._host = host
+
+    def commands(self) -> Sequence[Candidate]:
+        return ()
+
+    def arguments(self, command: str, typed: str) -> Sequence[Candidate]:
+        return ()
+
+    async def files(self) -> Sequence[str]:
+        return await self._host.files()
 
 
 async def run_app(app: AssentApp) -> None:

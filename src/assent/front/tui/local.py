@@ -120,13 +120,19 @@ class LocalHost:
     # --- surroundings ---
 
     async def files(self) -> Sequence[str]:
-        return ()
+        from assent.files.listing import list_paths
+
+        return await list_paths(self.folder)
 
     async def prompts(self) -> Sequence[str]:
-        return ()
+        from assent.front.tui.history import prompts_of
+
+        return await prompts_of(await self.log(), self.folder)
 
     async def branch(self) -> str:
-        return ""
+        from assent.process.branch import current_branch
+
+        return await asyncio.to_thread(current_branch, self.folder)
 
     def models(self) -> Sequence[str]:
         names = (self._settings.model, self._settings.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")

@@ -29,10 +29,8 @@ def open_terminal(
     return show(LocalHost(folder, settings, os.environ, model=model, rules=rules), session=session, mode=mode)
 
 
-def show(
-    host: "Host", *, session: str | None = None, mode: Mode | None = None, prompt: str = "", note: str = ""
-) -> int:
-    app = AssentApp(host, session=session, mode=mode, first_prompt=prompt, first_note=note)
+def show(host: "Host", *, session: str | None = None, mode: Mode | None = None) -> int:
+    app = AssentApp(host, session=session, mode=mode, driver_class=GuardedDriver)
     asyncio.run(run_app(app))
     for line in farewell(app):
         sys.stderr.write(line + "\n")
