@@ -9,6 +9,7 @@ from assent import exits
 from assent.approval import Mode
 from assent.front.tui.app import AssentApp, run_app
 from assent.front.tui.local import LocalHost
+from assent.front.tui.prompt.driver import GuardedDriver
 
 if TYPE_CHECKING:
     from assent.config import Settings
