@@ -83,7 +83,7 @@ def _checker(action: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
             return check_text
         case _:
-            from assent.policy.urls import check_url_line
+            from assent.web.urls import check_url_line
 
             return check_url_line
 

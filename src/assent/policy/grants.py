@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, McpDetails
 from assent.policy.action import Action
-from assent.policy.hosts import domain_matches
 from assent.policy.rules import host_of
+from assent.web.hosts import domain_matches
 
 if TYPE_CHECKING:  # the shell gate is imported with the first command
     from assent.policy.shell.proposal import Scope

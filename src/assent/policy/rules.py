@@ -13,7 +13,7 @@ from msgspec import Struct
 from assent.approval import ExecDetails, InfoDetails, Mode
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
-from assent.policy.hosts import domain_matches
+from assent.web.hosts import domain_matches
 
 Ruling = Literal["allow", "ask", "deny"]
 Tier = Literal["admin", "user", "workspace", "session", "built-in"]

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from assent.policy.addresses import why_not_public
-from assent.policy.hosts import BadHost, canonical_host, is_address, readable_host, why_local_name
-from assent.policy.url_text import decoded, encode_rest, warnings_about
 from assent.screen.chars import HIDDEN, mark
+from assent.web.addresses import why_not_public
+from assent.web.hosts import BadHost, canonical_host, is_address, readable_host, why_local_name
+from assent.web.url_text import decoded, encode_rest, warnings_about
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 
