@@ -1,10 +1,11 @@
-"""One connection that somebody has dialled: send, read, let go; and the words for what goes wrong with it."""
+"""One connection that somebody has dialled: a request goes, a reply comes, let go; and the words for failures."""
 
 import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from assent.http import Broken, NoReply, Silent
+from assent.http.body import body_for
 from assent.http.head import Head, HeadParser
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ class Connection:
     @property
     def usable(self) -> bool:
         return not self._writer.is_closing() and not self._reader.at_eof()
+
+    async def request(self, data: bytes, method: str) -> "Reply":
+        """Sends a whole request and waits for the head of the reply."""
+        await self.send(data)
+        return Reply(self, await self.read_head(method))
 
     async def send(self, data: bytes) -> None:
         self._writer.write(data)
@@ -77,6 +83,32 @@ class Connection:
     async def closed(self) -> None:
         with suppress(OSError):
             await self._writer.wait_closed()
+
+
+class Reply:
+    """A response whose head has come. `read` gives the body piece by piece."""
+
+    def __init__(self, connection: Connection, head: Head) -> None:
+        self._connection, self._head, self._rest = connection, head, head.rest
+        self._body = body_for(head.status, head.headers)
+        self.status, self.headers = head.status, head.headers
+
+    async def read(self) -> bytes | None:
+        """The next piece of the body, never empty; None after the last. A body that is cut raises Broken."""
+        while not self._body.done:
+            block, self._rest = self._rest, b""
+            block = block or await self._connection.read_body()
+            if not block:
+                self._body.end()
+                return None
+            if data := self._body.feed(block):
+                return data
+        return None
+
+    @property
+    def leaves_clean(self) -> bool:
+        """Whether the whole body was read and the connection can be used again."""
+        return self._head.keeps and self._body.done and self._body.clean
 
 
 def reason(error: OSError) -> str:

@@ -11,7 +11,7 @@ happens (an error, a cancelled task, a consumer that stops reading) closes it on
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -19,9 +19,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from assent.http import Broken, NoReply, Silent, Unsendable
-from assent.http.body import Body, body_for
-from assent.http.connection import BLOCK, Connection, reason
-from assent.http.head import Head, Headers, request_head
+from assent.http.connection import BLOCK, Connection, Reply, reason
+from assent.http.head import Headers, request_head
 from assent.models.base import BadRequest, BrokenStream, ModelError, Transient
 from assent.models.proxy import Proxy
 
@@ -69,23 +68,14 @@ def parse_origin(url: str) -> Origin:
 class Response:
     """A response whose head has come. `read` gives the body block by block; leave the `async with` to let go of it."""
 
-    def __init__(self, client: "HttpClient", connection: Connection, head: Head, body: Body) -> None:
-        self._client, self._connection = client, connection
-        self._body, self._rest, self._keeps = body, head.rest, head.keeps
-        self.status, self.headers = head.status, head.headers
+    def __init__(self, client: "HttpClient", connection: Connection, reply: Reply) -> None:
+        self._client, self._connection, self._reply = client, connection, reply
+        self.status, self.headers = reply.status, reply.headers
 
     async def read(self) -> bytes | None:
         """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
         with _in_our_words():
-            while not self._body.done:
-                block, self._rest = self._rest, b""
-                block = block or await self._connection.read_body()
-                if not block:
-                    self._body.end()
-                    return None
-                if data := self._body.feed(block):
-                    return data
-            return None
+            return await self._reply.read()
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
         """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
@@ -101,7 +91,7 @@ class Response:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._client.take_back(self._connection, self._keeps and self._body.done and self._body.clean)
+        self._client.take_back(self._connection, self._reply.leaves_clean)
 
 
 class HttpClient:
@@ -134,7 +124,7 @@ class HttpClient:
             reused = self._take_idle()
             connection = reused or await self._connect()
             try:
-                return await self._exchange(connection, data)
+                return Response(self, connection, await connection.request(data, "POST"))
             except NoReply as failed:
                 self.take_back(connection, keep=False)
                 if reused is None:
@@ -170,11 +160,6 @@ class HttpClient:
             target = f"http://{origin.authority}{target}"
             fields += _proxy_login(self._proxy)
         return request_head("POST", target, fields) + body
-
-    async def _exchange(self, connection: Connection, data: bytes) -> Response:
-        await connection.send(data)
-        head = await connection.read_head("POST")
-        return Response(self, connection, head, body_for(head.status, head.headers))
 
     # --- connecting ---
 
@@ -248,7 +233,7 @@ class HttpClient:
 
 
 @contextmanager
-def _in_our_words() -> Iterator[None]:
+def _in_our_words() -> Generator[None, None, None]:
     """What went wrong with HTTP, as what it means for a request to a model."""
     try:
         yield

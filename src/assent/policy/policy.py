@@ -115,6 +115,8 @@ class Policy:
                 return None
 
     def _by_permission(self, action: Action, matching: list[Rule]) -> Verdict | None:
+        if isinstance(action.details, InfoDetails) and action.details.warnings:
+            return None  # an address can carry data away also to a host that is allowed
         rule = first(matching, "allow")
         if rule is not None:
             return by_rule(rule)
@@ -128,6 +130,8 @@ def _ask(action: Action) -> Verdict:
             reason = f"it is a protected file: {protected}"
         case EditDetails():
             reason = "changes to files are asked in this mode"
+        case InfoDetails(warnings=[warning, *_]):
+            reason = f"look at the address: {warning}"
         case InfoDetails():
             reason = "requests to the outside are asked in this mode"
         case McpDetails(server=server):
