@@ -201,12 +201,9 @@ async def test_a_reply_that_is_cut_or_garbled_gives_no_text(answer: bytes, why: 
 
 async def test_a_body_that_is_too_large_is_refused_by_what_is_told_and_by_what_comes() -> None:
     told = page("hello", Content_Length="999999") + HANG  # refused without reading: nothing more will ever come
-    assert (
-        await problem(told, limits=Limits(size=100))
-        == "http://page.example/ cannot be read: it has more than 100 bytes"
-    )
+    assert await problem(told, Limits(size=100)) == "http://page.example/ cannot be read: it has more than 100 bytes"
     endless = page("x" * 200, Content_Length="") + HANG
-    assert "more than 100 bytes" in await problem(endless, limits=Limits(size=100))
+    assert "more than 100 bytes" in await problem(endless, Limits(size=100))
     async with FakeWeb(page("x" * 100), limits=Limits(size=100)) as fake:
         assert len((await fetch(fake)).text) == 100
 
@@ -228,12 +225,11 @@ async def test_packed_bodies_are_unpacked_whatever_they_are_called(coding: str) 
 
 async def test_a_server_that_falls_silent_is_given_up(tls: ssl.SSLContext) -> None:
     before, between = HANG, page("hello", Content_Length="9") + HANG
-    assert await problem(before, limits=Limits(idle=0.05)) == "page.example sent nothing for 0.05 s"
+    assert await problem(before, Limits(idle=0.05)) == "page.example sent nothing for 0.05 s"
     assert (
-        await problem(between, limits=Limits(idle=0.05))
-        == "page.example sent nothing for 0.05 s, in the middle of its reply"
+        await problem(between, Limits(idle=0.05)) == "page.example sent nothing for 0.05 s, in the middle of its reply"
     )
-    assert await problem(between, limits=Limits(total=0.05)) == "http://page.example/ took longer than 0.05 s"
+    assert await problem(between, Limits(total=0.05)) == "http://page.example/ took longer than 0.05 s"
 
 
 async def test_a_cancelled_fetch_closes_its_connection() -> None:
