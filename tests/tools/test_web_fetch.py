@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from assent.approval import Grant, InfoDetails, Mode
+from assent.commands import Answer
 from assent.files.workspace import Workspace
 from assent.front.question import question_lines
 from assent.front.style import Style
@@ -15,12 +16,15 @@ from assent.policy.rules import BadRule, Rule, parse_allowed
 from assent.policy.verdict import Verdict
 from assent.scheduler.approvals import make_approval
 from assent.scheduler.call import AwaitingApproval
+from assent.scheduler.scheduler import Scheduler
 from assent.scheduler.steps import make_action
 from assent.tools.base import InvalidParams, ToolFailed, ToolResult
 from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
 from assent.tools.web_fetch import WebFetchTool
 from assent.tools.web_fetch_call import MODEL_CHARACTERS
 from support.desk import Desk
+from support.doubles import ListJournal
 from support.fake_web import FakeWeb, page, sends_to
 from tools.toolkit import PERMIT, Heard
 
@@ -138,7 +142,7 @@ async def test_a_host_can_be_allowed_for_a_run_and_covers_only_itself_and_below(
     assert (await judged("https://example.org.evil.net/", rule)).ruling == "ask"
     assert (await judged(DOCS, rule, Rule("deny", domain="=docs.example.org"), mode="yolo")).ruling == "deny"
     assert (await judged(DOCS)).ruling == "ask"
-    assert (await judged(DOCS, mode="plan")).ruling == "deny"
+    assert (await judged(DOCS, mode="plan")).ruling == "ask", "it only reads"
 
 
 @pytest.mark.parametrize("text", ["web_fetch(com)", "web_fetch(https://example.org)", "web_fetch(a b.c)"])
@@ -167,6 +171,27 @@ async def test_an_address_that_may_carry_data_is_asked_about_even_on_an_allowed_
     assert (await judged(DOCS, grants=(grant,))).ruling == "allow"
     for verdict in (await judged(carrying, grants=(grant,)), await judged(carrying, Rule("allow", "web_fetch"))):
         assert (verdict.ruling, "may carry coded data" in verdict.reason) == ("ask", True)
+
+
+@pytest.mark.spec("J4")
+async def test_always_for_a_host_lets_the_next_page_of_it_through_and_no_other_host() -> None:
+    async with FakeWeb(page("hello")) as fake:
+        journal, desk = ListJournal(), Desk()
+        scheduler = Scheduler("s", Registry([WebFetchTool(fake.web)]), Policy(), journal)
+        first = scheduler.schedule(desk.call("web_fetch", prompt="http://docs.example.org/a"))
+        await desk.settle()
+        (waiting,) = scheduler.waiting()
+        assert waiting.approval.scopes[0].reach == "Requests to docs.example.org by web_fetch, for this session."
+        assert fake.looked_up == []
+        await scheduler.answer(Answer(waiting.request.call_id, "proceed_always", waiting.approval.digest))
+        results = await first.results()
+        results += await scheduler.schedule(desk.call("web_fetch", prompt="http://docs.example.org/b")).results()
+        scheduler.schedule(desk.call("web_fetch", prompt="http://other.example.org/"))
+        await desk.settle()
+        assert [type(call).__name__ for call in results] == ["Success", "Success"]
+        assert len(scheduler.waiting()) == 1
+        assert fake.looked_up == ["docs.example.org"] * 2
+        await scheduler.park()
 
 
 # --- results ---

@@ -105,6 +105,8 @@ class Policy:
         match self.mode, action.details:
             case _, None:
                 return Verdict("allow", "tool", "it only reads inside the workspace")
+            case "plan", InfoDetails():
+                return None  # it only reads, so it is asked as ever
             case "plan", _:
                 return read_only()
             case "yolo", _:
