@@ -8,12 +8,15 @@ import pytest
 
 from assent.events import CallStarted
 from assent.files.workspace import Workspace
+from assent.parts import SearchAnswer
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.call import Failed
 from assent.scheduler.scheduler import Scheduler
+from assent.tools.base import AnyTool
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.web_search import WebSearchTool
 from assent.web.fetch import Web
 from support.desk import Desk
 from support.doubles import ListJournal
@@ -29,6 +32,7 @@ ARGS: dict[str, dict[str, object]] = {
     "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
     "run_shell_command": {"command": "touch new.txt"},
     "web_fetch": {"prompt": "Read https://example.org/ for me."},
+    "web_search": {"query": "x"},
 }
 
 
@@ -47,6 +51,13 @@ class NoWay:
         self.asked.append((address, port))
         raise ConnectionRefusedError
 
+    async def search(self, query: str) -> SearchAnswer:
+        self.asked.append(query)
+        return SearchAnswer("")
+
+    def tools(self, folder: Path) -> list[AnyTool]:
+        return [*builtin_tools(Workspace([str(folder)], str(folder)), web=self.web), WebSearchTool(self.search)]
+
 
 def tree(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -56,7 +67,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     network = NoWay()
-    tools = builtin_tools(Workspace([str(tmp_path)], str(tmp_path)), web=network.web)
+    tools = network.tools(tmp_path)
     assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
     journal = ListJournal()
     policy = Policy([Rule("deny")], "yolo", roots=(str(tmp_path),))
@@ -75,15 +86,13 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
     (tmp_path / "a.txt").write_text("a")
     journal = ListJournal()
     network = NoWay()
-    registry = Registry(builtin_tools(Workspace([str(tmp_path)], str(tmp_path)), web=network.web))
+    registry = Registry(network.tools(tmp_path))
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
     desk = Desk()
-    changing = [
-        desk.call(name, args=ARGS[name]) for name in ("write_file", "replace", "run_shell_command", "web_fetch")
-    ]
-    results = await scheduler.schedule(changing).results()
-    assert [type(call) for call in results] == [Failed] * 4
+    changing = ("write_file", "replace", "run_shell_command", "web_fetch", "web_search")
+    results = await scheduler.schedule([desk.call(name, args=ARGS[name]) for name in changing]).results()
+    assert [type(call) for call in results] == [Failed] * 5
     assert tree(tmp_path) == before
     assert network.asked == []
 

@@ -20,6 +20,7 @@ from assent.front.lookup import NotFound, find_by_start, find_session
 from assent.front.replay import Replay
 from assent.front.rules import collect_rules, trust_store
 from assent.front.send import me, send_and_wait
+from assent.front.tools import every_tool
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -30,7 +31,6 @@ from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
-from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
@@ -80,7 +80,7 @@ async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
 
 def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
     workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
-    registry = Registry(builtin_tools(workspace))
+    registry = Registry(every_tool(workspace))
     rules = collect_rules(os.environ, folder, registry.names())
     grants = state.grants.values() if state is not None else ()
     uses = state.grant_uses if state is not None else None

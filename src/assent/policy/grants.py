@@ -51,6 +51,8 @@ def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
             return tuple(_for_command(command, directory, action.tool, call_id))
         case EditDetails(path=path, protected=""):
             return _for_file(path, action.tool, call_id)
+        case InfoDetails(urls=(), warnings=()) if not action.paths:  # neither a host nor a file to name: a search
+            return (whole_tool(action, call_id),)
         case InfoDetails(urls=urls, warnings=()):
             return _for_urls(urls, action.tool, call_id)
         case McpDetails(server=server, tool=name):
