@@ -1,18 +1,23 @@
 """One door: no effect without the gate, and no process, socket or file write outside the rooms meant for them."""
 
 import ast
+import socket
 from pathlib import Path
 
 import pytest
 
 from assent.events import CallStarted
 from assent.files.workspace import Workspace
+from assent.parts import SearchAnswer
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.call import Failed
 from assent.scheduler.scheduler import Scheduler
+from assent.tools.base import AnyTool
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.web_search import WebSearchTool
+from assent.web.fetch import Web
 from support.desk import Desk
 from support.doubles import ListJournal
 
@@ -26,7 +31,32 @@ ARGS: dict[str, dict[str, object]] = {
     "write_file": {"file_path": "new.txt", "content": "x"},
     "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
     "run_shell_command": {"command": "touch new.txt"},
+    "web_fetch": {"prompt": "Read https://example.org/ for me."},
+    "web_search": {"query": "x"},
 }
+
+
+class NoWay:
+    """A network that nobody may touch; remembers who tried."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+        self.web = Web(self._resolve, self._dial)
+
+    async def _resolve(self, host: str) -> list[str]:
+        self.asked.append(host)
+        return ["93.184.216.34"]
+
+    async def _dial(self, address: str, port: int) -> socket.socket:
+        self.asked.append((address, port))
+        raise ConnectionRefusedError
+
+    async def search(self, query: str) -> SearchAnswer:
+        self.asked.append(query)
+        return SearchAnswer("")
+
+    def tools(self, folder: Path) -> list[AnyTool]:
+        return [*builtin_tools(Workspace([str(folder)], str(folder)), web=self.web), WebSearchTool(self.search)]
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -36,7 +66,8 @@ def tree(folder: Path) -> dict[str, bytes]:
 @pytest.mark.spec("I2")
 async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
-    tools = builtin_tools(Workspace([str(tmp_path)], str(tmp_path)))
+    network = NoWay()
+    tools = network.tools(tmp_path)
     assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
     journal = ListJournal()
     policy = Policy([Rule("deny")], "yolo", roots=(str(tmp_path),))
@@ -47,26 +78,29 @@ async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: P
     assert [type(call) for call in results] == [Failed] * len(ARGS)
     assert not any(isinstance(event, CallStarted) for event in journal.events)
     assert tree(tmp_path) == before
+    assert network.asked == [], "not even a name was looked up"
 
 
 @pytest.mark.spec("I2")
 async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     journal = ListJournal()
-    registry = Registry(builtin_tools(Workspace([str(tmp_path)], str(tmp_path))))
+    network = NoWay()
+    registry = Registry(network.tools(tmp_path))
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
     desk = Desk()
-    changing = [desk.call(name, args=ARGS[name]) for name in ("write_file", "replace", "run_shell_command")]
-    results = await scheduler.schedule(changing).results()
-    assert [type(call) for call in results] == [Failed] * 3
+    changing = ("write_file", "replace", "run_shell_command", "web_fetch", "web_search")
+    results = await scheduler.schedule([desk.call(name, args=ARGS[name]) for name in changing]).results()
+    assert [type(call) for call in results] == [Failed] * 5
     assert tree(tmp_path) == before
+    assert network.asked == []
 
 
 # --- rooms ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models"}
+MAY_DIAL = {"models/http.py", "web/dial.py"}
 MAY_WRITE = {"files", "session", "process", "policy/trust.py", "failpoints.py", "front/tour"}
 
 
@@ -107,8 +141,10 @@ def test_only_the_process_room_starts_programs():
     assert outside(spawning, MAY_SPAWN) == {}
 
 
-def test_only_the_models_dial():
-    assert outside({"socket.create_connection", "asyncio.open_connection", "http.client"}, MAY_DIAL) == {}
+def test_only_two_modules_dial():
+    """The models' client, and the one that dials what was judged."""
+    dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket"}
+    assert outside(dialling, MAY_DIAL) == {}
 
 
 def writes(path: Path) -> set[str]:

@@ -51,6 +51,9 @@ class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True)
 
     prompt: str
     urls: tuple[str, ...] = ()
+    """In their one spelling, exactly as they are asked."""
+    warnings: tuple[str, ...] = ()
+    """What a person should look at, even where a rule or a grant covers the host."""
 
 
 class McpDetails(Struct, frozen=True, gc=False, tag="mcp"):

@@ -70,6 +70,20 @@ class Declaration(Struct, frozen=True, gc=False):
     schema: JsonObject
 
 
+class Source(Struct, frozen=True, gc=False):
+    """A page that an answer is drawn from."""
+
+    title: str
+    url: str
+
+
+class SearchAnswer(Struct, frozen=True, gc=False):
+    """What a search of the web found; numbers in square brackets in the text point to the sources, from 1."""
+
+    text: str
+    sources: tuple[Source, ...] = ()
+
+
 class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens, as the provider counted them."""
 

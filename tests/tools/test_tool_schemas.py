@@ -204,5 +204,16 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "required": ["command"],
                 "additionalProperties": False,
             },
+            "web_fetch": {
+                "type": "object",
+                "properties": {
+                    "prompt": {
+                        "description": "The addresses to fetch (at most 20, each beginning with http:// or https:// and with blanks around it), and what you want from them, in a sentence for the user.",
+                        "type": "string",
+                    }
+                },
+                "required": ["prompt"],
+                "additionalProperties": False,
+            },
         }
     )

@@ -146,11 +146,9 @@ def _told(sent: Sent, session: str) -> int:
     match sent.state:
         case "taken":
             sys.stdout.write("Answered.\n")
-        case "recorded":
-            sys.stdout.write(f"Recorded. It takes effect when the session goes on: assent --resume {session}\n")
-        case "busy":
-            sys.stdout.write("Recorded, but the session is busy; it will take the answer when it can.\n")
         case "refused":
             complain(f"the answer was not taken: {sent.problem}")
             return exits.ERROR
+        case _:
+            sys.stdout.write(sent.waits(session) + "\n")
     return exits.OK

@@ -27,7 +27,7 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
     for warning in hidden_characters(call.approval.details):
-        yield style.red(f"  ! {warning}")
+        yield style.red(f"  ! {safe(warning, 'label')}")
     yield style.dim(f"  asked because: {safe(call.approval.why)}")
 
 
@@ -68,8 +68,10 @@ def question_title(details: Details) -> str:
             return f"Change {safe(path, 'label')}"
         case ExecDetails(risk=risk):
             return f"Run a command (risk: {risk})"
-        case InfoDetails():
+        case InfoDetails(urls=()):
             return "Ask the outside world"
+        case InfoDetails():
+            return "Fetch from the web"
         case McpDetails(server=server, tool=tool):
             return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
 
@@ -87,9 +89,16 @@ def _body(details: Details, style: Style) -> Iterator[str]:
             yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
-            yield from (style.cyan(safe(url)) for url in urls)
+            yield from (style.cyan(line) for url in urls for line in _url_lines(url))
         case McpDetails(args=args):
             yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
+
+
+def _url_lines(url: str) -> list[str]:
+    """The whole address and, where that differs, what it says in plain letters."""
+    from assent.web.urls import preview
+
+    return preview(url).shown.splitlines()
 
 
 def _diff_line(line: str, style: Style) -> str:
@@ -108,8 +117,8 @@ def hidden_characters(details: Details) -> tuple[str, ...]:
     match details:
         case EditDetails(diff=text) | ExecDetails(command=text):
             return make_safe(text, "prompt").suspicious
-        case InfoDetails(urls=urls):
-            return make_safe(" ".join(urls), "prompt").suspicious
+        case InfoDetails(prompt=prompt, urls=urls, warnings=warnings):
+            return (*warnings, *make_safe(" ".join((prompt, *urls)), "prompt").suspicious)
         case McpDetails(args=args):
             return make_safe(msgspec.json.encode(args).decode(), "prompt").suspicious
 

@@ -11,6 +11,8 @@ from assent.config import data_folder, settings_file
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
+SOMETIMES = ("web_search",)
+"""Tools that only some models bring; a rule may name them anywhere."""
 ADMIN_FILE = Path("/etc/assent/policy.toml")
 
 
@@ -31,7 +33,7 @@ def collect_rules(
 ) -> tuple[Rule, ...]:
     """Raises BadRule for a file that cannot be used as it is."""
     workspace, own = workspace_policy_file(folder), policy_file(env)
-    known, given = tuple(known_tools), tuple(given)
+    known, given = (*known_tools, *SOMETIMES), tuple(given)
     for rule in given:
         if rule.tool not in known:
             check_tool(rule.tool, "--allowed-tools", known)

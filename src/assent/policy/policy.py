@@ -105,6 +105,8 @@ class Policy:
         match self.mode, action.details:
             case _, None:
                 return Verdict("allow", "tool", "it only reads inside the workspace")
+            case "plan", InfoDetails():
+                return None  # it only reads, so it is asked as ever
             case "plan", _:
                 return read_only()
             case "yolo", _:
@@ -115,6 +117,8 @@ class Policy:
                 return None
 
     def _by_permission(self, action: Action, matching: list[Rule]) -> Verdict | None:
+        if isinstance(action.details, InfoDetails) and action.details.warnings:
+            return None  # an address can carry data away also to a host that is allowed
         rule = first(matching, "allow")
         if rule is not None:
             return by_rule(rule)
@@ -128,6 +132,8 @@ def _ask(action: Action) -> Verdict:
             reason = f"it is a protected file: {protected}"
         case EditDetails():
             reason = "changes to files are asked in this mode"
+        case InfoDetails(warnings=[warning, *_]):
+            reason = f"look at the address: {warning}"
         case InfoDetails():
             reason = "requests to the outside are asked in this mode"
         case McpDetails(server=server):

@@ -1,5 +1,7 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
+from typing import TYPE_CHECKING
+
 from assent.files.workspace import Workspace
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
@@ -9,7 +11,11 @@ from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.replace import ReplaceTool
 from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
+from assent.tools.web_fetch import WebFetchTool
 from assent.tools.write_file import WriteFileTool
+
+if TYPE_CHECKING:
+    from assent.web.fetch import Web
 
 
 def builtin_tools(
@@ -18,8 +24,9 @@ def builtin_tools(
     idle_timeout: float | None = IDLE_TIMEOUT,
     total_timeout: float | None = None,
     terminal: tuple[int, int] | None = TERMINAL,
+    web: "Web | None" = None,
 ) -> list[AnyTool]:
-    """The options are those of shell commands. Where nobody watches, `terminal=None` is a plain pipe, and faster."""
+    """The times are those of shell commands. Where nobody watches, `terminal=None` is a plain pipe, and faster."""
     files = Files(workspace)
     shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal)
     return [
@@ -30,4 +37,5 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
+        WebFetchTool(web),
     ]

@@ -22,6 +22,7 @@ from assent.front.lookup import NotFound, find_session
 from assent.front.rules import collect_rules
 from assent.front.send import me
 from assent.front.style import Style
+from assent.front.tools import session_tools
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
@@ -30,7 +31,6 @@ from assent.scheduler.call import Executing, Validating
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
-from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
@@ -103,7 +103,7 @@ def _fallback(settings: Settings) -> Callable[[], Model] | None:
 
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
     workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
-    registry = Registry(builtin_tools(workspace))
+    registry = Registry(session_tools(workspace, model))
     options = Options(
         rules=collect_rules(os.environ, folder, registry.names(), request.rules),
         attended=request.asking != "refuse",
