@@ -105,6 +105,8 @@ class Policy:
         match self.mode, action.details:
             case _, None:
                 return Verdict("allow", "tool", "it only reads inside the workspace")
+            case "plan", McpDetails(read_only=True, unseen=""):
+                return None
             case "plan", _:
                 return read_only()
             case "yolo", _:
@@ -115,6 +117,8 @@ class Policy:
                 return None
 
     def _by_permission(self, action: Action, matching: list[Rule]) -> Verdict | None:
+        if isinstance(action.details, McpDetails) and action.details.unseen:
+            return None
         rule = first(matching, "allow")
         if rule is not None:
             return by_rule(rule)
@@ -130,6 +134,8 @@ def _ask(action: Action) -> Verdict:
             reason = "changes to files are asked in this mode"
         case InfoDetails():
             reason = "requests to the outside are asked in this mode"
+        case McpDetails(unseen=unseen) if unseen:
+            reason = unseen
         case McpDetails(server=server):
             reason = f"the server {server} is not trusted by any rule"
         case _:

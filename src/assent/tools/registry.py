@@ -26,6 +26,13 @@ class Registry:
         self._tools[tool.name] = tool
         self._declarations = None
 
+    def replace_server(self, server: str, tools: Iterable[AnyTool]) -> None:
+        """Puts these in place of all tools of one MCP server; the next request to the model carries them."""
+        self._tools = {name: tool for name, tool in self._tools.items() if tool.server != server}
+        self._declarations = None
+        for tool in tools:
+            self.add(tool)
+
     def get(self, name: str) -> AnyTool | None:
         return self._tools.get(name)
 
