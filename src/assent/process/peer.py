@@ -99,6 +99,13 @@ class Peer:
         """The beginning and the end of what it wrote to its standard error."""
         return self._errors.excerpt().text()
 
+    async def gone(self, patience: float) -> bool:
+        """Whether it ends within so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._exited.wait()
+        return self._exited.is_set()
+
     def status(self) -> int | None:
         """How it ended: the exit code, or minus the signal; None while it runs."""
         return self._process.poll()
@@ -138,9 +145,7 @@ class Peer:
     async def _close(self, patience: float, grace: float) -> None:
         self._writing.abort()
         swallowing = asyncio.create_task(self._swallow())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                await self._exited.wait()
+        await self.gone(patience)
         await end_family(self._family, self.pid, grace, asyncio.Event())
         swallowing.cancel()
         self._notice.close()
