@@ -66,8 +66,8 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
 # --- rooms ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models"}
-MAY_WRITE = {"files", "session", "process", "policy/trust.py", "failpoints.py", "front/tour"}
+MAY_DIAL = {"models", "mcp/transport.py"}
+MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour"}
 
 
 def modules() -> list[Path]:
@@ -103,12 +103,18 @@ def outside(names: set[str], rooms: set[str]) -> dict[str, set[str]]:
 
 def test_only_the_process_room_starts_programs():
     spawning = {"subprocess", "os.execv", "os.execve", "os.system", "os.fork", "os.posix_spawn", "pty"}
-    spawning |= {"asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"}
+    spawning |= {
+        "asyncio.create_subprocess_exec",
+        "asyncio.create_subprocess_shell",
+        "anyio.open_process",
+        "mcp.client.stdio",
+    }
     assert outside(spawning, MAY_SPAWN) == {}
 
 
-def test_only_the_models_dial():
-    assert outside({"socket.create_connection", "asyncio.open_connection", "http.client"}, MAY_DIAL) == {}
+def test_only_the_models_and_the_way_to_mcp_servers_dial():
+    dialling = {"socket.create_connection", "asyncio.open_connection", "http.client", "httpx2"}
+    assert outside(dialling | {"mcp.client.streamable_http", "mcp.client.sse"}, MAY_DIAL) == {}
 
 
 def writes(path: Path) -> set[str]:

@@ -68,7 +68,7 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
         case "environment":
             return said(json.dumps(dict(os.environ)))
         case "child":
-            return said(str(subprocess.Popen(["sleep", "600"], start_new_session=True).pid))
+            return said(str(leave_a_child()))
         case "change":
             (FOLDER / "tools.json").write_text(json.dumps([*tools(), {"name": "new", "inputSchema": {}}]))
             await bus.publish(ToolsListChanged())
@@ -78,6 +78,10 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
         case _:
             return said(str((params.arguments or {}).get("text", params.name)))
     raise AssertionError
+
+
+def leave_a_child() -> int:
+    return subprocess.Popen(["sleep", "600"], start_new_session=True).pid
 
 
 def said(text: str) -> types.CallToolResult:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ class Shop:
 
 
 @asynccontextmanager
-async def open_shop(folder: Path, *servers: McpServer, env: Mapping[str, str] | None = None) -> AsyncIterator[Shop]:
+async def open_shop(folder: Path, *servers: McpServer, env: Mapping[str, str] | None = None) -> AsyncGenerator[Shop]:
     shop = Shop(folder, *servers, env=env)
     shop.manager.start()
     try:

@@ -13,12 +13,12 @@ import msgspec
 from assent import exits
 from assent.approval import ExecDetails, Mode
 from assent.commands import RevokeGrant
-from assent.config import data_folder
+from assent.config import data_folder, load_settings
 from assent.events import CallScheduled, Envelope
-from assent.files.workspace import Workspace
 from assent.front.lookup import NotFound, find_by_start, find_session
-from assent.front.rules import collect_rules, trust_store
+from assent.front.rules import trust_store
 from assent.front.send import me, send_and_wait
+from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -30,7 +30,6 @@ from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
-from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
@@ -59,8 +58,9 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
             return list(await _replayed(args, log))
 
 
-def _registry(folder: str) -> Registry:
-    return Registry(builtin_tools(Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])))
+def _workshop(folder: str) -> Workshop:
+    """Without its servers: nothing is started to explain a rule."""
+    return open_workshop(os.environ, folder, load_settings(os.environ))
 
 
 async def _policy(args: argparse.Namespace, log: SessionLog) -> Policy:
@@ -74,7 +74,7 @@ async def _policy(args: argparse.Namespace, log: SessionLog) -> Policy:
 
 
 def _policy_for(folder: str, mode: Mode, state: SessionState | None) -> Policy:
-    rules = collect_rules(os.environ, folder, _registry(folder).names())
+    rules = _workshop(folder).rules()
     grants = state.grants.values() if state is not None else ()
     return Policy(rules, mode, grants, roots=(folder,), uses=state.grant_uses if state is not None else None)
 
@@ -125,7 +125,7 @@ def _explained_command(command: str, policy: Policy) -> Iterator[str]:
 
 
 async def _explained_call(tool: str, args: JsonObject, policy: Policy) -> list[str]:
-    registry = _registry(os.path.realpath(os.getcwd()))
+    registry = _workshop(os.path.realpath(os.getcwd())).registry
     found = registry.get(tool)
     if found is None:
         raise NotFound(registry.not_found(tool))
@@ -160,7 +160,7 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> Iterator[str]:
     envelopes = await log.read(session)
     state = fold(session, envelopes)
     policy = _policy_for(state.folder, state.mode, None)
-    registry = _registry(state.folder)
+    registry = _workshop(state.folder).registry
     then = _decisions(envelopes)
     lines = [await _replay(call, then, policy, registry) for call in state.calls.values()]
     changed = sum(line.startswith("!") for line in lines)

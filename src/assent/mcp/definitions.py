@@ -5,7 +5,8 @@ Two tools that come to one name are both refused: nobody should have to guess wh
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
@@ -58,22 +59,26 @@ def model_name(server: str, tool: str) -> str:
     return f"{name[: NAME_LIMIT - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
 
 
-def define(server: str, offers: Iterable[Offer]) -> tuple[list[Definition], list[Refusal]]:
-    offered = list(offers)
-    names = [model_name(server, offer.tool).lower() for offer in offered]
-    found: list[Definition] = []
-    refused: list[Refusal] = []
-    for number, (offer, name) in enumerate(zip(offered, names, strict=True)):
-        problem = "it is one too many" if number >= TOOLS_LIMIT else ""
-        problem = problem or ("two tools would have its name" if names.count(name) > 1 else "")
-        taken = _define(server, offer) if not problem else Refusal(offer.tool, problem)
-        (found if isinstance(taken, Definition) else refused).append(taken)  # pyright: ignore
-    return found, refused
+def define(server: str, offers: Sequence[Offer]) -> tuple[list[Definition], list[Refusal]]:
+    looked_at = offers[:TOOLS_LIMIT]
+    counts = Counter(_folded(server, offer) for offer in looked_at)
+    taken = [_define(server, offer, alone=counts[_folded(server, offer)] == 1) for offer in looked_at]
+    refused = [one for one in taken if isinstance(one, Refusal)]
+    if len(offers) > TOOLS_LIMIT:
+        refused.append(Refusal(f"{len(offers) - TOOLS_LIMIT} others", f"a server may have {TOOLS_LIMIT} tools"))
+    return [one for one in taken if isinstance(one, Definition)], refused
 
 
-def _define(server: str, offer: Offer) -> Definition | Refusal:
+def _folded(server: str, offer: Offer) -> str:
+    """Names that differ only in case would look alike to a person."""
+    return model_name(server, offer.tool).lower()
+
+
+def _define(server: str, offer: Offer, *, alone: bool) -> Definition | Refusal:
     if not offer.tool.strip():
         return Refusal(offer.tool, "it has no name")
+    if not alone:
+        return Refusal(offer.tool, "two tools would have its name")
     try:
         schema = clean_schema(offer.schema)
     except BadSchema as error:

@@ -126,7 +126,8 @@ class Keeper:
                     self._link = link = await stack.enter_async_context(connecting)
                     await self._discover(link)
                 ready = loop.time()
-                self._turned.set()
+                if not self._lost:
+                    self._turned.set()
                 self._settled.set()
                 await self._until_lost(link)
             reason = self._lost
@@ -150,7 +151,7 @@ class Keeper:
     async def _discover(self, link: "Link") -> None:
         self.offers = await link.offers()
         wanted = [offer for offer in self.offers.tools if self.server.wants(offer.tool)]
-        found, refused = define(self.server.name, wanted)
+        found, refused = await asyncio.to_thread(define, self.server.name, wanted)  # hostile schemas take their time
         self._pins.look(found)
         self._definitions = {definition.tool: definition for definition in found}
         self._registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
@@ -181,7 +182,10 @@ class Keeper:
         self._stirred.set()
 
     def lost(self, reason: str) -> None:
+        """From now on calls wait for the next connection."""
         self._lost = self._lost or reason
+        self._link = None
+        self._turned.clear()
         self._stirred.set()
 
     def heard(self, line: str) -> None:
@@ -206,8 +210,8 @@ class Keeper:
     def unseen(self, definition: Definition) -> str:
         return self._pins.unseen(definition)
 
-    def accept(self, *definitions: Definition) -> None:
-        self._pins.accept(*definitions)
+    def accept(self, *definition: Definition) -> None:
+        self._pins.accept(*definition)
 
     async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult:
         return await (await self.link()).call(tool, args, progress)

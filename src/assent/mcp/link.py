@@ -7,7 +7,7 @@ checked: they are the server's own words about the server's own answer, and a re
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
 
@@ -37,7 +37,7 @@ for _name in ("mcp", "client"):
 
 
 @asynccontextmanager
-async def connect(server: McpServer, folder: str, env: Mapping[str, str], ears: Ears) -> AsyncIterator["Link"]:
+async def connect(server: McpServer, folder: str, env: Mapping[str, str], ears: Ears) -> AsyncGenerator["Link"]:
     """Raises NotConnected, or what the SDK raises; `why` turns that into words."""
 
     async def on_message(message: IncomingMessage) -> None:
@@ -78,8 +78,10 @@ async def _listen(client: Client, ears: Ears) -> None:
     with contextlib.suppress(MCPError, ListenNotSupportedError, TimeoutError):
         while True:
             with contextlib.suppress(SubscriptionLost):
-                wanted = {"tools_list_changed": True, "prompts_list_changed": True, "resources_list_changed": True}
-                async with client.listen(**wanted) as events:
+                everything = client.listen(
+                    tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+                )
+                async with everything as events:
                     async for _ in events:
                         ears.changed()
                 return
@@ -125,11 +127,11 @@ class Link:
 
     # --- what it does ---
 
-    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult:
+    async def call(self, tool: str, args: JsonObject, tell: Callable[[str], None]) -> ToolResult:
         """Cancelling this tells the server. Raises ToolFailed."""
 
-        async def on_progress(done: float, total: float | None, message: str | None) -> None:
-            progress(progress_line(done, total, message))
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            tell(progress_line(progress, total, message))
 
         request = sdk.CallToolRequest(params=sdk.CallToolRequestParams(name=tool, arguments=args))
         sent = self._client.session.send_request(request, _CallAnswer, self._server.entry.timeout, None, on_progress)
@@ -218,5 +220,3 @@ def why(error: BaseException, server: McpServer) -> str:
 
 def _first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), "")
-
-

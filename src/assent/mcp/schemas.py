@@ -3,8 +3,10 @@
 The schema is hostile: its regular expressions are not run, its references stay inside it, and a check has a budget.
 """
 
+import importlib
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -14,8 +16,9 @@ from assent.screen import make_safe
 
 SIZE_LIMIT = 100_000
 DEPTH_LIMIT = 40
-BUDGET = 200_000
+BUDGET = 50_000
 """Keywords looked at in one check; a schema that multiplies itself ends here."""
+_left: ContextVar[list[int]] = ContextVar("left")
 _PROSE = frozenset(("description", "title", "$comment"))
 
 
@@ -65,31 +68,31 @@ def _plain(text: str) -> str:
 
 
 def _try_out(schema: JsonObject) -> None:
-    from jsonschema import SchemaError
-    from jsonschema.validators import Draft202012Validator
-
+    jsonschema = _jsonschema()
     try:
-        Draft202012Validator.check_schema(schema)
+        jsonschema.Draft202012Validator.check_schema(schema)
         problem_of({}, schema)
-    except SchemaError as error:
-        raise BadSchema(f"its schema is none: {make_safe(error.message, 'label').text}") from error
+    except jsonschema.SchemaError as error:
+        raise BadSchema(f"its schema is none: {make_safe(str(error.message), 'label').text}") from error
 
 
 def problem_of(args: JsonObject, schema: JsonObject) -> str:
     """What is wrong with the arguments, for the model; empty when nothing is. Raises BadSchema."""
-    from jsonschema.exceptions import best_match
-    from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     try:
-        errors = _validator()(schema, registry=Registry()).iter_errors(args)
-        error = best_match(errors)
+        error = _jsonschema().exceptions.best_match(_Check.made().of(schema).iter_errors(args))
     except (RecursionError, _Spent, Unresolvable) as failure:
         raise BadSchema("its schema cannot be checked: it refers to itself or to nothing") from failure
     if error is None:
         return ""
     where = ".".join(str(step) for step in error.absolute_path)
-    return f"{where}: {error.message}" if where else error.message
+    return f"{where}: {error.message}" if where else str(error.message)
+
+
+def _jsonschema() -> Any:
+    """Slow to import, and without types of its own."""
+    return importlib.import_module("jsonschema")
 
 
 class _Spent(Exception):
@@ -97,37 +100,38 @@ class _Spent(Exception):
 
 
 _Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
+_SKIPPED = frozenset(("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems"))
 
 
-@lru_cache(maxsize=1)
-def _validator() -> Any:
-    """jsonschema's, without regular expressions, counting what it does."""
-    from jsonschema import validators
+class _Check:
+    """jsonschema's validator without regular expressions, counting what it does."""
 
-    base: Any = validators.Draft202012Validator
-    left = [0]
+    def __init__(self) -> None:
+        base = _jsonschema().Draft202012Validator
+        keywords = {name: _counted(check) for name, check in base.VALIDATORS.items() if name not in _SKIPPED}
+        self._validator = _jsonschema().validators.extend(base, keywords | dict.fromkeys(_SKIPPED, _anything))
 
-    def counted(keyword: _Keyword) -> _Keyword:
-        def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            left[0] -= 1
-            if left[0] < 0:
-                raise _Spent
-            if "patternProperties" in schema and value is schema.get("additionalProperties"):
-                return
-            yield from keyword(validator, value, instance, schema) or ()
+    @classmethod
+    @cache
+    def made(cls) -> "_Check":
+        return cls()
 
-        return check
+    def of(self, schema: JsonObject) -> Any:
+        _left.set([BUDGET])
+        return self._validator(schema, registry=importlib.import_module("referencing").Registry())
 
-    skipped = {"pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems"}
-    keywords = {name: counted(check) for name, check in base.VALIDATORS.items() if name not in skipped}
-    keywords |= {name: _anything for name in skipped}
-    made: Any = validators.extend(base, keywords)
 
-    def make(schema: JsonObject, registry: Any) -> Any:
-        left[0] = BUDGET
-        return made(schema, registry=registry)
+def _counted(keyword: _Keyword) -> _Keyword:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        budget = _left.get()
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise _Spent
+        if "patternProperties" in schema and value is schema.get("additionalProperties"):
+            return  # it would have to run the patterns
+        yield from keyword(validator, value, instance, schema) or ()
 
-    return make
+    return check
 
 
 def _anything(_: Any, __: Any, ___: Any, ____: Any) -> None:

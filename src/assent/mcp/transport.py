@@ -6,7 +6,7 @@ with all descendants when the connection closes. What comes in is bounded, whoev
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
@@ -44,7 +44,7 @@ def open_transport(
 @asynccontextmanager
 async def _program(
     server: McpServer, folder: str, env: Mapping[str, str], ears: Ears
-) -> AsyncIterator[TransportStreams]:
+) -> AsyncGenerator[TransportStreams]:
     peer = await _start(server, folder, env)
     try:
         async with _lines(peer, ears) as streams:
@@ -63,7 +63,7 @@ async def _start(server: McpServer, folder: str, env: Mapping[str, str]) -> Peer
 
 
 def working_folder(server: McpServer, folder: str, env: Mapping[str, str]) -> str:
-    """A server of the user's starts at home, where no file of a foreign folder can get in its way; `.` is the folder."""
+    """A server of the user's starts at home, where no file of a foreign folder gets in its way; `.` is the folder."""
     if server.entry.cwd or server.tier == "workspace":
         return os.path.normpath(os.path.join(folder, os.path.expanduser(server.entry.cwd)))
     home = env.get("HOME", "")
@@ -83,7 +83,7 @@ async def _ending(peer: Peer, otherwise: str) -> str:
 
 
 @asynccontextmanager
-async def _lines(peer: Peer, ears: Ears) -> AsyncIterator[TransportStreams]:
+async def _lines(peer: Peer, ears: Ears) -> AsyncGenerator[TransportStreams]:
     incoming, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     async with incoming, from_server, to_server, outgoing, anyio.create_task_group() as group:
@@ -135,7 +135,7 @@ async def _write(peer: Peer, outgoing: Outgoing, ears: Ears) -> None:
 
 
 @asynccontextmanager
-async def _http(server: McpServer, env: Mapping[str, str], ears: Ears) -> AsyncIterator[TransportStreams]:
+async def _http(server: McpServer, env: Mapping[str, str], ears: Ears) -> AsyncGenerator[TransportStreams]:
     """No redirect leaves the configured origin (the SDK sees to that), so neither do the headers."""
     entry = server.entry
     refused: list[int] = []

@@ -143,7 +143,8 @@ class Peer:
             raise
 
     async def _close(self, patience: float, grace: float) -> None:
-        self._writing.abort()
+        if not self._writing.is_closing():  # it closes by itself when the program has gone
+            self._writing.abort()
         swallowing = asyncio.create_task(self._swallow())
         await self.gone(patience)
         await end_family(self._family, self.pid, grace, asyncio.Event())
