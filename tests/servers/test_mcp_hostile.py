@@ -1,6 +1,5 @@
 """Servers that lie, change, crash, babble or say nothing: none of it hurts, and all of it is told."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from assent.mcp.definitions import Offer, define, model_name
 from assent.mcp.schemas import BadSchema, clean_schema, problem_of
 from assent.tools.base import ToolFailed
 from assent.tools.builtin import builtin_tools
-from support.servers import RAW, noted, offer, open_shop, program
+from support.servers import RAW, Shop, noted, offer, open_shop, program
 
 OBJECT = {"type": "object"}
 
@@ -65,8 +64,6 @@ async def test_others_need_not_wait_for_a_slow_server(tmp_path: Path):
     slow.mkdir()
     quick.mkdir()
     servers = program(RAW, slow, "mute", name="slow"), program(RAW, quick, name="quick")
-    from support.servers import Shop
-
     shop = Shop(tmp_path, *servers)
     shop.manager.start()
     try:
@@ -101,14 +98,16 @@ async def test_noise_without_end_ends_the_connection(tmp_path: Path, how: str, r
 
 
 @pytest.mark.spec("E5")
-async def test_a_flood_of_messages_is_slowed_and_the_last_lines_kept(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path, "flood")) as shop:
-        running = asyncio.create_task(call(shop, "mcp_srv_again"))
-        async with asyncio.timeout(5):
-            while not shop.manager.log("srv"):  # noqa: ASYNC110 (a log that others write)
-                await asyncio.sleep(0)
-        assert len(shop.manager.log("srv")) <= 200
-        running.cancel()
+async def test_a_flood_of_messages_is_slowed_and_does_not_keep_others_waiting(tmp_path: Path):
+    loud, quiet = tmp_path / "loud", tmp_path / "quiet"
+    loud.mkdir()
+    quiet.mkdir()
+    servers = program(RAW, loud, "flood", name="loud"), program(RAW, quiet, name="quiet")
+    async with open_shop(tmp_path, *servers) as shop:
+        for _ in range(20):
+            assert said(await call(shop, "mcp_quiet_again")).startswith("again by")
+        log = shop.manager.log("loud")
+        assert 0 < len(log) <= 200 and log[-1] != "info: line 19999"
 
 
 @pytest.mark.spec("E5")

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from assent import exits
 from assent.cli.parsing import Parser, complain
@@ -13,6 +14,10 @@ from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.screen import make_safe
 from assent.servers import McpServer
+
+if TYPE_CHECKING:  # imported with the first server
+    from assent.mcp.keeper import Status
+    from assent.mcp.manager import McpManager
 
 EPILOG = """\
   assent mcp list [NAME]                     connects, and shows status, tools and problems
@@ -83,14 +88,12 @@ async def _list(name: str | None) -> int:
         assert workshop.mcp is not None
         settled = {status.server: status for status in await workshop.mcp.settled()}
         for server in workshop.servers:
-            for line in _lines(server, workshop):
+            for line in _lines(server, settled.get(server.name), workshop, workshop.mcp):
                 sys.stdout.write(line + "\n")
     return exits.OK if all(status.state == "ready" for status in settled.values()) else exits.ERROR
 
 
-def _lines(server: McpServer, workshop: Workshop) -> Iterator[str]:
-    assert workshop.mcp is not None
-    status = next((status for status in workshop.mcp.status() if status.server == server.name), None)
+def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manager: "McpManager") -> Iterator[str]:
     trust = ", trusted" if server.entry.trust else ""
     if status is None:
         yield f"{server.name}  switched off ({server.tier}{trust})"
@@ -101,8 +104,8 @@ def _lines(server: McpServer, workshop: Workshop) -> Iterator[str]:
         news = " (new or changed: asks)" if name in status.unseen else ""
         yield f"  {name}{news}  {_safe(tool.description.partition('says of it: ')[2]) if tool else ''}"
     yield from (f"  ! {_safe(refusal.tool)} is refused: {refusal.reason}" for refusal in status.refused)
-    yield from (f"  /{_safe(p.name)}  {p.description}" for p in workshop.mcp.prompts() if p.server == server.name)
-    yield from (f"  @{server.name}:{_safe(r.uri)}" for r in workshop.mcp.resources() if r.server == server.name)
+    yield from (f"  /{_safe(p.name)}  {p.description}" for p in manager.prompts() if p.server == server.name)
+    yield from (f"  @{server.name}:{_safe(r.uri)}" for r in manager.resources() if r.server == server.name)
 
 
 async def _accept(name: str) -> int:

@@ -34,7 +34,7 @@ from assent.tools.registry import Registry
 if TYPE_CHECKING:  # imported when there is a server
     from assent.mcp.manager import McpManager
 
-PATIENCE = 1.0
+PATIENCE = 2.0
 """So many seconds nobody is told that we wait."""
 
 

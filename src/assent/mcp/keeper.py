@@ -77,7 +77,8 @@ class Keeper:
         self._definitions: dict[str, Definition] = {}
         self._link: Link | None = None
         self._settled = asyncio.Event()
-        """The first attempt is over, one way or the other."""
+        self._first = self.status
+        """How it was when the first attempt was over."""
         self._turned = asyncio.Event()
         """Set when a connection is there, or none will be."""
         self._stirred = asyncio.Event()
@@ -96,8 +97,14 @@ class Keeper:
             await asyncio.wait([self._task])
 
     async def settled(self) -> Status:
+        """Waits until it is ready or the first attempt has failed; later attempts are made in the background."""
         await self._settled.wait()
-        return self.status
+        return self.status if self.status.state == "ready" else self._first
+
+    def _settle(self) -> None:
+        if not self._settled.is_set():
+            self._first = self.status
+            self._settled.set()
 
     async def _live(self) -> None:
         failures = 0
@@ -111,7 +118,7 @@ class Keeper:
             if over:
                 self._forget()
             self._say("disconnected" if held > 0 and not over else "failed", reason)
-            self._settled.set()
+            self._settle()
         self._turned.set()
 
     async def _connection(self) -> tuple[float, str]:
@@ -128,7 +135,7 @@ class Keeper:
                 ready = loop.time()
                 if not self._lost:
                     self._turned.set()
-                self._settled.set()
+                self._settle()
                 await self._until_lost(link)
             reason = self._lost
         except MissingVariable as error:
