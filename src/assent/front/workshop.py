@@ -53,7 +53,12 @@ class Workshop:
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
 
-    async def __aenter__(self) -> Self:
+    @property
+    def folder(self) -> str:
+        return self._folder
+
+    def start(self) -> None:
+        """Returns at once; the tools of a server are there when it is ready."""
         if self.servers:
             from assent.mcp.manager import McpManager
             from assent.mcp.pins import PinStore
@@ -61,11 +66,17 @@ class Workshop:
             pins = PinStore(data_folder(self._env) / "mcp.json")
             self.mcp = McpManager(self.servers, self._folder, self.registry, pins, env=self._env)
             self.mcp.start()
+
+    async def close(self) -> None:
+        if self.mcp is not None:
+            await self.mcp.close()
+
+    async def __aenter__(self) -> Self:
+        self.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self.mcp is not None:
-            await self.mcp.close()
+        await self.close()
 
     async def ready(self, tell: Callable[[str], None]) -> None:
         """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
