@@ -158,3 +158,20 @@ async def test_a_tool_that_is_gone_before_its_yes_is_not_called(tmp_path: Path):
         (call,) = await batch.results()
         assert isinstance(call, Failed) and call.failure.type == "mcp_tool_gone"
     assert len(noted(tmp_path)) == 1
+
+
+@pytest.mark.spec("J1")
+async def test_a_call_from_before_a_restart_waits_for_its_server_and_asks(tmp_path: Path):
+    shop = Shop(tmp_path, program(RAW, tmp_path))
+    desk = desk_for(shop)
+    shop.manager.start()
+    try:
+        batch = desk.schedule(desk.call("mcp_srv_again", "c1"), desk.call("mcp_other_thing", "c2"))
+        await shop.until(lambda: shop.states()[-1:] == ["ready"])
+        await desk.settle()
+        await desk.answer("c1")
+        first, second = await batch.results()
+        assert isinstance(first, Success)
+        assert isinstance(second, Failed) and second.failure.type == "tool_not_registered"
+    finally:
+        await shop.manager.close()

@@ -38,6 +38,7 @@ class McpManager:
             for server in servers
             if server.entry.enabled
         }
+        registry.await_with(self._settled_for)
 
     # --- life ---
 
@@ -49,6 +50,11 @@ class McpManager:
     async def settled(self) -> list[Status]:
         """Waits until each server is ready or its first attempt has failed, at most as long as its `start_timeout`."""
         return list(await asyncio.gather(*(keeper.settled() for keeper in self._keepers.values())))
+
+    async def _settled_for(self, tool: str) -> None:
+        for name, keeper in self._keepers.items():
+            if tool.startswith(f"mcp_{name}_"):
+                await keeper.settled()
 
     async def reconnect(self, server: str) -> None:
         keeper = self._keeper(server)
