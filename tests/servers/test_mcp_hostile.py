@@ -34,7 +34,18 @@ async def test_a_server_that_cannot_live_is_given_up_with_its_last_words(tmp_pat
         assert shop.told[1].state == "failed"
         assert shop.told[1].reason == "the program ended with code 1: no licence found"
         await shop.until(lambda: shop.states().count("failed") == 8)
-    assert len(noted(tmp_path)) == 8
+    assert len(noted(tmp_path)) == 9, "once more with the older greeting"
+
+
+@pytest.mark.spec("E5")
+async def test_an_older_server_that_ends_at_the_newer_greeting_is_greeted_the_old_way(tmp_path: Path):
+    offer(tmp_path, "crash", "greet")
+    async with open_shop(tmp_path, program(RAW, tmp_path, "old")) as shop:
+        assert shop.states() == ["connecting", "ready"]
+        with pytest.raises(ToolFailed):
+            await call(shop, "mcp_srv_crash")
+        assert said(await call(shop, "mcp_srv_greet")).startswith("greet by")
+    assert len(noted(tmp_path)) == 3, "after that it is known"
 
 
 @pytest.mark.spec("E5")

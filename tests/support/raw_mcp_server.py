@@ -1,6 +1,6 @@
 """A small MCP server of the older kind (2025-11-25), by hand: starts at once, and misbehaves as its arguments say.
 
-`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|dumb|stubborn]`. `tools.json` in its folder is its list
+`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|old|stubborn]`. `tools.json` in its folder is its list
 of tools; each start is a line in `events`. A call of the tool `again` tells that the list has changed.
 """
 
@@ -78,6 +78,8 @@ def main() -> None:
     misbehave()
     for line in sys.stdin:
         message = json.loads(line)
+        if HOW == "old" and message["method"] == "server/discover":
+            sys.exit("expected initialize")
         answer = result(message["method"], message.get("params") or {})
         if HOW == "mute" or "id" not in message:
             continue

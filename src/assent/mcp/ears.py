@@ -1,6 +1,9 @@
 """What the modules of this room tell each other: who listens to a connection, and why there is none."""
 
-from typing import Protocol
+from typing import Literal, Protocol
+
+Era = Literal["auto", "legacy"]
+"""How a server is greeted: asked what it speaks, or only in the way that every older one understands."""
 
 
 class NotConnected(Exception):

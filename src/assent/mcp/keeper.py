@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from assent.mcp.definitions import Definition, Refusal, define
+from assent.mcp.ears import Era
 from assent.mcp.offers import Offers
 from assent.mcp.pins import Pins
 from assent.mcp.tool import McpTool
@@ -83,6 +84,7 @@ class Keeper:
         """Set when a connection is there, or none will be."""
         self._stirred = asyncio.Event()
         self._lost = ""
+        self._era: Era = "auto"
         self._task: asyncio.Task[None] | None = None
 
     # --- life ---
@@ -122,6 +124,16 @@ class Keeper:
         self._turned.set()
 
     async def _connection(self) -> tuple[float, str]:
+        """An older program may end at the newer greeting, so one that ends at once is greeted once more the old way."""
+        held, reason = await self._connection_of(self._era)
+        if not held and self._lost and self._era == "auto" and not self._settled.is_set():
+            self._era = "legacy"
+            held, again = await self._connection_of("legacy")
+            reason = again if held else reason
+            self._era = "legacy" if held else "auto"
+        return held, reason
+
+    async def _connection_of(self, era: Era) -> tuple[float, str]:
         """One connection from beginning to end: how many seconds it was ready, and why it is over."""
         loop = asyncio.get_running_loop()
         link_module = await asyncio.to_thread(importlib.import_module, "assent.mcp.link")
@@ -129,7 +141,7 @@ class Keeper:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(self.server.entry.start_timeout):
-                    connecting = link_module.connect(self.server, self._folder, self._env, self)
+                    connecting = link_module.connect(self.server, self._folder, self._env, self, era)
                     self._link = link = await stack.enter_async_context(connecting)
                     await self._discover(link)
                 ready = loop.time()

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from assent import __version__
 from assent.mcp.definitions import Offer
-from assent.mcp.ears import Ears, NotConnected
+from assent.mcp.ears import Ears, Era, NotConnected
 from assent.mcp.offers import Offers, Prompt, Resource
 from assent.mcp.results import Part, to_parts, to_tool_result
 from assent.mcp.transport import open_transport
@@ -37,7 +37,9 @@ for _name in ("mcp", "client"):
 
 
 @asynccontextmanager
-async def connect(server: McpServer, folder: str, env: Mapping[str, str], ears: Ears) -> AsyncGenerator["Link"]:
+async def connect(
+    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, era: Era = "auto"
+) -> AsyncGenerator["Link"]:
     """Raises NotConnected, or what the SDK raises; `why` turns that into words."""
 
     async def on_message(message: IncomingMessage) -> None:
@@ -63,6 +65,7 @@ async def connect(server: McpServer, folder: str, env: Mapping[str, str], ears: 
         logging_callback=on_log,
         client_info=sdk.Implementation(name="assent", version=__version__),
         cache=None,
+        mode=era,
     )
     async with client:
         listening = asyncio.create_task(_listen(client, ears))
