@@ -100,8 +100,8 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
 # --- rooms ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models/http.py", "web/dial.py"}
-MAY_WRITE = {"files", "session", "process", "policy/trust.py", "failpoints.py", "front/tour"}
+MAY_DIAL = {"models/http.py", "web/dial.py", "mcp/transport.py"}
+MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour"}
 
 
 def modules() -> list[Path]:
@@ -137,14 +137,19 @@ def outside(names: set[str], rooms: set[str]) -> dict[str, set[str]]:
 
 def test_only_the_process_room_starts_programs():
     spawning = {"subprocess", "os.execv", "os.execve", "os.system", "os.fork", "os.posix_spawn", "pty"}
-    spawning |= {"asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"}
+    spawning |= {
+        "asyncio.create_subprocess_exec",
+        "asyncio.create_subprocess_shell",
+        "anyio.open_process",
+        "mcp.client.stdio",
+    }
     assert outside(spawning, MAY_SPAWN) == {}
 
 
-def test_only_two_modules_dial():
-    """The models' client, and the one that dials what was judged."""
-    dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket"}
-    assert outside(dialling, MAY_DIAL) == {}
+def test_only_three_modules_dial():
+    """The models' client, the one that dials what was judged, and the way to MCP servers."""
+    dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket", "httpx2"}
+    assert outside(dialling | {"mcp.client.streamable_http", "mcp.client.sse"}, MAY_DIAL) == {}
 
 
 def writes(path: Path) -> set[str]:

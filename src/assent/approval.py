@@ -56,10 +56,20 @@ class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True)
     """What a person should look at, even where a rule or a grant covers the host."""
 
 
-class McpDetails(Struct, frozen=True, gc=False, tag="mcp"):
+class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True):
+    """A tool of somebody else's server would be called with these arguments."""
+
     server: str
     tool: str
     args: JsonObject
+    description: str = ""
+    """What the server says the tool does; its words, made safe."""
+    definition: str = ""
+    """Digest of the tool's definition: when it changes, this is another action."""
+    unseen: str = ""
+    """Why no standing permission covers it, e.g. because the tool's definition changed since it was given."""
+    read_only: bool = False
+    """The server says that the tool only reads, and the person trusts the server."""
 
 
 Details = EditDetails | ExecDetails | InfoDetails | McpDetails

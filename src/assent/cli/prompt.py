@@ -20,6 +20,7 @@ An AI agent that acts only with your assent: it proposes, you decide, it does ex
   assent -p "why does test_total fail?"            ask; on a terminal you approve what it wants to do
   git diff | assent -p "review this"               standard input goes before the prompt
   assent --resume 20261115-… -p "and now the docs" go on with an earlier session
+  assent mcp list | add | remove | accept          servers that bring tools
   assent tour                                      see it work, without a key"""
 
 COMMANDS = """\

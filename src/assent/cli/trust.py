@@ -15,7 +15,8 @@ def main(argv: list[str]) -> int:
     parser = Parser(
         "assent trust",
         "Shows the configuration that a folder brings (.assent/), and trusts it as it is now.\n"
-        "Until then its rules may only tighten; when a file changes, it is not trusted any more.",
+        "Until then its rules may only tighten and its MCP servers are not started; when a file changes, it is not\n"
+        "trusted any more.",
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER")
     parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")

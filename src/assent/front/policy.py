@@ -14,13 +14,12 @@ from msgspec import Struct
 from assent import exits
 from assent.approval import ExecDetails, Mode
 from assent.commands import RevokeGrant
-from assent.config import data_folder
-from assent.files.workspace import Workspace
+from assent.config import data_folder, load_settings
 from assent.front.lookup import NotFound, find_by_start, find_session
 from assent.front.replay import Replay
-from assent.front.rules import collect_rules, trust_store
+from assent.front.rules import trust_store
 from assent.front.send import me, send_and_wait
-from assent.front.tools import every_tool
+from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -31,7 +30,6 @@ from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
-from assent.tools.registry import Registry
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
 """What a call that is to be explained may be refused with."""
@@ -60,11 +58,9 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
 
 
 class Place(Struct, frozen=True):
-    """Where something is judged: a folder with its rules, alone or as a session has it."""
+    """Where something is judged: a folder with its tools, and the policy there, alone or as a session has it."""
 
-    folder: str
-    workspace: Workspace
-    registry: Registry
+    workshop: Workshop
     policy: Policy
 
 
@@ -79,12 +75,12 @@ async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
 
 
 def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
-    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
-    registry = Registry(every_tool(workspace))
-    rules = collect_rules(os.environ, folder, registry.names())
+    """Without its servers: nothing is started to explain a rule."""
+    workshop = open_workshop(os.environ, folder, load_settings(os.environ))
+    rules = workshop.rules()
     grants = state.grants.values() if state is not None else ()
     uses = state.grant_uses if state is not None else None
-    return Place(folder, workspace, registry, Policy(rules, mode, grants, roots=(folder,), uses=uses))
+    return Place(workshop, Policy(rules, mode, grants, roots=(folder,), uses=uses))
 
 
 # --- list ---
@@ -92,11 +88,10 @@ def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
 
 def _listed(place: Place) -> Iterator[str]:
     policy = place.policy
-    trust = trust_store(os.environ).look(Path(place.folder))
+    folder = place.workshop.folder
+    trust = trust_store(os.environ).look(Path(folder))
     if trust.state in ("untrusted", "changed"):
-        yield _safe(
-            f"! the configuration of {place.folder} is {trust.state}: its rules only tighten; see `assent trust`"
-        )
+        yield _safe(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
     if not policy.rules:
         yield "No rules of your own. Commands that only read inside the folder run; changes and other commands ask."
     for rule in policy.rules:
@@ -115,7 +110,7 @@ def _listed(place: Place) -> Iterator[str]:
 async def _explained(args: argparse.Namespace, place: Place) -> Iterator[str]:
     if args.tool is None:
         command = args.words[0] if len(args.words) == 1 else shlex.join(args.words)
-        return _explained_command(command, place.folder, place.policy)
+        return _explained_command(command, place.workshop.folder, place.policy)
     return iter(await _explained_call(args.tool, msgspec.json.decode(args.args, type=JsonObject), place))
 
 
@@ -134,9 +129,9 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
 
 
 async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str]:
-    found = place.registry.get(tool)
+    found = place.workshop.registry.get(tool)
     if found is None:
-        raise NotFound(place.registry.not_found(tool))
+        raise NotFound(place.workshop.registry.not_found(tool))
     action = await make_action(place.policy, found, args, found.build(args))
     return list(_verdict_lines(place.policy.judge(action)))
 
@@ -173,7 +168,8 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     envelopes = await log.read(session)
     state = fold(session, envelopes)
     place = _place_of(state.folder, state.mode, None)
-    return await Replay(state, place.policy.rules, place.registry, place.workspace).lines(envelopes)
+    shop = place.workshop
+    return await Replay(state, place.policy.rules, shop.registry, shop.workspace).lines(envelopes)
 
 
 def _safe(text: str) -> str:

@@ -90,8 +90,9 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
             yield from (style.cyan(line) for url in urls for line in _url_lines(url))
-        case McpDetails(args=args):
+        case McpDetails(args=args, description=description):
             yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
+            yield from (style.dim(f"the server says: {line}") for line in safe(description).splitlines()[:1])
 
 
 def _url_lines(url: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping
 
-from assent.models.base import AuthFailed, BadRequest, Chunk, Model, Request
+from assent.models.base import AuthFailed, BadRequest, Chunk, Model, Request, Searching
+from assent.parts import SearchAnswer
 
 SCRIPTED = "scripted:"
 BASE_URL = "https://generativelanguage.googleapis.com"
@@ -35,6 +36,13 @@ class DeferredModel:
         if self._model is None:
             self._model = open_model(self.name, self._env)
         return self._model.stream(request)
+
+    async def search(self, query: str) -> SearchAnswer:
+        if self._model is None:
+            self._model = open_model(self.name, self._env)
+        if not isinstance(self._model, Searching):
+            raise BadRequest(f"{self.name} cannot search the web")
+        return await self._model.search(query)
 
     async def close(self) -> None:
         if self._model is not None:

@@ -107,6 +107,8 @@ class Policy:
                 return Verdict("allow", "tool", "it only reads inside the workspace")
             case "plan", InfoDetails():
                 return None  # it only reads, so it is asked as ever
+            case "plan", McpDetails(read_only=True, unseen=""):
+                return None
             case "plan", _:
                 return read_only()
             case "yolo", _:
@@ -117,8 +119,13 @@ class Policy:
                 return None
 
     def _by_permission(self, action: Action, matching: list[Rule]) -> Verdict | None:
-        if isinstance(action.details, InfoDetails) and action.details.warnings:
-            return None  # an address can carry data away also to a host that is allowed
+        match action.details:
+            case InfoDetails(warnings=[_, *_]):
+                return None  # an address can carry data away also to a host that is allowed
+            case McpDetails(unseen=unseen) if unseen:
+                return None
+            case _:
+                pass
         rule = first(matching, "allow")
         if rule is not None:
             return by_rule(rule)
@@ -136,6 +143,8 @@ def _ask(action: Action) -> Verdict:
             reason = f"look at the address: {warning}"
         case InfoDetails():
             reason = "requests to the outside are asked in this mode"
+        case McpDetails(unseen=unseen) if unseen:
+            reason = unseen
         case McpDetails(server=server):
             reason = f"the server {server} is not trusted by any rule"
         case _:

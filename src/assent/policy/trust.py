@@ -5,7 +5,6 @@ trusted until the person has looked again. Until then a folder's rules may only 
 """
 
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -14,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.files.plain import NotPlain, read_plain
+from assent.files.private import save_private
 
 CONFIG_FOLDER = ".assent"
 UNTRUSTABLE = "no ordinary file"
@@ -58,14 +58,7 @@ class TrustStore:
             return {}  # nothing can be read, so nothing is trusted
 
     def _save(self, trusted: dict[str, dict[str, str]]) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".new")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(trusted))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, self._path)
+        save_private(self._path, msgspec.json.encode(trusted))
 
 
 def _config_files(folder: Path) -> Iterator[tuple[str, str]]:

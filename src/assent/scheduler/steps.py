@@ -91,7 +91,7 @@ class Steps:
 
     async def build(self, life: Life) -> Invocation:
         """Finds the tool and checks the arguments; what is wrong with them ends the call."""
-        tool = self._registry.get(life.request.tool)
+        tool = await self._registry.find(life.request.tool)
         if tool is None:
             await self.fail(life, Failure("tool_not_registered", self._registry.not_found(life.request.tool)))
         try:

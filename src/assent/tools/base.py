@@ -5,7 +5,7 @@ permit, which the scheduler alone hands out. Tools do not know policy, approvals
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -52,6 +52,8 @@ class Permit(Struct, frozen=True):
     digest: str
     plan: Plan | None = None
     """For a command that was allowed by its words: run exactly this, and no shell."""
+    by_person: bool = False
+    """A person saw exactly this and said yes to it."""
 
 
 class Live(Protocol):
@@ -95,22 +97,35 @@ class Invocation(ABC):
     async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
 
 
+class AnyTool(ABC):
+    """What the registry, the model and the scheduler know of a tool."""
+
+    name: str
+    display_name: str
+    description: str
+    kind: Kind
+    can_update_output: bool = False
+    output_is_markdown: bool = False
+    server: str = ""
+    """The MCP server it comes from; empty for built-ins."""
+    main_argument: str = ""
+    """The argument that a rule such as `tool(prefix)` looks at."""
+
+    @abstractmethod
+    def schema(self) -> JsonObject:
+        """JSON Schema of the parameters."""
+
+    @abstractmethod
+    def build(self, args: JsonObject) -> Invocation:
+        """Checks the arguments. Raises InvalidParams with what the model should know."""
+
+
 P = TypeVar("P", bound=Struct)
 
 
-class Tool(ABC, Generic[P]):
-    """Subclasses say what they are in class attributes and how to make an invocation of checked parameters."""
+class Tool(AnyTool, Generic[P]):
+    """A tool of ours: what it is in class attributes, its parameters as a struct."""
 
-    name: ClassVar[str]
-    display_name: ClassVar[str]
-    description: ClassVar[str]
-    kind: ClassVar[Kind]
-    can_update_output: ClassVar[bool] = False
-    output_is_markdown: ClassVar[bool] = False
-    server: ClassVar[str] = ""
-    """The MCP server it comes from; empty for built-ins."""
-    main_argument: ClassVar[str] = ""
-    """The argument that a rule such as `tool(prefix)` looks at."""
     params: type[P]
 
     def schema(self) -> JsonObject:
@@ -131,6 +146,3 @@ class Tool(ABC, Generic[P]):
     @abstractmethod
     def invocation(self, params: P) -> Invocation:
         """Raise InvalidParams for what the schema cannot say."""
-
-
-AnyTool = Tool[Any]

@@ -11,11 +11,11 @@ from assent.front.tui.host import CustomCommand, MemoryFile, RuleInfo, ServerInf
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
     from assent.front.client import LocalClient
+    from assent.front.workshop import Workshop
     from assent.models.base import Model
     from assent.policy.rules import Rule
     from assent.session.log import SessionInfo, SessionLog
     from assent.session.runner import Options
-    from assent.tools.registry import Registry
 
 
 class LocalHost:
@@ -34,7 +34,9 @@ class LocalHost:
         self._model = model
         self._given_rules = rules
         self._rules: tuple[Rule, ...] = ()
-        self._registry: Registry | None = None
+        self._workshop: Workshop | None = None
+        self._searcher: Model | None = None
+        """Searches the web for whichever session is open."""
         self._log: SessionLog | None = None
 
     # --- sessions ---
@@ -62,10 +64,10 @@ class LocalHost:
         session_id = info.id if info is not None else await self._create(name, mode)
         if info is not None:
             self.folder = info.folder
-        self._prepare()
-        assert self._registry is not None
-        runner = await Runner.open(log, session_id, DeferredModel(name, self._env), self._registry, self._options())
-        client = LocalClient(runner, me())
+        tools = (await self._prepare()).registry
+        model = DeferredModel(name, self._env)
+        runner = await Runner.open(log, session_id, model, tools, self._options())
+        client = LocalClient(runner, me(), model)
         if info is not None and mode is not None and runner.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
         return client
@@ -76,17 +78,20 @@ class LocalHost:
         settings = self._settings
         return await create_session(await self.log(), self.folder, model, mode or settings.approval_mode, settings.gate)
 
-    def _prepare(self) -> None:
-        """The tools and rules of the folder."""
-        from assent.config import data_folder
-        from assent.files.workspace import Workspace
-        from assent.front.rules import collect_rules
-        from assent.tools.builtin import builtin_tools
-        from assent.tools.registry import Registry
+    async def _prepare(self) -> "Workshop":
+        """The tools and rules of the folder. Its MCP servers go on running when another session is opened there."""
+        from assent.front.workshop import open_workshop
+        from assent.models.choose import DeferredModel
 
-        workspace = Workspace([self.folder], self.folder, own_folders=[str(data_folder(self._env))])
-        self._registry = Registry(builtin_tools(workspace))
-        self._rules = collect_rules(self._env, self.folder, self._registry.names(), self._given_rules)
+        if self._workshop is not None and self._workshop.folder != self.folder:
+            await self._workshop.close()
+            self._workshop = None
+        if self._workshop is None:
+            self._searcher = DeferredModel(self._model or self._settings.model, self._env)
+            self._workshop = open_workshop(self._env, self.folder, self._settings, self._searcher)
+            self._workshop.start()
+        self._rules = self._workshop.rules(self._given_rules)
+        return self._workshop
 
     def _options(self) -> "Options":
         from assent.front.send import me
@@ -141,14 +146,18 @@ class LocalHost:
     def tools(self) -> Sequence[ToolInfo]:
         return [
             ToolInfo(tool.name, tool.display_name, tool.description, tool.kind, tool.server)
-            for tool in self._registry or ()
+            for tool in (self._workshop.registry if self._workshop is not None else ())
         ]
 
     def rules(self) -> Sequence[RuleInfo]:
         return ()
 
     def servers(self) -> Sequence[ServerInfo]:
-        return ()
+        manager = self._workshop.mcp if self._workshop is not None else None
+        return [
+            ServerInfo(status.server, status.state, len(status.tools), status.reason)
+            for status in (manager.status() if manager is not None else ())
+        ]
 
     def memory(self) -> Sequence[MemoryFile]:
         return ()
@@ -157,11 +166,13 @@ class LocalHost:
         return ()
 
     async def close(self) -> None:
+        if self._workshop is not None:
+            await self._workshop.close()
         if self._log is not None:
             await self._log.close()
 
 
 def _import_what_runs_sessions() -> None:
     """In a thread: the screen goes on while modules are read."""
-    for name in ("front.client", "front.rules", "models.choose", "session.sqlite", "tools.builtin"):
+    for name in ("front.client", "front.workshop", "models.choose", "session.sqlite", "tools.builtin"):
         import_module(f"assent.{name}")
