@@ -259,6 +259,8 @@ class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
 class CallOutput(EventBase, frozen=True, tag="call.output"):
     call_id: str
     text: str
+    received: int = 0
+    """For output that is no text: the bytes that came until now, instead of a text."""
 
 
 class CallProcess(EventBase, frozen=True, tag="call.process"):

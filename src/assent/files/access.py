@@ -65,7 +65,7 @@ class FileAccess:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._root_ids = {root: _identity_of(root) for root in workspace.roots}
+        self._root_ids = {root: _identity_of(root) for root in (*workspace.roots, *workspace.readable)}
 
     def read_bytes(self, path: str, limit: int, *, protected_ok: bool = False) -> FileContent:
         """The whole content of a regular file of at most `limit` bytes."""
@@ -155,7 +155,7 @@ class FileAccess:
     @contextmanager
     def _folder(self, canonical: str, path: str, *, make: bool) -> Generator[int]:
         """Walk from the root to a folder, each step from the one before and without following links."""
-        found = self._workspace.below_root(canonical)
+        found = self._workspace.below_readable(canonical)  # judged before: only reading comes as far as outside
         if found is None:
             raise OutsideWorkspace(path, f"{canonical} is outside the workspace")
         root, names = found

@@ -180,5 +180,8 @@ def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:
 
 
 def _partial_output(life: Life) -> TerminalDisplay | None:
-    output = life.call.output if isinstance(life.call, Executing) else ""
+    if not isinstance(life.call, Executing):
+        return None
+    count = f"[binary output: {life.call.received:,} bytes received]\n" if life.call.received else ""
+    output = life.call.output + count
     return TerminalDisplay(output) if output else None

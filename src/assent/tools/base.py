@@ -59,6 +59,10 @@ class Live(Protocol):
 
     def output(self, text: str) -> None: ...
 
+    def received(self, total: int) -> None:
+        """So many bytes of output that is no text came until now."""
+        ...
+
     def process(self, pid: int) -> None: ...
 
 

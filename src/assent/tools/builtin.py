@@ -1,5 +1,6 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
+from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
@@ -18,10 +19,13 @@ def builtin_tools(
     idle_timeout: float | None = IDLE_TIMEOUT,
     total_timeout: float | None = None,
     terminal: tuple[int, int] | None = TERMINAL,
+    outputs: PrivateFolder | None = None,
 ) -> list[AnyTool]:
-    """The options are those of shell commands. Where nobody watches, `terminal=None` is a plain pipe, and faster."""
+    """Timeouts and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
+    faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read.
+    """
     files = Files(workspace)
-    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal)
+    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal, outputs=outputs)
     return [
         ReadFileTool(files),
         ListDirectoryTool(files),

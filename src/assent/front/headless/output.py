@@ -108,6 +108,8 @@ class TextOutput:
                 self.known(request)
             case CallStarted(call_id=call_id):
                 self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
+            case CallOutput(received=received) if received:
+                self._live_count(received)
             case CallOutput(text=text):
                 self._live_output(text)
             case CallFinished():
@@ -163,6 +165,12 @@ class TextOutput:
             self._live = _safe_stream()
         self._indented(self._live.feed(text))
 
+    def _live_count(self, received: int) -> None:
+        """One line that counts, where there is a terminal to write over it."""
+        if self._shows_live and sys.stderr.isatty():
+            _write(sys.stderr, f"\r{self._style.dim('│ ')}binary output: {received:,} bytes received")
+            self._line_start = False
+
     def _indented(self, text: str) -> None:
         """Output of commands stands apart from what we say ourselves."""
         for line in text.splitlines(keepends=True):
@@ -173,9 +181,9 @@ class TextOutput:
     def _finished(self, event: CallFinished) -> None:
         if self._live is not None:
             self._indented(self._live.close())
-            if not self._line_start:
-                self._indented("\n")
             self._live = None
+        if not self._line_start:
+            self._indented("\n")
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         why = "" if event.failure is None else f": {_safe(event.failure.message, 'label')}"
         self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")

@@ -15,6 +15,7 @@ from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import Settings, data_folder
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
+from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
@@ -102,8 +103,10 @@ def _fallback(settings: Settings) -> Callable[[], Model] | None:
 
 
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
-    registry = Registry(builtin_tools(workspace))
+    data = data_folder(os.environ)
+    outputs = PrivateFolder(str(data / "outputs" / session))
+    workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
+    registry = Registry(builtin_tools(workspace, outputs=outputs))
     options = Options(
         rules=collect_rules(os.environ, folder, registry.names(), request.rules),
         attended=request.asking != "refuse",
