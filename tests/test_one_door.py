@@ -26,7 +26,9 @@ ARGS: dict[str, dict[str, object]] = {
     "write_file": {"file_path": "new.txt", "content": "x"},
     "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
     "run_shell_command": {"command": "touch new.txt"},
+    "save_memory": {"fact": "x"},
 }
+CHANGING = ("write_file", "replace", "run_shell_command", "save_memory")
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -36,7 +38,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 @pytest.mark.spec("I2")
 async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
-    tools = builtin_tools(Workspace([str(tmp_path)], str(tmp_path)))
+    tools = builtin_tools(Workspace([str(tmp_path)], str(tmp_path)), memory=tmp_path / "home" / "ASSENT.md")
     assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
     journal = ListJournal()
     policy = Policy([Rule("deny")], "yolo", roots=(str(tmp_path),))
@@ -53,13 +55,14 @@ async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: P
 async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     journal = ListJournal()
-    registry = Registry(builtin_tools(Workspace([str(tmp_path)], str(tmp_path))))
+    workspace = Workspace([str(tmp_path)], str(tmp_path))
+    registry = Registry(builtin_tools(workspace, memory=tmp_path / "home" / "ASSENT.md"))
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
     desk = Desk()
-    changing = [desk.call(name, args=ARGS[name]) for name in ("write_file", "replace", "run_shell_command")]
+    changing = [desk.call(name, args=ARGS[name]) for name in CHANGING]
     results = await scheduler.schedule(changing).results()
-    assert [type(call) for call in results] == [Failed] * 3
+    assert [type(call) for call in results] == [Failed] * len(CHANGING)
     assert tree(tmp_path) == before
 
 

@@ -76,6 +76,12 @@ class Withdraw(CommandBase, frozen=True, tag="withdraw"):
     by: str = ""
 
 
+class ReloadContext(CommandBase, frozen=True, tag="reload_context"):
+    """Reads the context files again."""
+
+    by: str = ""
+
+
 class RevokeGrant(CommandBase, frozen=True, tag="revoke_grant"):
     grant_id: str
     by: str = ""
@@ -89,7 +95,19 @@ class RunTool(CommandBase, frozen=True, tag="run_tool"):
     by: str = ""
 
 
-Command = Submit | Answer | CancelTurn | CancelCall | SetMode | SetModel | Rename | Withdraw | RevokeGrant | RunTool
+Command = (
+    Submit
+    | Answer
+    | CancelTurn
+    | CancelCall
+    | SetMode
+    | SetModel
+    | Rename
+    | Withdraw
+    | ReloadContext
+    | RevokeGrant
+    | RunTool
+)
 
 _decoder: "msgspec.json.Decoder[Command]" = msgspec.json.Decoder(Command)
 

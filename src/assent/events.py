@@ -52,6 +52,21 @@ class SessionOpened(EventBase, frozen=True, tag="session.opened"):
     client: str
 
 
+class ContextSource(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A context file that was found: how large, which content, and why it was not loaded, if so."""
+
+    path: str
+    size: int
+    digest: str
+    problem: str = ""
+
+
+class ContextLoaded(EventBase, frozen=True, tag="context.loaded"):
+    """The notes that the model is told with every request, from now on."""
+
+    sources: tuple[ContextSource, ...]
+
+
 class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
     prompt_id: str
     text: str
@@ -178,6 +193,7 @@ class CommandTaken(EventBase, frozen=True, tag="command.taken"):
 DurableEvent = (
     SessionCreated
     | SessionOpened
+    | ContextLoaded
     | PromptSubmitted
     | ModelReplied
     | CallRequested

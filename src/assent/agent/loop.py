@@ -1,7 +1,7 @@
 """The loop: ask the model, run what it asks for, send the results back under the same prompt id, until none is left."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from assent.agent.loop_guard import LoopGuard
 from assent.agent.turn import Turn
@@ -22,12 +22,14 @@ class AgentLoop:
         scheduler: Scheduler,
         journal: Journal,
         *,
-        system: str,
+        system: Callable[[], str],
         tools: Callable[[], tuple[Declaration, ...]],
         history: Callable[[], tuple[Message, ...]],
         usage: Callable[[], Usage],
+        settled: Callable[[Sequence[Terminal]], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
     ) -> None:
+        """`settled` is told of every batch that is over, before the model is."""
         self._turn = turn
         self._scheduler = scheduler
         self._journal = journal
@@ -35,6 +37,7 @@ class AgentLoop:
         self._tools = tools
         self._history = history
         self._usage = usage
+        self._settled = settled
         self._max_turns = max_turns
         self._begun = False
         self._cancel_wanted = False
@@ -101,14 +104,16 @@ class AgentLoop:
         return "max_turns"
 
     def _request(self) -> Request:
-        return Request(self._system, self._history(), self._tools())
+        return Request(self._system(), self._history(), self._tools())
 
     async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
         return await self._results(self._scheduler.schedule(calls))
 
     async def _results(self, batch: Batch) -> list[Terminal]:
         try:
-            return await batch.results()
+            results = await batch.results()
+            await self._settled(results)
+            return results
         except asyncio.CancelledError:
             self._scheduler.cancel(batch, self._cancel_reason or "Assent was closed.")
             await batch.results()

@@ -15,10 +15,10 @@ from assent.approval import ExecDetails, Mode
 from assent.commands import RevokeGrant
 from assent.config import data_folder
 from assent.events import CallScheduled, Envelope
-from assent.files.workspace import Workspace
 from assent.front.lookup import NotFound, find_by_start, find_session
 from assent.front.rules import collect_rules, trust_store
 from assent.front.send import me, send_and_wait
+from assent.front.tools import session_tools
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -30,7 +30,6 @@ from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
-from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
@@ -60,7 +59,7 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
 
 
 def _registry(folder: str) -> Registry:
-    return Registry(builtin_tools(Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])))
+    return session_tools(os.environ, folder, "")
 
 
 async def _policy(args: argparse.Namespace, log: SessionLog) -> Policy:
@@ -84,7 +83,7 @@ def _policy_for(folder: str, mode: Mode, state: SessionState | None) -> Policy:
 
 def _listed(policy: Policy) -> Iterator[str]:
     folder = os.path.realpath(os.getcwd())
-    trust = trust_store(os.environ).look(Path(folder))
+    trust = trust_store(os.environ).rules(Path(folder))
     if trust.state in ("untrusted", "changed"):
         yield f"! the configuration of this folder is {trust.state}: its rules only tighten (see `assent trust`)"
     if not policy.rules:

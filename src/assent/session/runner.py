@@ -7,12 +7,13 @@ that comes while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
 
 from assent import __version__
+from assent.agent.context import Context, Touched
 from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
 from assent.agent.system import system_prompt
 from assent.agent.turn import Retries, Sleep, Turn
@@ -22,6 +23,7 @@ from assent.commands import (
     CancelCall,
     CancelTurn,
     Command,
+    ReloadContext,
     Rename,
     RevokeGrant,
     RunTool,
@@ -33,6 +35,7 @@ from assent.commands import (
 from assent.events import (
     CallRequest,
     CommandTaken,
+    ContextLoaded,
     Envelope,
     GateKind,
     GrantRevoked,
@@ -51,7 +54,7 @@ from assent.parts import Call
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.approvals import NotWaiting, Refused
-from assent.scheduler.call import AwaitingApproval
+from assent.scheduler.call import AwaitingApproval, Success, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.life import Batch, Parked
 from assent.scheduler.scheduler import Scheduler
@@ -60,6 +63,9 @@ from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id, title_of
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
+
+CHANGES_CONTEXT = {"save_memory"}
+"""Tools after whose success the context files are read again."""
 
 
 class Options(Struct, frozen=True):
@@ -78,6 +84,8 @@ class Options(Struct, frozen=True):
     """Makes the smaller model for when the quota is used up."""
     open_model: Callable[[str], Model] | None = None
     """Opens another model by its name, for when a client wants to change it."""
+    load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
+    """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
     clock: Callable[[], float] = time.time
 
 
@@ -123,6 +131,11 @@ class Runner:
             clock=options.clock,
         )
         self._reply = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
+        self._touched = Touched(state.folder)
+        for call in state.calls.values():
+            if isinstance(call, Success):
+                self._touched.saw(call.request.args)
+        self._context = options.load_context(self._touched.folders)
         self._loop = self._agent_loop(registry)
         self._opened_models: list[Model] = []
         self._turn: asyncio.Task[None] | None = None
@@ -140,10 +153,11 @@ class Runner:
             self._reply,
             self._scheduler,
             self._journal,
-            system=system_prompt(self.state.folder),
+            system=lambda: system_prompt(self.state.folder, self._context.text),
             tools=registry.declarations,
             history=self.state.history,
             usage=lambda: self.state.usage,
+            settled=self._settled,
             max_turns=self._options.max_turns,
         )
 
@@ -166,7 +180,9 @@ class Runner:
 
     async def _start(self) -> None:
         self.opened_at = self.state.seq + 1
-        await self._journal.record(SessionOpened(self._fence.token, self._options.client))
+        opened = SessionOpened(self._fence.token, self._options.client)
+        context = (ContextLoaded(self._context.sources),) if self._context.sources or self.state.context else ()
+        await self._journal.record(opened, *context)
         self._unwatch = self._log.watch(self.session, self._news.set)
         self._pick_up_unfinished()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
@@ -281,6 +297,8 @@ class Runner:
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
                 case RunTool():
                     self._run_tool(command, key)
+                case ReloadContext():
+                    await self._reload_context()
                 case SetMode() | SetModel() | Rename() | RevokeGrant():
                     await self._change(command)
                 case Submit() | Withdraw():
@@ -344,6 +362,18 @@ class Runner:
             raise Refused(f"there is no grant {command.grant_id} in this session")
         await self._journal.record(GrantRevoked(command.grant_id, command.by))
 
+    # --- context ---
+
+    async def _reload_context(self) -> None:
+        self._context = self._options.load_context(self._touched.folders)
+        await self._journal.record(ContextLoaded(self._context.sources))
+
+    async def _settled(self, calls: Sequence[Terminal]) -> None:
+        done = [call.request for call in calls if isinstance(call, Success)]
+        found = [self._touched.saw(request.args) for request in done]
+        if any(found) or any(request.tool in CHANGES_CONTEXT for request in done):
+            await self._reload_context()
+
     # --- turns ---
 
     async def _begin_turn(self, command: Submit, item: Inboxed) -> None:
@@ -396,9 +426,13 @@ class Runner:
         self._keep(self._scheduler.schedule(request))
 
     def _keep(self, batch: Batch) -> None:
-        task = asyncio.create_task(_until_settled(batch))
+        task = asyncio.create_task(self._until_settled(batch))
         self._local.add(task)
         task.add_done_callback(self._local_is_over)
+
+    async def _until_settled(self, batch: Batch) -> None:
+        with suppress(Parked, LogError):
+            await self._settled(await batch.results())
 
     def _local_is_over(self, task: "asyncio.Task[None]") -> None:
         self._local.discard(task)
@@ -411,8 +445,3 @@ def _queued(key: str, command: Submit | RunTool) -> Queued:
             return Queued(key, text, by)
         case RunTool(tool=tool, args=args, by=by):
             return Queued(key, str(args.get("command") or args), by, tool)
-
-
-async def _until_settled(batch: Batch) -> None:
-    with suppress(Parked, LogError):
-        await batch.results()

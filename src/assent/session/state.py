@@ -17,6 +17,8 @@ from assent.events import (
     CallScheduled,
     CallStarted,
     CommandTaken,
+    ContextLoaded,
+    ContextSource,
     Envelope,
     Event,
     GateKind,
@@ -74,6 +76,8 @@ class SessionState:
         """Set between the reply that ends a turn and the record of that end."""
         self.queued: tuple[Queued, ...] = ()
         """What people sent while a turn was running, in order."""
+        self.context: tuple[ContextSource, ...] = ()
+        """The context files that were found, loaded or not."""
         self.usage = Usage()
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
@@ -156,6 +160,8 @@ class SessionState:
                 self.model = event.model
             case SessionRenamed():
                 self.title = event.title
+            case ContextLoaded():
+                self.context = event.sources
             case PromptsQueued():
                 self.queued = event.waiting
             case GrantAdded():

@@ -1,5 +1,7 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
+import os
+
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.tools.base import AnyTool
@@ -9,6 +11,7 @@ from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.replace import ReplaceTool
+from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
 from assent.tools.write_file import WriteFileTool
 
@@ -20,9 +23,11 @@ def builtin_tools(
     total_timeout: float | None = None,
     terminal: tuple[int, int] | None = TERMINAL,
     outputs: PrivateFolder | None = None,
+    memory: str | os.PathLike[str] | None = None,
 ) -> list[AnyTool]:
     """Timeouts and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
-    faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read.
+    faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read. `memory`
+    is the user's own context file; without one nothing is remembered.
     """
     files = Files(workspace)
     shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal, outputs=outputs)
@@ -34,4 +39,10 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
+        *([] if memory is None else [_save_memory(os.fspath(memory))]),
     ]
+
+
+def _save_memory(path: str) -> SaveMemoryTool:
+    folder, name = os.path.split(path)
+    return SaveMemoryTool(Files(Workspace([folder], folder), new_mode=0o600), name)

@@ -69,9 +69,9 @@ def printable(name: str) -> str:
 class Files:
     """One workspace, as all its tools see it. Every method raises ToolFailed with a message for the model."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, new_mode: int = 0o644) -> None:
         self.workspace = workspace
-        self._access = FileAccess(workspace)
+        self._access = FileAccess(workspace, new_mode=new_mode)
 
     # --- places ---
 

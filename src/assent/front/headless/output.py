@@ -16,7 +16,9 @@ from assent.events import (
     CallRequest,
     CallRequested,
     CallStarted,
+    ContextLoaded,
     Envelope,
+    Event,
     ModelFallback,
     ModelReplied,
     ModelRetry,
@@ -100,10 +102,6 @@ class TextOutput:
                 self._stream(text)
             case ModelReplied(parts=parts):
                 self._whole([part.text for part in parts if isinstance(part, Text)])
-            case ModelRetry(reason=reason, delay=delay):
-                self._retry(reason, delay)
-            case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
             case CallRequested(request=request):
                 self.known(request)
             case CallStarted(call_id=call_id):
@@ -114,6 +112,20 @@ class TextOutput:
                 self._live_output(text)
             case CallFinished():
                 self._finished(envelope.event)
+            case event:
+                self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        """What happens around the answer and the calls."""
+        match event:
+            case ModelRetry(reason=reason, delay=delay):
+                self._retry(reason, delay)
+            case ModelFallback(model=model, fallback=fallback, reason=reason):
+                self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
+            case ContextLoaded(sources=sources):
+                for source in sources:
+                    if source.problem:
+                        self._note(f"{_safe(source.path, 'label')}: {_safe(source.problem, 'label')}")
             case _:
                 pass
 

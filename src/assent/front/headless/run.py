@@ -13,16 +13,16 @@ from msgspec import Struct
 from assent import exits
 from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
-from assent.config import Settings, data_folder
+from assent.config import Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
-from assent.files.private import PrivateFolder
-from assent.files.workspace import Workspace
+from assent.front.context import load_context
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
 from assent.front.rules import collect_rules
 from assent.front.send import me
 from assent.front.style import Style
+from assent.front.tools import session_tools
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
@@ -31,8 +31,6 @@ from assent.scheduler.call import Executing, Validating
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Options, Runner, create_session
-from assent.tools.builtin import builtin_tools
-from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
     from assent.front.headless.ask import Asker
@@ -103,10 +101,7 @@ def _fallback(settings: Settings) -> Callable[[], Model] | None:
 
 
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    data = data_folder(os.environ)
-    outputs = PrivateFolder(str(data / "outputs" / session))
-    workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
-    registry = Registry(builtin_tools(workspace, outputs=outputs))
+    registry = session_tools(os.environ, folder, session)
     options = Options(
         rules=collect_rules(os.environ, folder, registry.names(), request.rules),
         attended=request.asking != "refuse",
@@ -114,6 +109,7 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
         approval_ttl=request.settings.approval_ttl,
         client=f"headless {me()}",
         fallback=_fallback(request.settings),
+        load_context=lambda touched: load_context(os.environ, folder, touched),
     )
     async with await Runner.open(log, session, model, registry, options) as runner:
         asker = _terminal_asker(runner) if request.asking == "inline" else None
