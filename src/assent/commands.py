@@ -76,6 +76,12 @@ class Withdraw(CommandBase, frozen=True, tag="withdraw"):
     by: str = ""
 
 
+class Compress(CommandBase, frozen=True, tag="compress"):
+    """Replaces the older part of the conversation by a summary. Waits until the turn is over."""
+
+    by: str = ""
+
+
 class ReloadContext(CommandBase, frozen=True, tag="reload_context"):
     """Reads the context files again."""
 
@@ -104,6 +110,7 @@ Command = (
     | SetModel
     | Rename
     | Withdraw
+    | Compress
     | ReloadContext
     | RevokeGrant
     | RunTool

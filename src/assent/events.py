@@ -173,6 +173,25 @@ class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     by: str
 
 
+class ChatCompressed(EventBase, frozen=True, tag="chat.compressed"):
+    """The oldest messages of the conversation are replaced by a summary; with a `problem`, nothing is."""
+
+    prompt_id: str
+    """Empty when a person asked for it between two prompts."""
+    replaced: int
+    """How many messages of the conversation as it was."""
+    summary: str
+    """What the model is told instead."""
+    tokens_before: int
+    tokens_after: int
+    """Both estimated."""
+    usage: Usage = Usage()
+    """Of the request for the summary."""
+    by: str = ""
+    key: str = ""
+    problem: str = ""
+
+
 class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     """Always the last event of a prompt."""
 
@@ -207,6 +226,7 @@ DurableEvent = (
     | ModeChanged
     | ModelChanged
     | SessionRenamed
+    | ChatCompressed
     | TurnFinished
     | CommandTaken
 )

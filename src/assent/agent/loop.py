@@ -27,9 +27,10 @@ class AgentLoop:
         history: Callable[[], tuple[Message, ...]],
         usage: Callable[[], Usage],
         settled: Callable[[Sequence[Terminal]], Awaitable[None]],
+        make_room: Callable[[str], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
     ) -> None:
-        """`settled` is told of every batch that is over, before the model is."""
+        """`settled` is told of every batch that is over, before the model is; `make_room` comes before each request."""
         self._turn = turn
         self._scheduler = scheduler
         self._journal = journal
@@ -38,6 +39,7 @@ class AgentLoop:
         self._history = history
         self._usage = usage
         self._settled = settled
+        self._make_room = make_room
         self._max_turns = max_turns
         self._begun = False
         self._cancel_wanted = False
@@ -93,6 +95,7 @@ class AgentLoop:
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
             return "cancelled"
         for _ in range(self._max_turns):
+            await self._make_room(prompt_id)
             calls = await self._turn.run(self._request(), prompt_id)
             if not calls:
                 return "completed"

@@ -13,6 +13,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from assent import __version__
+from assent.agent.compression import Compressor
 from assent.agent.context import Context, Touched
 from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
 from assent.agent.system import system_prompt
@@ -23,6 +24,7 @@ from assent.commands import (
     CancelCall,
     CancelTurn,
     Command,
+    Compress,
     ReloadContext,
     Rename,
     RevokeGrant,
@@ -86,6 +88,8 @@ class Options(Struct, frozen=True):
     """Opens another model by its name, for when a client wants to change it."""
     load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
     """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
+    compress_above: int = 0
+    """So many tokens of conversation are compressed before the next request; 0 is never."""
     clock: Callable[[], float] = time.time
 
 
@@ -137,6 +141,11 @@ class Runner:
                 self._touched.saw(call.request.args)
         self._context = options.load_context(self._touched.folders)
         self._loop = self._agent_loop(registry)
+        self._compressor = Compressor(
+            self._reply, state.history, lambda: state.latest_prompt if state.open_prompt else ""
+        )
+        self._compressing: asyncio.Task[None] | None = None
+        """The task in `_turn` when a person asked for a compression."""
         self._opened_models: list[Model] = []
         self._turn: asyncio.Task[None] | None = None
         self._local: set[asyncio.Task[None]] = set()
@@ -158,6 +167,7 @@ class Runner:
             history=self.state.history,
             usage=lambda: self.state.usage,
             settled=self._settled,
+            make_room=self._make_room,
             max_turns=self._options.max_turns,
         )
 
@@ -198,7 +208,7 @@ class Runner:
         self._loop.closing = True
         self._news.set()
         if self._turn is not None and not self._scheduler.busy:
-            self._loop.cancel(self._turn, "Assent was closed.")
+            self._stop(self._turn, "Assent was closed.")
         await self._scheduler.park()
         if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
             await asyncio.gather(self._inbox_task, return_exceptions=True)
@@ -266,6 +276,10 @@ class Runner:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
+            case Compress() if self._turn is not None:
+                pass  # waits in the inbox until the turn is over
+            case Compress(by=by):
+                self._turn = self._compressing = asyncio.create_task(self._compress(by, item.key), name="compress")
             case Submit():
                 await self._begin_turn(item.command, item)
             case Withdraw():
@@ -301,7 +315,7 @@ class Runner:
                     await self._reload_context()
                 case SetMode() | SetModel() | Rename() | RevokeGrant():
                     await self._change(command)
-                case Submit() | Withdraw():
+                case Submit() | Withdraw() | Compress():
                     raise AssertionError("taken care of before")
         except Refused as refusal:
             return self._explain(refusal, command)
@@ -374,6 +388,27 @@ class Runner:
         if any(found) or any(request.tool in CHANGES_CONTEXT for request in done):
             await self._reload_context()
 
+    # --- compression ---
+
+    async def _make_room(self, prompt_id: str) -> None:
+        """Before every request. After a failure only when the conversation has grown a good deal more."""
+        limit = max(self._options.compress_above, int(self.state.incompressible * 1.25))
+        if self._options.compress_above and self.state.tokens > limit and self._compressor.is_worth_it():
+            await self._journal.record(await self._compressor.compress(prompt_id))
+
+    async def _compress(self, by: str, key: str) -> None:
+        """For a person; ends like a turn."""
+        try:
+            done = await self._compressor.compress(by=by, key=key)
+            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))
+        except asyncio.CancelledError:
+            await self._journal.record(CommandTaken(key, by, "cancelled"), taken=(key,))
+        except LogError:
+            self._hub.close()  # the journal keeps the reason in `failure`
+        finally:
+            self._turn = self._compressing = None
+            self._news.set()
+
     # --- turns ---
 
     async def _begin_turn(self, command: Submit, item: Inboxed) -> None:
@@ -396,7 +431,13 @@ class Runner:
     def _cancel_turn(self, command: CancelTurn) -> None:
         if self._turn is None:
             raise Refused("nothing is running that could be cancelled")
-        self._loop.cancel(self._turn, command.reason)
+        self._stop(self._turn, command.reason)
+
+    def _stop(self, turn: "asyncio.Task[None]", reason: str) -> None:
+        if turn is self._compressing:
+            turn.cancel()
+        else:
+            self._loop.cancel(turn, reason)
 
     def _pick_up_unfinished(self) -> None:
         """Goes on where an earlier process stopped. Calls that had started are not run again."""

@@ -16,6 +16,7 @@ from assent.events import (
     CallRequest,
     CallRequested,
     CallStarted,
+    ChatCompressed,
     ContextLoaded,
     Envelope,
     Event,
@@ -122,6 +123,10 @@ class TextOutput:
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):
                 self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
+            case ChatCompressed(problem=problem) if problem:
+                self._note(f"The conversation was not compressed: {_safe(problem, 'label')}")
+            case ChatCompressed(tokens_before=before, tokens_after=after):
+                self._note(f"The conversation was compressed: about {before:,} tokens before, {after:,} now")
             case ContextLoaded(sources=sources):
                 for source in sources:
                     if source.problem:

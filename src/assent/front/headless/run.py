@@ -25,6 +25,7 @@ from assent.front.style import Style
 from assent.front.tools import session_tools
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
+from assent.models.windows import context_window
 from assent.parts import Failure
 from assent.policy.rules import BadRule, Rule
 from assent.scheduler.call import Executing, Validating
@@ -109,11 +110,16 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
         approval_ttl=request.settings.approval_ttl,
         client=f"headless {me()}",
         fallback=_fallback(request.settings),
+        compress_above=compress_above(request.settings, model.name),
         load_context=lambda touched: load_context(os.environ, folder, touched),
     )
     async with await Runner.open(log, session, model, registry, options) as runner:
         asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()
+
+
+def compress_above(settings: Settings, model: str) -> int:
+    return int(settings.compression_threshold * (settings.context_window or context_window(model)))
 
 
 def _terminal_asker(runner: Runner) -> "Asker":
