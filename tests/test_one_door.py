@@ -27,6 +27,7 @@ ARGS: dict[str, dict[str, object]] = {
     "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
     "run_shell_command": {"command": "touch new.txt"},
     "save_memory": {"fact": "x"},
+    "undo": {"call_id": "c1"},
 }
 CHANGING = ("write_file", "replace", "run_shell_command", "save_memory")
 

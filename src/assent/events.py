@@ -131,11 +131,25 @@ class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
     decision: Decision
 
 
+class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a call does to a file, so that it can be taken back."""
+
+    path: str
+    after: str
+    """The digest (SHA-256) of the content that it leaves; empty when it deletes the file."""
+    before: bytes | None = None
+    """The content that was there; None when there was no file, or when it is kept elsewhere."""
+    kept: str = ""
+    """The name under which a content too large for the log is kept."""
+
+
 class CallStarted(EventBase, frozen=True, tag="call.started"):
     """→ executing. Durable before the side effect; started without finished after a crash is *unknown*."""
 
     call_id: str
     digest: str
+    change: FileChange | None = None
+    """For a call that writes a file: what was there, durable before it is gone."""
 
 
 class CallFinished(EventBase, frozen=True, tag="call.finished"):

@@ -14,4 +14,5 @@ def session_tools(env: Mapping[str, str], folder: str, session: str) -> Registry
     data = data_folder(env)
     outputs = PrivateFolder(str(data / "outputs" / session))
     workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
-    return Registry(builtin_tools(workspace, outputs=outputs, memory=memory_file(env)))
+    contents = PrivateFolder(str(data / "contents"))
+    return Registry(builtin_tools(workspace, outputs=outputs, memory=memory_file(env), contents=contents))

@@ -86,7 +86,7 @@ class Steps:
     async def build(self, life: Life) -> Invocation:
         """Finds the tool and checks the arguments; what is wrong with them ends the call."""
         tool = self._registry.get(life.request.tool)
-        if tool is None:
+        if tool is None or (not tool.for_model and life.request.initiator == "model"):
             await self.fail(life, Failure("tool_not_registered", self._registry.not_found(life.request.tool)))
         try:
             invocation = tool.build(life.request.args)

@@ -65,8 +65,9 @@ from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id, title_of
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
+from assent.tools.undo import UndoTool
 
-CHANGES_CONTEXT = {"save_memory"}
+CHANGES_CONTEXT = {"save_memory", "undo"}
 """Tools after whose success the context files are read again."""
 
 
@@ -90,6 +91,8 @@ class Options(Struct, frozen=True):
     """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
     compress_above: int = 0
     """So many tokens of conversation are compressed before the next request; 0 is never."""
+    only: str = ""
+    """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
     clock: Callable[[], float] = time.time
 
 
@@ -123,6 +126,9 @@ class Runner:
             clock=options.clock,
         )
         self._ids = CallIds(state.calls)
+        undo = registry.get(UndoTool.name)
+        if isinstance(undo, UndoTool):
+            undo.changes = state.changes
         self._scheduler = Scheduler(
             self.session,
             registry,
@@ -194,7 +200,8 @@ class Runner:
         context = (ContextLoaded(self._context.sources),) if self._context.sources or self.state.context else ()
         await self._journal.record(opened, *context)
         self._unwatch = self._log.watch(self.session, self._news.set)
-        self._pick_up_unfinished()
+        if not self._options.only:
+            self._pick_up_unfinished()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -272,6 +279,8 @@ class Runner:
 
     async def _take(self, item: Inboxed) -> None:
         match item.command:
+            case _ if self._options.only not in ("", item.key):
+                pass
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
             case Submit() | RunTool() if self._must_wait(item.command):

@@ -23,6 +23,7 @@ from assent.events import (
     ContextSource,
     Envelope,
     Event,
+    FileChange,
     GateKind,
     GrantAdded,
     GrantRevoked,
@@ -41,8 +42,18 @@ from assent.events import (
     TurnStatus,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
-from assent.scheduler.call import AwaitingApproval, Executing, IllegalTransition, Terminal, ToolCall, advance, begin
+from assent.scheduler.call import (
+    AwaitingApproval,
+    Executing,
+    IllegalTransition,
+    Success,
+    Terminal,
+    ToolCall,
+    advance,
+    begin,
+)
 from assent.session.log import LogDamaged, title_of
+from assent.tools.undo import NAME as UNDO
 
 UNDERSTOOD = ModelMessage((Text("I have the notes and go on from there."),))
 """Stands between the summary of a compressed conversation and a prompt, because speakers take turns."""
@@ -69,6 +80,10 @@ class SessionState:
         self._open: dict[str, ToolCall] = {}
         """Those of them that are not over."""
         self.answered_by: dict[str, str] = {}
+        self.changes: dict[str, FileChange] = {}
+        """What calls did to files, or were about to do, in order."""
+        self.undone: set[str] = set()
+        """Calls whose change was taken back."""
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
         """How many calls each grant has let through."""
@@ -110,10 +125,11 @@ class SessionState:
             case CallStarted():
                 self._advance(event.call_id, event)
                 self._count_use(event)
+                if event.change is not None:
+                    self.changes[event.call_id] = event.change
             case CallFinished():
                 self._advance(event.call_id, event)
-                if self.calls[event.call_id].request.initiator == "model":
-                    self.tokens += tokens.of_result(event.result)
+                self._finish(self.calls[event.call_id])
             case ApprovalRequested() | CallScheduled():
                 self._advance(event.call_id, event)
             case ApprovalModifying() | CallOutput() | CallProcess():
@@ -125,6 +141,21 @@ class SessionState:
                 self._converse(event)
             case _:
                 self._settle(event)
+
+    def _finish(self, call: ToolCall) -> None:
+        if not isinstance(call, Terminal):
+            return
+        if call.request.initiator == "model":
+            self.tokens += tokens.of_result(call.result)
+        if call.request.tool == UNDO and isinstance(call, Success):
+            self._undo(str(call.request.args["call_id"]))
+
+    def _undo(self, call_id: str) -> None:
+        """Taking back an undo brings the change again."""
+        self.undone.add(call_id)
+        undone = self.calls.get(call_id)
+        if undone is not None and undone.request.tool == UNDO:
+            self.undone.discard(str(undone.request.args["call_id"]))
 
     def _count_use(self, event: CallStarted) -> None:
         call = self.calls.get(event.call_id)
@@ -252,6 +283,10 @@ class SessionState:
         reply = self._history[-2]
         parts = reply.parts if isinstance(reply, ModelMessage) else ()
         return tuple(part for part in parts if isinstance(part, Call))
+
+    def undoable(self) -> list[str]:
+        """Calls whose change was not taken back yet, the newest last. Whether the file still is theirs is not known."""
+        return [id for id in self.changes if id not in self.undone and self.calls[id].request.tool != UNDO]
 
     def pending(self) -> list[ToolCall]:
         return list(self._open.values())

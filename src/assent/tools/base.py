@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Details
+from assent.events import FileChange
 from assent.parts import Display, Failure, JsonObject, Media, Text
 from assent.plan import Plan
 
@@ -95,6 +96,10 @@ class Invocation(ABC):
     def modifiable(self) -> Modifiable | None:
         return None
 
+    def change(self) -> FileChange | None:
+        """For one that writes a file: what it will do to it. Asked right before the effect."""
+        return None
+
     @abstractmethod
     async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
 
@@ -113,6 +118,8 @@ class Tool(ABC, Generic[P]):
     output_is_markdown: ClassVar[bool] = False
     server: ClassVar[str] = ""
     """The MCP server it comes from; empty for built-ins."""
+    for_model: ClassVar[bool] = True
+    """False: only people run it."""
     main_argument: ClassVar[str] = ""
     """The argument that a rule such as `tool(prefix)` looks at."""
     params: type[P]

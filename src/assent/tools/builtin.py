@@ -13,6 +13,7 @@ from assent.tools.read_file import ReadFileTool
 from assent.tools.replace import ReplaceTool
 from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
+from assent.tools.undo import UndoTool
 from assent.tools.write_file import WriteFileTool
 
 
@@ -24,12 +25,15 @@ def builtin_tools(
     terminal: tuple[int, int] | None = TERMINAL,
     outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
+    contents: PrivateFolder | None = None,
 ) -> list[AnyTool]:
     """Timeouts and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
     faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read. `memory`
-    is the user's own context file; without one nothing is remembered.
+    is the user's own context file; without one nothing is remembered. `contents` is where large contents of files are
+    kept before they are changed.
     """
-    files = Files(workspace)
+    files = Files(workspace, contents=contents)
+    remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
     shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal, outputs=outputs)
     return [
         ReadFileTool(files),
@@ -39,7 +43,8 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
-        *([] if memory is None else [_save_memory(os.fspath(memory))]),
+        *remembered,
+        UndoTool([files, *(tool.memory for tool in remembered)]),
     ]
 
 
