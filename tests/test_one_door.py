@@ -33,7 +33,10 @@ ARGS: dict[str, dict[str, object]] = {
     "run_shell_command": {"command": "touch new.txt"},
     "web_fetch": {"prompt": "Read https://example.org/ for me."},
     "web_search": {"query": "x"},
+    "save_memory": {"fact": "x"},
+    "undo": {"call_id": "c1"},
 }
+CHANGING = ("write_file", "replace", "run_shell_command", "save_memory", "web_fetch", "web_search")
 
 
 class NoWay:
@@ -56,7 +59,9 @@ class NoWay:
         return SearchAnswer("")
 
     def tools(self, folder: Path) -> list[AnyTool]:
-        return [*builtin_tools(Workspace([str(folder)], str(folder)), web=self.web), WebSearchTool(self.search)]
+        workspace = Workspace([str(folder)], str(folder))
+        memory = folder / "home" / "ASSENT.md"
+        return [*builtin_tools(workspace, web=self.web, memory=memory), WebSearchTool(self.search)]
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -90,9 +95,9 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
     desk = Desk()
-    changing = ("write_file", "replace", "run_shell_command", "web_fetch", "web_search")
-    results = await scheduler.schedule([desk.call(name, args=ARGS[name]) for name in changing]).results()
-    assert [type(call) for call in results] == [Failed] * 5
+    changing = [desk.call(name, args=ARGS[name]) for name in CHANGING]
+    results = await scheduler.schedule(changing).results()
+    assert [type(call) for call in results] == [Failed] * len(CHANGING)
     assert tree(tmp_path) == before
     assert network.asked == []
 

@@ -76,6 +76,18 @@ class Withdraw(CommandBase, frozen=True, tag="withdraw"):
     by: str = ""
 
 
+class Compress(CommandBase, frozen=True, tag="compress"):
+    """Replaces the older part of the conversation by a summary. Waits until the turn is over."""
+
+    by: str = ""
+
+
+class ReloadContext(CommandBase, frozen=True, tag="reload_context"):
+    """Reads the context files again."""
+
+    by: str = ""
+
+
 class RevokeGrant(CommandBase, frozen=True, tag="revoke_grant"):
     grant_id: str
     by: str = ""
@@ -89,7 +101,20 @@ class RunTool(CommandBase, frozen=True, tag="run_tool"):
     by: str = ""
 
 
-Command = Submit | Answer | CancelTurn | CancelCall | SetMode | SetModel | Rename | Withdraw | RevokeGrant | RunTool
+Command = (
+    Submit
+    | Answer
+    | CancelTurn
+    | CancelCall
+    | SetMode
+    | SetModel
+    | Rename
+    | Withdraw
+    | Compress
+    | ReloadContext
+    | RevokeGrant
+    | RunTool
+)
 
 _decoder: "msgspec.json.Decoder[Command]" = msgspec.json.Decoder(Command)
 

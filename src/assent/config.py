@@ -34,6 +34,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     approval_ttl: float | None = None
     """Seconds after which an unanswered question expires; never, if not set."""
     mcp: Servers = Servers()
+    compression_threshold: float = 0.5
+    """The share of the model's context window above which the conversation is compressed; 0 is never."""
+    context_window: int | None = None
+    """In tokens; by the model's name, if not set."""
 
 
 def data_folder(env: Mapping[str, str]) -> Path:

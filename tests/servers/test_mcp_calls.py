@@ -28,6 +28,9 @@ class Screen(Live):
         self.shown += text
         self.news.set()
 
+    def received(self, total: int) -> None:
+        raise AssertionError("a server's answers are text")
+
     def process(self, pid: int) -> None:
         raise AssertionError("a server is not the call's to kill")
 

@@ -43,8 +43,9 @@ async def failure(bench: Bench, tool: str, **args: Any) -> Failure:
 @pytest.mark.spec("E2")
 def test_the_registry_lists_the_built_in_tools_in_order(bench: Bench) -> None:
     registry = Registry(bench.tools.values())
-    assert registry.names() == list(GOOD)
-    kinds = [(tool.kind, tool.can_update_output, bool(tool.display_name)) for tool in registry]
+    assert registry.names() == [*GOOD, "undo"]
+    assert [declaration.name for declaration in registry.declarations()] == list(GOOD), "undo is for people"
+    kinds = [(tool.kind, tool.can_update_output, bool(tool.display_name)) for tool in registry if tool.for_model]
     assert kinds == [
         ("read", False, True),
         ("search", False, True),

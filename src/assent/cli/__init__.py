@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assent.cli.streams import discard_output, prepare_streams, reader_has_gone
 
-COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "tour")
+COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "tour")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,6 +62,10 @@ def _dispatch(args: list[str]) -> int:
             from assent.cli import mcp
 
             return mcp.main(args[1:])
+        case ["undo"]:
+            from assent.cli import undo
+
+            return undo.main(args[1:])
         case ["tour"]:
             from assent.cli import tour
 

@@ -28,6 +28,7 @@ commands:
   assent sessions list | show ID | export ID | fork ID
   assent answer SESSION CALL OUTCOME               answer a waiting call from another terminal
   assent policy list | explain | revoke | replay   what is allowed here, and why
+  assent undo SESSION [CALL]                       take back what a call wrote, unless the file changed since
   assent trust [FOLDER]                            trust a folder's own configuration as it is now
   assent tour                                      a guided tour on a sample project; needs no key
 

@@ -41,8 +41,11 @@ class Verdict(msgspec.Struct, frozen=True):
 class Workspace:
     """The folders that the user opened, and the folder that relative paths start from."""
 
-    def __init__(self, roots: Sequence[str], cwd: str, *, own_folders: Sequence[str] = ()) -> None:
-        """`own_folders`: where our settings and sessions are, protected wherever that is.
+    def __init__(
+        self, roots: Sequence[str], cwd: str, *, own_folders: Sequence[str] = (), readable: Sequence[str] = ()
+    ) -> None:
+        """`own_folders`: where our settings and sessions are, protected wherever that is. `readable`: folders outside
+        whose files may be read, and nothing else.
 
         Raises `Unusable` for a root that is no absolute path.
         """
@@ -50,6 +53,7 @@ class Workspace:
         self.roots = tuple(sorted(root for root in found if not any(_is_below(root, other) for other in found)))
         self.cwd = cwd
         self._own_folders = tuple(_root(folder) for folder in own_folders)
+        self.readable = tuple(_root(folder) for folder in readable)
 
     def classify(self, path: str, op: Operation) -> Verdict:
         """The verdict about a path as someone wrote it."""
@@ -63,15 +67,17 @@ class Workspace:
 
     def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
         """The root that holds a canonical path, and the components below it."""
-        for root in self.roots:
-            if canonical == root or _is_below(canonical, root):
-                return root, tuple(name for name in canonical[len(root) :].split("/") if name)
-        return None
+        return _below_first(self.roots, canonical)
+
+    def below_readable(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
+        """The same for what may be read: a root, or a folder outside that is open for reading."""
+        return _below_first((*self.roots, *self.readable), canonical)
 
     def _judge(self, target: Resolved, named: Resolved, op: Operation) -> Verdict:
         """`target` is where the path leads, `named` the entry that is acted on; they differ for a link."""
+        below = self.below_readable if op == "read" else self.below_root
         for place in (named, target):
-            if self.below_root(place.path) is None:
+            if below(place.path) is None:
                 return Verdict("outside", named.path, f"{place.path} is outside the workspace")
         reason = self._why_protected(target, named, op)
         if reason is not None:
@@ -147,6 +153,13 @@ def _root(path: str) -> str:
 
 def _is_below(path: str, folder: str) -> bool:
     return path != folder and path.startswith(folder if folder.endswith("/") else folder + "/")
+
+
+def _below_first(folders: Sequence[str], canonical: str) -> tuple[str, tuple[str, ...]] | None:
+    for folder in folders:
+        if canonical == folder or _is_below(canonical, folder):
+            return folder, tuple(name for name in canonical[len(folder) :].split("/") if name)
+    return None
 
 
 def _first(reasons: Iterable[str | None]) -> str | None:

@@ -89,7 +89,7 @@ def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
 def _listed(place: Place) -> Iterator[str]:
     policy = place.policy
     folder = place.workshop.folder
-    trust = trust_store(os.environ).look(Path(folder))
+    trust = trust_store(os.environ).rules(Path(folder))
     if trust.state in ("untrusted", "changed"):
         yield _safe(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
     if not policy.rules:

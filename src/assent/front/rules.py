@@ -25,7 +25,11 @@ def workspace_policy_file(folder: str) -> Path:
 
 
 def trust_store(env: Mapping[str, str]) -> TrustStore:
-    return TrustStore(data_folder(env) / "trust.json")
+    return TrustStore(data_folder(env) / "trust.json", home_folder(env))
+
+
+def home_folder(env: Mapping[str, str]) -> str:
+    return os.path.realpath(env.get("HOME", "/"))
 
 
 def collect_rules(
@@ -41,7 +45,7 @@ def collect_rules(
         return given
     from assent.policy.rulefile import load_rules
 
-    trusted = trust_store(env).look(Path(folder)).state == "trusted"
+    trusted = trust_store(env).rules(Path(folder)).state == "trusted"
     _check_admin_file()
     return (
         *load_rules(ADMIN_FILE, "admin", known),

@@ -1,7 +1,8 @@
 """Opens the tools of a folder, the same for every front end: built-ins, the MCP servers that hold there, their rules.
 
-    async with open_workshop(env, folder, settings, model) as workshop:
-        runner = await Runner.open(log, session, model, workshop.registry, Options(rules=workshop.rules(given)))
+    async with open_workshop(env, folder, settings, session, model) as workshop:
+        options = workshop.options(settings, model.name, "terminal")
+        runner = await Runner.open(log, session, model, workshop.registry, options)
 
 The servers start in the background when it is entered and are gone when it is left. What could not be used, and why,
 is in `problems`.
@@ -23,13 +24,19 @@ from assent.config import (
     settings_file,
 )
 from assent.files.plain import NotPlain, read_plain
+from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.front.context import load_context, memory_file
 from assent.front.rules import collect_rules, trust_store
-from assent.front.tools import every_tool, session_tools
+from assent.front.search import search_tools
 from assent.models.base import Model
+from assent.models.choose import open_model
+from assent.models.windows import context_window
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.servers import McpServer
+from assent.session.runner import Options
+from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # imported when there is a server
@@ -41,14 +48,21 @@ PATIENCE = 2.0
 
 class Workshop:
     def __init__(
-        self, env: Mapping[str, str], folder: str, servers: Iterable[McpServer], model: Model | None = None
+        self,
+        env: Mapping[str, str],
+        folder: str,
+        servers: Iterable[McpServer],
+        session: str = "",
+        model: Model | None = None,
     ) -> None:
         """Without a model it is for judging only: the tools that need one are there, and do not work."""
         self.servers = tuple(servers)
         self.problems: list[str] = []
-        self.workspace = Workspace([folder], folder, own_folders=[str(data_folder(env))])
-        tools = every_tool(self.workspace) if model is None else session_tools(self.workspace, model)
-        self.registry = Registry(tools)
+        data = data_folder(env)
+        outputs, contents = PrivateFolder(str(data / "outputs" / session)), PrivateFolder(str(data / "contents"))
+        self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
+        tools = builtin_tools(self.workspace, outputs=outputs, memory=memory_file(env), contents=contents)
+        self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None
         self._env = env
         self._folder = folder
@@ -57,6 +71,21 @@ class Workshop:
         """All rules that hold here, those for trusted servers included. Raises BadRule."""
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
+
+    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> Options:
+        """How a session is run here, with somebody to ask. `model` is its name."""
+        fallback = settings.fallback_model
+        window = settings.context_window or context_window(model)
+        return Options(
+            rules=self.rules(given),
+            max_turns=settings.max_turns,
+            approval_ttl=settings.approval_ttl,
+            client=client,
+            fallback=None if fallback is None else lambda: open_model(fallback, self._env),
+            open_model=lambda name: open_model(name, self._env),
+            compress_above=int(settings.compression_threshold * window),
+            load_context=lambda touched: load_context(self._env, self._folder, touched),
+        )
 
     @property
     def folder(self) -> str:
@@ -106,7 +135,9 @@ def _trusting(server: McpServer) -> Rule:
     return Rule("allow", server=server.name, tier=server.tier, place=f"{server.place}.trust")
 
 
-def open_workshop(env: Mapping[str, str], folder: str, settings: Settings, model: Model | None = None) -> Workshop:
+def open_workshop(
+    env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
+) -> Workshop:
     """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
     theirs, problems = _of_folder(env, folder)
@@ -114,7 +145,7 @@ def open_workshop(env: Mapping[str, str], folder: str, settings: Settings, model
     problems += [
         f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
     ]
-    workshop = Workshop(env, folder, (*own, *(server for server in theirs if not _in(server, taken))), model)
+    workshop = Workshop(env, folder, (*own, *(server for server in theirs if not _in(server, taken))), session, model)
     workshop.problems += problems
     return workshop
 

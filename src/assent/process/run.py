@@ -68,11 +68,13 @@ async def run(
     env: Mapping[str, str] | None = None,
     on_start: Callable[[int], None] = _ignore,
     on_output: Tell = _ignore,
+    on_binary: Callable[[int], None] = _ignore,
     limits: Limits = Limits(),  # noqa: B008  (frozen)
     terminal: Size | None = None,
 ) -> Finished:
-    """Raises OSError when the program cannot be started."""
-    child = _Child(argv, cwd, child_environment() if env is None else env, on_output, limits, terminal)
+    """Raises OSError when the program cannot be started. `on_binary` counts the bytes of output that is no text."""
+    env = child_environment() if env is None else env
+    child = _Child(argv, cwd, env, on_output, on_binary, limits, terminal)
     try:
         return await child.over(on_start)
     finally:
@@ -88,6 +90,7 @@ class _Child:
         cwd: str,
         env: Mapping[str, str],
         on_output: Tell,
+        on_binary: Callable[[int], None],
         limits: Limits,
         terminal: Size | None,
     ) -> None:
@@ -95,7 +98,7 @@ class _Child:
         self._limits = limits
         self._kept = Kept(limits.keep)
         self._on_output = on_output
-        self._decoder = Decoder(self._text, sniff=limits.sniff)
+        self._decoder = Decoder(self._text, on_binary, sniff=limits.sniff)
         self._end: asyncio.Future[Ended] = self._loop.create_future()
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False

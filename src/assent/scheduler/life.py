@@ -137,6 +137,9 @@ class LiveChannel:
     def output(self, text: str) -> None:
         self._tell(CallOutput(self._life.call_id, text))
 
+    def received(self, total: int) -> None:
+        self._tell(CallOutput(self._life.call_id, "", total))
+
     def process(self, pid: int) -> None:
         self._tell(CallProcess(self._life.call_id, pid))
 

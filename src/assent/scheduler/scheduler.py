@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from assent import failpoints
 from assent.commands import Answer
-from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, GateKind
+from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, FileChange, GateKind
 from assent.parts import Failure
 from assent.policy.policy import Policy
 from assent.scheduler.answers import Answers
@@ -239,8 +239,9 @@ class Scheduler:
 
     async def _execute(self, life: Life) -> None:
         assert life.invocation is not None
+        change = await self._change(life, life.invocation)
         permit = self._permit(life)
-        await self._steps.move(life, CallStarted(life.call_id, permit.digest))
+        await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
         try:
             result = await life.invocation.execute(permit, LiveChannel(life, self._journal))
@@ -251,6 +252,12 @@ class Scheduler:
         failpoints.hit("effect done")
         await self._steps.succeed(life, result)
         failpoints.hit("finished")
+
+    async def _change(self, life: Life, invocation: Invocation) -> FileChange | None:
+        try:
+            return invocation.change()
+        except ToolFailed as error:
+            await self._steps.fail(life, error.failure)
 
     def _permit(self, life: Life) -> Permit:
         """What was allowed by its words runs as these words; a text goes to a shell by a person's own leave."""

@@ -92,7 +92,7 @@ class Steps:
     async def build(self, life: Life) -> Invocation:
         """Finds the tool and checks the arguments; what is wrong with them ends the call."""
         tool = await self._registry.find(life.request.tool)
-        if tool is None:
+        if tool is None or (not tool.for_model and life.request.initiator == "model"):
             await self.fail(life, Failure("tool_not_registered", self._registry.not_found(life.request.tool)))
         try:
             invocation = tool.build(life.request.args)
@@ -186,5 +186,8 @@ def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:
 
 
 def _partial_output(life: Life) -> TerminalDisplay | None:
-    output = life.call.output if isinstance(life.call, Executing) else ""
+    if not isinstance(life.call, Executing):
+        return None
+    count = f"[binary output: {life.call.received:,} bytes received]\n" if life.call.received else ""
+    output = life.call.output + count
     return TerminalDisplay(output) if output else None

@@ -5,6 +5,7 @@
 
 from msgspec import Struct
 
+from assent.agent import tokens
 from assent.approval import Grant, Mode
 from assent.events import (
     ApprovalAnswered,
@@ -16,9 +17,13 @@ from assent.events import (
     CallRequested,
     CallScheduled,
     CallStarted,
+    ChatCompressed,
     CommandTaken,
+    ContextLoaded,
+    ContextSource,
     Envelope,
     Event,
+    FileChange,
     GateKind,
     GrantAdded,
     GrantRevoked,
@@ -37,8 +42,21 @@ from assent.events import (
     TurnStatus,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
-from assent.scheduler.call import AwaitingApproval, Executing, IllegalTransition, Terminal, ToolCall, advance, begin
+from assent.scheduler.call import (
+    AwaitingApproval,
+    Executing,
+    IllegalTransition,
+    Success,
+    Terminal,
+    ToolCall,
+    advance,
+    begin,
+)
 from assent.session.log import LogDamaged, title_of
+from assent.tools.undo import NAME as UNDO
+
+UNDERSTOOD = ModelMessage((Text("I have the notes and go on from there."),))
+"""Stands between the summary of a compressed conversation and a prompt, because speakers take turns."""
 
 
 class _CallsOf(Struct, frozen=True):
@@ -62,6 +80,10 @@ class SessionState:
         self._open: dict[str, ToolCall] = {}
         """Those of them that are not over."""
         self.answered_by: dict[str, str] = {}
+        self.changes: dict[str, FileChange] = {}
+        """What calls did to files, or were about to do, in order."""
+        self.undone: set[str] = set()
+        """Calls whose change was taken back."""
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
         """How many calls each grant has let through."""
@@ -74,7 +96,14 @@ class SessionState:
         """Set between the reply that ends a turn and the record of that end."""
         self.queued: tuple[Queued, ...] = ()
         """What people sent while a turn was running, in order."""
+        self.context: tuple[ContextSource, ...] = ()
+        """The context files that were found, loaded or not."""
+        self.latest_prompt = ""
         self.usage = Usage()
+        self.tokens = 0
+        """About what the next request sends: as the provider counted the last one, with what came since."""
+        self.incompressible = 0
+        """So many tokens it was when compressing did not help."""
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
         self._history: list[Message | _CallsOf] = []
@@ -96,17 +125,34 @@ class SessionState:
             case CallStarted():
                 self._advance(event.call_id, event)
                 self._count_use(event)
-            case ApprovalRequested() | CallScheduled() | CallFinished():
+                if event.change is not None:
+                    self.changes[event.call_id] = event.change
+            case CallFinished():
+                self._advance(event.call_id, event)
+                self._finish(self.calls[event.call_id])
+            case ApprovalRequested() | CallScheduled():
                 self._advance(event.call_id, event)
             case ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
-            case PromptSubmitted():
-                self.busy_since = ts
-                self._converse(event)
-            case ModelReplied() | TurnFinished():
-                self._converse(event)
+            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed():
+                self._converse(event, ts)
             case _:
                 self._settle(event)
+
+    def _finish(self, call: ToolCall) -> None:
+        if not isinstance(call, Terminal):
+            return
+        if call.request.initiator == "model":
+            self.tokens += tokens.of_result(call.result)
+        if call.request.tool == UNDO and isinstance(call, Success):
+            self._undo(str(call.request.args["call_id"]))
+
+    def _undo(self, call_id: str) -> None:
+        """Taking back an undo brings the change again."""
+        self.undone.add(call_id)
+        undone = self.calls.get(call_id)
+        if undone is not None and undone.request.tool == UNDO:
+            self.undone.discard(str(undone.request.args["call_id"]))
 
     def _count_use(self, event: CallStarted) -> None:
         call = self.calls.get(event.call_id)
@@ -125,16 +171,19 @@ class SessionState:
         else:
             self._open[call_id] = call
 
-    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished) -> None:
+    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed, ts: float) -> None:
         match event:
             case PromptSubmitted():
                 self.prompts += 1
+                self.busy_since = ts
                 self.title = self.title or title_of(event.text)
                 self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
+                self.latest_prompt = event.text
+                self.tokens += tokens.of_text(event.text)
                 self._history.append(UserMessage((Text(event.text),)))
             case ModelReplied():
-                self.usage += event.usage
+                self._count(event)
                 if event.parts:
                     self._history.append(ModelMessage(event.parts))
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
@@ -144,6 +193,45 @@ class SessionState:
                     self.unrecorded_end = "cancelled" if event.finish == "cancelled" else "completed"
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
+            case ChatCompressed():
+                self.usage += event.usage
+                self.keys.add(event.key)
+                self._compress(event)
+
+    def _count(self, event: ModelReplied) -> None:
+        self.usage += event.usage
+        if event.usage.input:
+            self.tokens = event.usage.input + event.usage.output
+        else:
+            self.tokens += sum(map(tokens.of_part, event.parts))
+
+    def _compress(self, event: ChatCompressed) -> None:
+        cut = 0 if event.problem else self._safe_cut(event.replaced)
+        if cut == 0:
+            self.incompressible = self.tokens
+            return
+        kept = self._history[cut:]
+        answer = () if kept and isinstance(kept[0], ModelMessage) else (UNDERSTOOD,)
+        self._history = [UserMessage((Text(event.summary),)), *answer, *kept]
+        self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
+        self.incompressible = 0
+
+    def _safe_cut(self, wanted: int) -> int:
+        """Before the first reply with a call that has no result yet, and never between a reply and its results."""
+        cut = min(wanted, len(self._history))
+        for place, entry in enumerate(self._history[:cut]):
+            if isinstance(entry, _CallsOf) and any(self._is_open(call_id) for call_id in entry.call_ids):
+                cut = place - 1
+                break
+        split = cut < len(self._history) and isinstance(self._history[cut], _CallsOf)
+        return cut - 1 if split else cut
+
+    def _is_open(self, call_id: str) -> bool:
+        """A call of the newest reply is open before anything is known of it."""
+        call = self.calls.get(call_id)
+        if call is None:
+            return any(call_id == newest.call_id for newest in self.newest_calls())
+        return not isinstance(call, Terminal)
 
     def _settle(self, event: Event) -> None:
         match event:
@@ -156,6 +244,8 @@ class SessionState:
                 self.model = event.model
             case SessionRenamed():
                 self.title = event.title
+            case ContextLoaded():
+                self.context = event.sources
             case PromptsQueued():
                 self.queued = event.waiting
             case GrantAdded():
@@ -191,6 +281,10 @@ class SessionState:
         reply = self._history[-2]
         parts = reply.parts if isinstance(reply, ModelMessage) else ()
         return tuple(part for part in parts if isinstance(part, Call))
+
+    def undoable(self) -> list[str]:
+        """Calls whose change was not taken back yet, the newest last. Whether the file still is theirs is not known."""
+        return [id for id in self.changes if id not in self.undone and self.calls[id].request.tool != UNDO]
 
     def pending(self) -> list[ToolCall]:
         return list(self._open.values())

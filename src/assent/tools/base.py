@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Details
+from assent.events import FileChange
 from assent.parts import Display, Failure, JsonObject, Media, Text
 from assent.plan import Plan
 
@@ -61,6 +62,10 @@ class Live(Protocol):
 
     def output(self, text: str) -> None: ...
 
+    def received(self, total: int) -> None:
+        """So many bytes of output that is no text came until now."""
+        ...
+
     def process(self, pid: int) -> None: ...
 
 
@@ -93,6 +98,10 @@ class Invocation(ABC):
     def modifiable(self) -> Modifiable | None:
         return None
 
+    def change(self) -> FileChange | None:
+        """For one that writes a file: what it will do to it. Asked right before the effect."""
+        return None
+
     @abstractmethod
     async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
 
@@ -108,6 +117,8 @@ class AnyTool(ABC):
     output_is_markdown: bool = False
     server: str = ""
     """The MCP server it comes from; empty for built-ins."""
+    for_model: bool = True
+    """False: only people run it."""
     main_argument: str = ""
     """The argument that a rule such as `tool(prefix)` looks at."""
 

@@ -56,7 +56,9 @@ class Registry:
     def declarations(self) -> tuple[Declaration, ...]:
         """Every request carries them, so the schemas are made once."""
         if self._declarations is None:
-            self._declarations = tuple(Declaration(tool.name, tool.description, tool.schema()) for tool in self)
+            self._declarations = tuple(
+                Declaration(tool.name, tool.description, tool.schema()) for tool in self if tool.for_model
+            )
         return self._declarations
 
     def not_found(self, name: str) -> str:
@@ -67,7 +69,8 @@ class Registry:
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
 
-        nearest = process.extract(name, self.names(), scorer=Levenshtein.distance, limit=3)
+        offered = [tool.name for tool in self if tool.for_model]
+        nearest = process.extract(name, offered, scorer=Levenshtein.distance, limit=3)
         quoted = [f'"{match[0]}"' for match in nearest]
         match quoted:
             case []:

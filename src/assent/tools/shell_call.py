@@ -4,6 +4,7 @@ What the command may do is not judged here; `should_confirm` only says what woul
 it started, is the process room's work.
 """
 
+import asyncio
 import os
 import signal
 
@@ -18,9 +19,7 @@ from assent.process.run import Finished, Limits, run
 from assent.tools.base import Invocation, Live, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.throttle import Throttle
-
-MODEL_CHARACTERS = 40_000
-_HEAD = MODEL_CHARACTERS // 5
+from assent.tools.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput
 
 
 class ShellInvocation(Invocation):
@@ -43,26 +42,38 @@ class ShellInvocation(Invocation):
         return Resources(writes=tuple(root.rstrip("/") + "/" for root in self._tool.files.workspace.roots))
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
-        throttle = Throttle(live.output)
+        throttle = Throttle(live.output, live.received)
+        whole = WholeOutput(self._tool.outputs, f"{self._tool.name}_{permit.call_id}.txt", plain)
         try:
-            finished = await self._run(permit, live, throttle)
+            finished = await self._run(permit, live, throttle, whole)
         except OSError as error:
-            raise ToolFailed("shell_execute_error", f"The command could not be started: {error}") from error
+            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except asyncio.CancelledError:
+            if whole.path:
+                throttle.add(f"\n[all output so far: {whole.path}]\n")
+            raise
         finally:
+            whole.close()
             throttle.close()
-        return ToolResult(self._for_model(finished), TerminalDisplay(_for_person(finished)))
+        return ToolResult(self._for_model(finished, whole), TerminalDisplay(_for_person(finished)))
 
-    async def _run(self, permit: Permit, live: Live, throttle: Throttle) -> Finished:
+    async def _run(self, permit: Permit, live: Live, throttle: Throttle, whole: WholeOutput) -> Finished:
         """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
         an answer, a mode, or a rule for the whole tool.
         """
+
+        def heard(text: str) -> None:
+            throttle.add(text)
+            whole.add(text)
+
         argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
         return await run(
             argv,
             cwd=self._directory(),
             env=child_environment(also=self._tool.pass_environment),
             on_start=live.process,
-            on_output=throttle.add,
+            on_output=heard,
+            on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
         )
@@ -70,12 +81,14 @@ class ShellInvocation(Invocation):
     def _directory(self) -> str:
         return self._tool.files.folder(self._params.dir_path)
 
-    def _for_model(self, finished: Finished) -> str:
+    def _for_model(self, finished: Finished, whole: WholeOutput) -> str:
         """How it ended comes first where it did not end well: nobody reads the last line of a long output."""
         ending = _ending(finished, self._limits)
         output = _text(finished)
+        note = whole.note(_length(finished.output))
         sections = [f"Directory: {self._tool.files.shown(self._directory())}"] if self._params.dir_path else []
         sections += [ending] if finished.code != 0 else []
+        sections += [note] if note else []
         sections += [f"Output: {output}" if output else "Output: (empty)"]
         sections += [ending]
         if finished.background:
@@ -115,9 +128,13 @@ def _cut(output: Excerpt) -> str:
     if not output.omitted:
         return cut_middle(plain(output.head + output.tail), MODEL_CHARACTERS)
     head, tail = plain(output.head), plain(output.tail)
-    first, last = head[:_HEAD], tail[max(len(tail) - (MODEL_CHARACTERS - _HEAD), 0) :]
+    first, last = head[:HEAD], tail[max(len(tail) - (MODEL_CHARACTERS - HEAD), 0) :]
     missing = output.omitted + len(head) - len(first) + len(tail) - len(last)
     return first + omission(missing) + last
+
+
+def _length(output: Excerpt) -> int:
+    return len(output.head) + output.omitted + len(output.tail)
 
 
 def _for_person(finished: Finished) -> str:

@@ -5,10 +5,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent import exits
 from assent.approval import Mode
@@ -29,7 +29,7 @@ from assent.scheduler.call import Executing, Validating
 from assent.screen import make_safe
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
-from assent.session.runner import Options, Runner, create_session
+from assent.session.runner import Runner, create_session
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
     from assent.front.headless.ask import Asker
@@ -94,13 +94,8 @@ async def _create(request: Run, log: SessionLog, model: str) -> str:
     return await create_session(log, request.folder, model, mode, request.settings.gate)
 
 
-def _fallback(settings: Settings) -> Callable[[], Model] | None:
-    name = settings.fallback_model
-    return None if name is None else lambda: open_model(name, os.environ)
-
-
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    async with open_workshop(os.environ, folder, request.settings, model) as workshop:
+    async with open_workshop(os.environ, folder, request.settings, session, model) as workshop:
         await workshop.ready(_notice)
         return await _run_in(workshop, request, log, session, model, output)
 
@@ -110,14 +105,8 @@ def _notice(text: str) -> None:
 
 
 async def _run_in(workshop: Workshop, request: Run, log: SessionLog, session: str, model: Model, output: Output) -> int:
-    options = Options(
-        rules=workshop.rules(request.rules),
-        attended=request.asking != "refuse",
-        max_turns=request.settings.max_turns,
-        approval_ttl=request.settings.approval_ttl,
-        client=f"headless {me()}",
-        fallback=_fallback(request.settings),
-    )
+    options = workshop.options(request.settings, model.name, f"headless {me()}", request.rules)
+    options = replace(options, attended=request.asking != "refuse")
     async with await Runner.open(log, session, model, workshop.registry, options) as runner:
         asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()

@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.models.base import Model
     from assent.policy.rules import Rule
     from assent.session.log import SessionInfo, SessionLog
-    from assent.session.runner import Options
 
 
 class LocalHost:
@@ -33,10 +32,7 @@ class LocalHost:
         self._env = env
         self._model = model
         self._given_rules = rules
-        self._rules: tuple[Rule, ...] = ()
         self._workshop: Workshop | None = None
-        self._searcher: Model | None = None
-        """Searches the web for whichever session is open."""
         self._log: SessionLog | None = None
 
     # --- sessions ---
@@ -64,9 +60,10 @@ class LocalHost:
         session_id = info.id if info is not None else await self._create(name, mode)
         if info is not None:
             self.folder = info.folder
-        tools = (await self._prepare()).registry
         model = DeferredModel(name, self._env)
-        runner = await Runner.open(log, session_id, model, tools, self._options())
+        workshop = await self._prepare(session_id, model)
+        options = workshop.options(self._settings, name, f"terminal {me()}", self._given_rules)
+        runner = await Runner.open(log, session_id, model, workshop.registry, options)
         client = LocalClient(runner, me(), model)
         if info is not None and mode is not None and runner.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
@@ -78,41 +75,15 @@ class LocalHost:
         settings = self._settings
         return await create_session(await self.log(), self.folder, model, mode or settings.approval_mode, settings.gate)
 
-    async def _prepare(self) -> "Workshop":
-        """The tools and rules of the folder. Its MCP servers go on running when another session is opened there."""
+    async def _prepare(self, session: str, model: "Model") -> "Workshop":
+        """The tools and rules of the folder; its MCP servers connect in the background."""
         from assent.front.workshop import open_workshop
-        from assent.models.choose import DeferredModel
 
-        if self._workshop is not None and self._workshop.folder != self.folder:
+        if self._workshop is not None:
             await self._workshop.close()
-            self._workshop = None
-        if self._workshop is None:
-            self._searcher = DeferredModel(self._model or self._settings.model, self._env)
-            self._workshop = open_workshop(self._env, self.folder, self._settings, self._searcher)
-            self._workshop.start()
-        self._rules = self._workshop.rules(self._given_rules)
+        self._workshop = open_workshop(self._env, self.folder, self._settings, session, model)
+        self._workshop.start()
         return self._workshop
-
-    def _options(self) -> "Options":
-        from assent.front.send import me
-        from assent.session.runner import Options
-
-        return Options(
-            rules=self._rules,
-            max_turns=self._settings.max_turns,
-            approval_ttl=self._settings.approval_ttl,
-            client=f"terminal {me()}",
-            fallback=self._fallback if self._settings.fallback_model else None,
-            open_model=self._open_model,
-        )
-
-    def _fallback(self) -> "Model":
-        return self._open_model(self._settings.fallback_model or "")
-
-    def _open_model(self, name: str) -> "Model":
-        from assent.models.choose import open_model
-
-        return open_model(name, self._env)
 
     async def sessions(self) -> "Sequence[SessionInfo]":
         return await (await self.log()).sessions()

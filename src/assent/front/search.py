@@ -1,23 +1,18 @@
-"""The tools of a session: the built-in ones, and what its model's provider can do besides."""
+"""web_search, when the model's provider can search."""
 
 from typing import NoReturn
 
-from assent.files.workspace import Workspace
 from assent.models.base import Model, ModelError, Searching
 from assent.parts import SearchAnswer
 from assent.tools.base import AnyTool, ToolFailed
-from assent.tools.builtin import builtin_tools
 from assent.tools.web_search import WebSearchTool
 
 
-def session_tools(workspace: Workspace, model: Model) -> list[AnyTool]:
-    found = builtin_tools(workspace)
-    return [*found, WebSearchTool(_search_of(model))] if isinstance(model, Searching) else found
-
-
-def every_tool(workspace: Workspace) -> list[AnyTool]:
-    """For judging only: also those that need some model."""
-    return [*builtin_tools(workspace), WebSearchTool(_no_search)]
+def search_tools(model: Model | None) -> list[AnyTool]:
+    """Without a model the tool is there to be judged, and does not work."""
+    if model is None:
+        return [WebSearchTool(_no_search)]
+    return [WebSearchTool(_search_of(model))] if isinstance(model, Searching) else []
 
 
 def _search_of(model: Searching):
