@@ -14,7 +14,7 @@ from assent import exits
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.commands import RunTool
-from assent.config import data_folder, load_settings
+from assent.config import BadSettings, data_folder, load_settings
 from assent.events import CallFinished, Envelope
 from assent.front.lookup import find_by_start, find_session
 from assent.front.send import me
