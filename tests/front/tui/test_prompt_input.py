@@ -1,9 +1,10 @@
 """Typing into the input: every key a person presses there, and what the app hears of it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.binding import BindingType
 from textual.events import Paste
 from textual.message import Message
 from textual.pilot import Pilot
@@ -13,6 +14,8 @@ from assent.front.tui.prompt.input import PromptInput
 
 class InputApp(App[None]):
     """Only the input, and what it says."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("ctrl+c,ctrl+d,escape", "left_over", "")]
 
     def __init__(self) -> None:
         super().__init__()
@@ -196,7 +199,6 @@ async def test_the_usual_keys_edit(keys: list[str], left: str):
 @pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "escape"])
 async def test_with_nothing_typed_these_keys_are_the_apps(key: str):
     async with Typing() as it:
-        it.app.bind(key, "left_over")
         await it.press(key)
         assert it.app.left_over == 1
 

@@ -146,6 +146,7 @@ class PromptInput(TextArea):
         self._typed()
 
     def _typed(self) -> None:
+        self.scroll_cursor_visible()  # again: while it was edited the text had its old height
         self.post_message(self.Typed())
         if self.assistant is not None:
             self.assistant.text_changed()
