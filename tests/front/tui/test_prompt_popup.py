@@ -87,7 +87,7 @@ class Typing:
         await self.pilot.press(*keys)
 
     async def settled(self) -> None:
-        await self.app.workers.wait_for_complete()
+        await self.app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
         await self.pilot.pause()
 
     @property

@@ -171,10 +171,19 @@ class PromptInput(TextArea):
         else:
             helped = self.assistant is not None and self.assistant.take_key(event.key)
             taken = helped or self._own_key(event)
-        if taken:
+        if taken or await self._run_binding(event.key):
+            taken = True
             event.stop()
         if taken or event.key.startswith("alt+"):  # Alt and a letter is a command, not that letter
             event.prevent_default()
+
+    async def _run_binding(self, key: str) -> bool:
+        """At once: the app would run it after the keys behind it, and Enter would send what Backspace took back."""
+        bindings = self._bindings.key_to_bindings.get(key, ())
+        for binding in bindings:
+            if await self.app.run_action(binding.action, self):  # pyright: ignore[reportUnknownMemberType]
+                return True
+        return False
 
     def _own_key(self, event: Key) -> bool:
         match event.key:
