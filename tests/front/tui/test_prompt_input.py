@@ -1,9 +1,10 @@
 """Typing into the input: every key a person presses there, and what the app hears of it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.binding import BindingType
 from textual.events import Paste
 from textual.message import Message
 from textual.pilot import Pilot
@@ -13,6 +14,8 @@ from assent.front.tui.prompt.input import PromptInput
 
 class InputApp(App[None]):
     """Only the input, and what it says."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("ctrl+c,ctrl+d,escape,pageup,pagedown", "left_over", "")]
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,6 +186,7 @@ async def test_the_app_hears_that_somebody_is_typing_but_not_of_what_it_loads_it
         (["ctrl+w", "ctrl+z"], "one two three"),
         (["ctrl+c", "ctrl+z"], "one two three"),
         (["ctrl+c", "ctrl+z", "ctrl+y"], ""),
+        (["ctrl+c", "ctrl+underscore"], "one two three"),
     ],
 )
 async def test_the_usual_keys_edit(keys: list[str], left: str):
@@ -193,10 +197,9 @@ async def test_the_usual_keys_edit(keys: list[str], left: str):
         assert it.app.submitted == []
 
 
-@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "escape"])
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "escape", "pageup", "pagedown"])
 async def test_with_nothing_typed_these_keys_are_the_apps(key: str):
     async with Typing() as it:
-        it.app.bind(key, "left_over")
         await it.press(key)
         assert it.app.left_over == 1
 
@@ -287,6 +290,31 @@ async def test_a_search_can_be_given_up_and_the_draft_comes_back(key: str):
         assert it.text == "draft"
         await it.type("!")
         assert it.text == "draft!"
+
+
+async def test_when_the_app_clears_the_input_a_search_is_given_up_first():
+    async with Typing() as it:
+        it.input.remember(["fix it"])
+        await it.type("draft")
+        await it.press("ctrl+r", "f")
+        it.input.clear()
+        assert it.text == "draft"
+        it.input.clear()
+        assert it.input.is_empty
+        await it.press("ctrl+r")
+        assert not it.input.is_empty
+        it.input.load("loaded")
+        await it.type("!")
+        assert it.text == "loaded!"
+
+
+async def test_pages_are_turned_in_a_long_text():
+    async with Typing() as it:
+        it.input.load("x\n" * 30)
+        await it.pilot.pause()
+        await it.press("pageup")
+        assert it.app.left_over == 0
+        assert it.input.cursor_location[0] < 30
 
 
 async def test_a_search_says_what_it_looks_for_and_whether_it_is_there():

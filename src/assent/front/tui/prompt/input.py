@@ -51,6 +51,7 @@ class PromptInput(TextArea):
         Binding("ctrl+r", "search", "Search the history", show=False),
         Binding("alt+b,alt+left", "cursor_word_left", "Word left", show=False),
         Binding("alt+f,alt+right", "cursor_word_right", "Word right", show=False),
+        Binding("ctrl+underscore", "undo", "Undo", show=False),
         Binding("alt+d", "delete_word_right", "Delete the word right", show=False),
     ]
 
@@ -102,7 +103,8 @@ class PromptInput(TextArea):
 
     @property
     def is_empty(self) -> bool:
-        return not self.text
+        """Nothing is typed, and nothing is looked for."""
+        return not self.text and self._search is None
 
     @property
     def cursor_index(self) -> int:
@@ -110,9 +112,18 @@ class PromptInput(TextArea):
 
     def load(self, text: str) -> None:
         """Puts a text in place of what is there, the cursor behind it."""
+        if self._search is not None:
+            self._end_search("")
         self._pastes.forget()
         self._recall.leave()
         self._show(clean(text))
+
+    def clear(self) -> EditResult:
+        """Undo brings it back. A search is given up instead, and what was there before it stays."""
+        if self._search is None:
+            return super().clear()
+        self._end_search(self._search.draft)
+        return EditResult(self.document.end, "")
 
     def remember(self, entries: Iterable[str], *, shell: bool = False) -> None:
         """Adds entries of earlier times (the oldest first) to the history, before those of now."""
@@ -146,6 +157,7 @@ class PromptInput(TextArea):
         self._typed()
 
     def _typed(self) -> None:
+        self.scroll_cursor_visible()  # again: while it was edited the text had its old height
         self.post_message(self.Typed())
         if self.assistant is not None:
             self.assistant.text_changed()
@@ -170,10 +182,19 @@ class PromptInput(TextArea):
         else:
             helped = self.assistant is not None and self.assistant.take_key(event.key)
             taken = helped or self._own_key(event)
-        if taken:
+        if taken or await self._run_binding(event.key):
+            taken = True
             event.stop()
         if taken or event.key.startswith("alt+"):  # Alt and a letter is a command, not that letter
             event.prevent_default()
+
+    async def _run_binding(self, key: str) -> bool:
+        """At once: the app would run it after the keys behind it, and Enter would send what Backspace took back."""
+        bindings = self._bindings.key_to_bindings.get(key, ())
+        for binding in bindings:
+            if await self.app.run_action(binding.action, self):  # pyright: ignore[reportUnknownMemberType]
+                return True
+        return False
 
     def _own_key(self, event: Key) -> bool:
         match event.key:
@@ -233,6 +254,19 @@ class PromptInput(TextArea):
         if self.is_empty:
             raise SkipAction  # Ctrl-D with nothing to delete is the app's
         super().action_delete_right()
+
+    def action_cursor_page_up(self) -> None:
+        self._skip_if_all_is_seen()
+        super().action_cursor_page_up()
+
+    def action_cursor_page_down(self) -> None:
+        self._skip_if_all_is_seen()
+        super().action_cursor_page_down()
+
+    def _skip_if_all_is_seen(self) -> None:
+        """With nothing to scroll in here the key is the app's."""
+        if self.wrapped_document.height <= self.size.height:
+            raise SkipAction
 
     # --- paste ---
 

@@ -35,7 +35,7 @@ class CompletionList(Widget):
         super().__init__()
         self._completions = completions
         self._prompt = prompt
-        self._clock = clock
+        self.clock = clock
         self._word: Word | None = None
         self._offered: Sequence[Candidate] = ()
         self._chosen: int | None = None
@@ -131,7 +131,7 @@ class CompletionList(Widget):
             self._offer(ranked(word.typed, found))
 
     def _refresh_files(self) -> None:
-        if not self._reading_files and self._clock() >= self._files_end:
+        if not self._reading_files and self.clock() >= self._files_end:
             self._reading_files = True
             self.run_worker(self._read_files(), group="files", exit_on_error=False)
 
@@ -140,7 +140,7 @@ class CompletionList(Widget):
             paths = await self._completions.files()
             self._index = await asyncio.to_thread(PathIndex, paths)
         finally:  # without files nothing is offered; that is no reason to ask for them at every key
-            self._files_end = self._clock() + FRESH_SECONDS
+            self._files_end = self.clock() + FRESH_SECONDS
             self._reading_files = False
         if self._word is not None and self._word.kind == "file":
             self._offer([Candidate(path) for path in self._index.best(self._word.typed)])
