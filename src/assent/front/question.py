@@ -115,6 +115,7 @@ def _diff_line(line: str, style: Style) -> str:
 
 
 def hidden_characters(details: Details) -> tuple[str, ...]:
+    """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
     match details:
         case EditDetails(diff=text) | ExecDetails(command=text):
             return make_safe(text, "prompt").suspicious
