@@ -124,20 +124,21 @@ class SessionState:
                 self._advance(event.call_id, event)
             case CallStarted():
                 self._advance(event.call_id, event)
-                self._count_use(event)
-                if event.change is not None:
-                    self.changes[event.call_id] = event.change
+                self._start(event)
             case CallFinished():
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
-            case ApprovalRequested() | CallScheduled():
-                self._advance(event.call_id, event)
-            case ApprovalModifying() | CallOutput() | CallProcess():
+            case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
             case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
+
+    def _start(self, event: CallStarted) -> None:
+        self._count_use(event)
+        if event.change is not None:
+            self.changes[event.call_id] = event.change
 
     def _finish(self, call: ToolCall) -> None:
         if not isinstance(call, Terminal):
