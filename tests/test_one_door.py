@@ -34,6 +34,7 @@ ARGS: dict[str, dict[str, object]] = {
     "run_shell_command": {"command": "touch new.txt"},
     "web_fetch": {"prompt": "Read https://example.org/ for me."},
     "web_search": {"query": "x"},
+    "ask_user": {"questions": [{"question": "?", "type": "yesno"}]},
     "write_todos": {"todos": []},
     "save_memory": {"fact": "x"},
     "undo": {"call_id": "c1"},

@@ -268,5 +268,41 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "required": ["todos"],
                 "additionalProperties": False,
             },
+            "ask_user": {
+                "type": "object",
+                "properties": {
+                    "questions": {
+                        "description": "One to four questions that belong together.",
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "question": {"type": "string"},
+                                "type": {"enum": ["choice", "text", "yesno"], "default": "choice"},
+                                "header": {"type": "string", "default": ""},
+                                "options": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "properties": {
+                                            "label": {"type": "string"},
+                                            "description": {"type": "string", "default": ""},
+                                        },
+                                        "required": ["label"],
+                                        "additionalProperties": False,
+                                    },
+                                    "default": [],
+                                },
+                                "multiSelect": {"type": "boolean", "default": False},
+                                "placeholder": {"type": "string", "default": ""},
+                            },
+                            "required": ["question"],
+                            "additionalProperties": False,
+                        },
+                    }
+                },
+                "required": ["questions"],
+                "additionalProperties": False,
+            },
         }
     )

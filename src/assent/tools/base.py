@@ -55,6 +55,8 @@ class Permit(Struct, frozen=True):
     """For a command that was allowed by its words: run exactly this, and no shell."""
     by_person: bool = False
     """A person saw exactly this and said yes to it."""
+    answers: tuple[str, ...] | None = None
+    """What the person said to the questions of the call."""
 
 
 class Live(Protocol):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.tools.ask_user import AskUserTool
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
 from assent.tools.glob import GlobTool
@@ -54,6 +55,7 @@ def builtin_tools(
         shell,
         WebFetchTool(web),
         WriteTodosTool(),
+        AskUserTool(),
         *remembered,
         UndoTool([files, *(tool.memory for tool in remembered)]),
     ]
