@@ -25,6 +25,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "assent"
 
 ARGS: dict[str, dict[str, object]] = {
     "read_file": {"file_path": "a.txt"},
+    "read_many_files": {"include": ["*"]},
     "list_directory": {"dir_path": "."},
     "glob": {"pattern": "*"},
     "grep_search": {"pattern": "a"},
@@ -33,6 +34,8 @@ ARGS: dict[str, dict[str, object]] = {
     "run_shell_command": {"command": "touch new.txt"},
     "web_fetch": {"prompt": "Read https://example.org/ for me."},
     "web_search": {"query": "x"},
+    "ask_user": {"questions": [{"question": "?", "type": "yesno"}]},
+    "write_todos": {"todos": []},
     "save_memory": {"fact": "x"},
     "undo": {"call_id": "c1"},
 }

@@ -72,7 +72,40 @@ class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True):
     """The server says that the tool only reads, and the person trusts the server."""
 
 
-Details = EditDetails | ExecDetails | InfoDetails | McpDetails
+QuestionType = Literal["choice", "text", "yesno"]
+
+
+class Choice(Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    label: str
+    description: str = ""
+
+
+class Question(
+    Struct,
+    frozen=True,
+    gc=False,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    rename={"multi_select": "multiSelect"},
+):
+    """What the model asks the person. Whatever the type, they may answer in their own words."""
+
+    question: str
+    type: QuestionType = "choice"
+    header: str = ""
+    """A word or two that say what it is about."""
+    options: tuple[Choice, ...] = ()
+    multi_select: bool = False
+    placeholder: str = ""
+
+
+class AskDetails(Struct, frozen=True, gc=False, tag="ask"):
+    """Questions for the person; the answer must bring one text for each."""
+
+    questions: tuple[Question, ...]
+
+
+Details = EditDetails | ExecDetails | InfoDetails | McpDetails | AskDetails
 
 
 GrantKind = Literal["exact", "subcommand", "program", "file", "folder", "tool", "server", "domain"]

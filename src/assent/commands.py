@@ -32,6 +32,8 @@ class Answer(CommandBase, frozen=True, tag="answer"):
     """New arguments for the call."""
     hunks: tuple[int, ...] | None = None
     """The hunks of the shown diff that are accepted, by number; the others are left out."""
+    answers: tuple[str, ...] | None = None
+    """For questions that the model asks: one text for each, in order."""
     scope: str = ""
     """With "always": the id of the scope that was chosen; the narrowest when empty."""
     grant_seconds: float | None = None

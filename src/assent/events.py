@@ -122,6 +122,8 @@ class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
     """Set when the answer changed the arguments: these are what runs."""
     key: str = ""
     """The idempotency key of the command, so that a crash does not make one answer count for two questions."""
+    answers: tuple[str, ...] | None = None
+    """What the person said to the model's questions."""
 
 
 class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):

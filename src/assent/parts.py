@@ -129,7 +129,21 @@ class DiffDisplay(Struct, frozen=True, gc=False, tag="diff"):
     removed: int
 
 
-Display = PlainDisplay | MarkdownDisplay | TerminalDisplay | DiffDisplay
+TodoStatus = Literal["pending", "in_progress", "completed", "cancelled", "blocked"]
+
+
+class Todo(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    description: str
+    status: TodoStatus
+
+
+class TodosDisplay(Struct, frozen=True, gc=False, tag="todos"):
+    """The model's list of steps, which replaces the one before."""
+
+    todos: tuple[Todo, ...]
+
+
+Display = PlainDisplay | MarkdownDisplay | TerminalDisplay | DiffDisplay | TodosDisplay
 
 
 class Failure(Struct, frozen=True, gc=False):

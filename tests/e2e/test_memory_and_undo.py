@@ -85,3 +85,17 @@ def test_undo_of_a_session_with_an_open_turn_waits_in_its_queue(program: Program
     assert (program.folder / "a.txt").exists()
     assert program.run("undo", "latest").code == 0
     assert not (program.folder / "a.txt").exists()
+
+
+@pytest.mark.spec("E3")
+def test_a_question_of_the_model_is_answered_from_another_terminal(program: Program):
+    asked = {"name": "ask_user", "args": {"questions": [{"question": "Which?", "type": "text"}]}, "id": "q"}
+    scenario = program.scenario(asks_for(asked), says("Done."))
+    with program.start("-p", "go", "-m", scenario, "--ask", "wait", "-o", "stream-json") as running:
+        running.until_type("approval.requested")
+        assert program.run("answer", "latest", "q", "yes").code == 1
+        answered = program.run("answer", "latest", "q", "yes", "--say", "This one")
+        assert "The model asks you" in answered.err and answered.code == 0
+        assert running.wait().code == 0
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["result"]["response"] == {"answers": {"0": "This one"}}

@@ -33,6 +33,39 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "required": ["file_path"],
                 "additionalProperties": False,
             },
+            "read_many_files": {
+                "type": "object",
+                "properties": {
+                    "include": {
+                        "description": "Files, folders or patterns such as `src/**/*.py`, relative to the workspace root.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                    },
+                    "exclude": {
+                        "description": "Patterns of paths to leave out.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "default": [],
+                    },
+                    "recursive": {
+                        "description": "Of a folder take also the folders in it. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                    "use_default_excludes": {
+                        "description": "Leave out dependencies, build output and the like. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                    "respect_git_ignore": {
+                        "description": "Leave out what git ignores. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                },
+                "required": ["include"],
+                "additionalProperties": False,
+            },
             "list_directory": {
                 "type": "object",
                 "properties": {
@@ -213,6 +246,62 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                     }
                 },
                 "required": ["prompt"],
+                "additionalProperties": False,
+            },
+            "write_todos": {
+                "type": "object",
+                "properties": {
+                    "todos": {
+                        "description": "The whole list, in order; it replaces the one before. At most one is in_progress.",
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "description": {"type": "string"},
+                                "status": {"enum": ["blocked", "cancelled", "completed", "in_progress", "pending"]},
+                            },
+                            "required": ["description", "status"],
+                            "additionalProperties": False,
+                        },
+                    }
+                },
+                "required": ["todos"],
+                "additionalProperties": False,
+            },
+            "ask_user": {
+                "type": "object",
+                "properties": {
+                    "questions": {
+                        "description": "One to four questions that belong together.",
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "question": {"type": "string"},
+                                "type": {"enum": ["choice", "text", "yesno"], "default": "choice"},
+                                "header": {"type": "string", "default": ""},
+                                "options": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "properties": {
+                                            "label": {"type": "string"},
+                                            "description": {"type": "string", "default": ""},
+                                        },
+                                        "required": ["label"],
+                                        "additionalProperties": False,
+                                    },
+                                    "default": [],
+                                },
+                                "multiSelect": {"type": "boolean", "default": False},
+                                "placeholder": {"type": "string", "default": ""},
+                            },
+                            "required": ["question"],
+                            "additionalProperties": False,
+                        },
+                    }
+                },
+                "required": ["questions"],
                 "additionalProperties": False,
             },
         }

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assent.approval import Approval, Details, EditDetails, ExecDetails, InfoDetails, McpDetails, Outcome
+from assent.approval import (
+    Approval,
+    AskDetails,
+    Details,
+    EditDetails,
+    ExecDetails,
+    InfoDetails,
+    McpDetails,
+    Outcome,
+    Question,
+)
 from assent.front.style import Style
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
@@ -46,6 +56,8 @@ def offered_keys(approval: Approval) -> dict[str, Outcome]:
 
 def _meaning(outcome: Outcome, approval: Approval) -> str:
     match outcome:
+        case "proceed_once" if isinstance(approval.details, AskDetails):
+            return "answer: y TEXT, or y and the number of an option; with several questions, `;` between the answers"
         case "proceed_once":
             return "yes, once"
         case "proceed_always":
@@ -74,6 +86,8 @@ def question_title(details: Details) -> str:
             return "Fetch from the web"
         case McpDetails(server=server, tool=tool):
             return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
+        case AskDetails():
+            return "The model asks you"
 
 
 def _body(details: Details, style: Style) -> Iterator[str]:
@@ -93,6 +107,9 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case McpDetails(args=args, description=description):
             yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
             yield from (style.dim(f"the server says: {line}") for line in safe(description).splitlines()[:1])
+        case AskDetails(questions=questions):
+            for question in questions:
+                yield from _asked(question, style)
 
 
 def _url_lines(url: str) -> list[str]:
@@ -100,6 +117,27 @@ def _url_lines(url: str) -> list[str]:
     from assent.web.urls import preview
 
     return preview(url).shown.splitlines()
+
+
+def _asked(question: Question, style: Style) -> Iterator[str]:
+    yield from (style.bold(line) for line in safe(question.question).splitlines())
+    for number, option in enumerate(question.options, start=1):
+        more = f": {safe(option.description, 'label')}" if option.description else ""
+        yield f"  {number}  {safe(option.label, 'label')}{more}"
+
+
+def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
+    """What somebody typed as answers: `;` between them, numbers stand for options. None when they are too few."""
+    pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]
+    if len(pieces) != len(questions) or not all(pieces):
+        return None
+    return tuple(_spoken(question, piece) for question, piece in zip(questions, pieces, strict=True))
+
+
+def _spoken(question: Question, piece: str) -> str:
+    numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
+    options = {str(number): option.label for number, option in enumerate(question.options, start=1)}
+    return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
 
 
 def _diff_line(line: str, style: Style) -> str:
@@ -123,6 +161,8 @@ def hidden_characters(details: Details) -> tuple[str, ...]:
             return (*warnings, *make_safe(" ".join((prompt, *urls)), "prompt").suspicious)
         case McpDetails(args=args):
             return make_safe(msgspec.json.encode(args).decode(), "prompt").suspicious
+        case AskDetails(questions=questions):
+            return make_safe(msgspec.json.encode(questions).decode(), "prompt").suspicious
 
 
 def safe(text: str, context: str = "prompt") -> str:

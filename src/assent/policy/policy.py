@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
+from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
 from assent.policy.action import Action
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
@@ -78,7 +78,8 @@ class Policy:
             if rule is not None:
                 return by_rule(rule)
         return (
-            self._by_guarded_tree(action)
+            _by_asking(action)
+            or self._by_guarded_tree(action)
             or self._by_mode(action)
             or self._by_permission(action, matching)
             or _ask(action)
@@ -131,6 +132,11 @@ class Policy:
             return by_rule(rule)
         grant = next((grant for grant in self._live_grants() if covers(grant, action)), None)
         return None if grant is None else by_grants([grant])
+
+
+def _by_asking(action: Action) -> Verdict | None:
+    """A question for the person is theirs to answer, whatever is allowed."""
+    return Verdict("ask", "rule", "the model asks you something") if isinstance(action.details, AskDetails) else None
 
 
 def _ask(action: Action) -> Verdict:

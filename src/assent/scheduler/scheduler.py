@@ -266,7 +266,8 @@ class Scheduler:
         if decision.source == "grant":
             self._policy.used(decision.rule)
         plan = life.plan if decision.source in ("rule", "grant") else None
-        return Permit(life.call_id, self._steps.digest(life), plan, by_person=decision.source == "person")
+        by_person = decision.source == "person"
+        return Permit(life.call_id, self._steps.digest(life), plan, by_person, life.answers)
 
     async def _cancelled(self, life: Life) -> None:
         if self._parking and not isinstance(life.call, Executing | Terminal):

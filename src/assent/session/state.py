@@ -41,7 +41,7 @@ from assent.events import (
     TurnFinished,
     TurnStatus,
 )
-from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
+from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
 from assent.scheduler.call import (
     AwaitingApproval,
     Executing,
@@ -69,8 +69,7 @@ class SessionState:
     def __init__(self, session: str) -> None:
         self.session = session
         self.seq = 0
-        self.folder = ""
-        self.model = ""
+        self.folder = self.model = ""
         self.title = ""
         """The name that a person gave it, or its first prompt."""
         self.mode: Mode = "default"
@@ -84,6 +83,8 @@ class SessionState:
         """What calls did to files, or were about to do, in order."""
         self.undone: set[str] = set()
         """Calls whose change was taken back."""
+        self.todos: tuple[Todo, ...] = ()
+        """The model's list of steps, as it wrote it last."""
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
         """How many calls each grant has let through."""
@@ -100,10 +101,10 @@ class SessionState:
         """The context files that were found, loaded or not."""
         self.latest_prompt = ""
         self.usage = Usage()
-        self.tokens = 0
-        """About what the next request sends: as the provider counted the last one, with what came since."""
-        self.incompressible = 0
-        """So many tokens it was when compressing did not help."""
+        self.tokens = self.incompressible = 0
+        """About what the next request sends (as the provider counted the last one, with what came since), and what it
+        was when compressing did not help.
+        """
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
         self._history: list[Message | _CallsOf] = []
@@ -124,27 +125,34 @@ class SessionState:
                 self._advance(event.call_id, event)
             case CallStarted():
                 self._advance(event.call_id, event)
-                self._count_use(event)
-                if event.change is not None:
-                    self.changes[event.call_id] = event.change
+                self._start(event)
             case CallFinished():
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
-            case ApprovalRequested() | CallScheduled():
-                self._advance(event.call_id, event)
-            case ApprovalModifying() | CallOutput() | CallProcess():
+            case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
             case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
 
+    def _start(self, event: CallStarted) -> None:
+        self._count_use(event)
+        if event.change is not None:
+            self.changes[event.call_id] = event.change
+
     def _finish(self, call: ToolCall) -> None:
         if not isinstance(call, Terminal):
             return
         if call.request.initiator == "model":
             self.tokens += tokens.of_result(call.result)
-        if call.request.tool == UNDO and isinstance(call, Success):
+        if isinstance(call, Success):
+            self._succeed(call)
+
+    def _succeed(self, call: Success) -> None:
+        if isinstance(call.display, TodosDisplay):
+            self.todos = call.display.todos
+        if call.request.tool == UNDO:
             self._undo(str(call.request.args["call_id"]))
 
     def _undo(self, call_id: str) -> None:

@@ -55,6 +55,8 @@ class Permit(Struct, frozen=True):
     """For a command that was allowed by its words: run exactly this, and no shell."""
     by_person: bool = False
     """A person saw exactly this and said yes to it."""
+    answers: tuple[str, ...] | None = None
+    """What the person said to the questions of the call."""
 
 
 class Live(Protocol):
@@ -142,7 +144,7 @@ class Tool(AnyTool, Generic[P]):
     def schema(self) -> JsonObject:
         """JSON Schema of the parameters, with everything in one object as model providers want it."""
         (_,), components = msgspec.json.schema_components([self.params])
-        schema: dict[str, Any] = components[self.params.__name__]
+        schema: dict[str, Any] = _inlined(components[self.params.__name__], components)
         schema.pop("title", None)
         schema.pop("description", None)
         return schema
@@ -157,3 +159,17 @@ class Tool(AnyTool, Generic[P]):
     @abstractmethod
     def invocation(self, params: P) -> Invocation:
         """Raise InvalidParams for what the schema cannot say."""
+
+
+def _inlined(schema: Any, components: dict[str, Any]) -> Any:
+    """The schema with what it refers to in its place."""
+    match schema:
+        case {"$ref": str(name), **beside}:
+            inner = _inlined(components[name.rpartition("/")[2]], components)
+            return {key: value for key, value in inner.items() if key not in ("title", "description")} | beside
+        case dict():
+            return {key: _inlined(value, components) for key, value in schema.items()}  # pyright: ignore[reportUnknownVariableType]
+        case list() | tuple():
+            return [_inlined(each, components) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            return schema

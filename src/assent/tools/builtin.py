@@ -5,18 +5,21 @@ from typing import TYPE_CHECKING
 
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.tools.ask_user import AskUserTool
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.read_file import ReadFileTool
+from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
 from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
 from assent.tools.undo import UndoTool
 from assent.tools.web_fetch import WebFetchTool
 from assent.tools.write_file import WriteFileTool
+from assent.tools.write_todos import WriteTodosTool
 
 if TYPE_CHECKING:
     from assent.web.fetch import Web
@@ -43,6 +46,7 @@ def builtin_tools(
     shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal, outputs=outputs)
     return [
         ReadFileTool(files),
+        ReadManyFilesTool(files),
         ListDirectoryTool(files),
         GlobTool(files),
         GrepTool(files),
@@ -50,6 +54,8 @@ def builtin_tools(
         ReplaceTool(files),
         shell,
         WebFetchTool(web),
+        WriteTodosTool(),
+        AskUserTool(),
         *remembered,
         UndoTool([files, *(tool.memory for tool in remembered)]),
     ]

@@ -7,7 +7,7 @@ from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink, barred, ends, safe
 from assent.front.words import call_about, count, duration
 from assent.hunks import hunks
-from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay
+from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 from assent.scheduler.call import (
     AwaitingApproval,
     Cancelled,
@@ -148,6 +148,10 @@ def draw_display(ink: Ink, display: Display, width: int) -> list[Strip]:
             return ink.markdown(text, width)
         case PlainDisplay(text=text):
             return ink.text(text, "", width, context="output")
+        case TodosDisplay(todos=todos):
+            marks = {"completed": "✓", "in_progress": "▸", "cancelled": "⊘", "blocked": "!"}
+            lines = [f"{marks.get(todo.status, '·')} {todo.description}" for todo in todos]
+            return ink.text("\n".join(lines), "", width, context="output")
 
 
 def _as_text(response: dict[str, object]) -> str:

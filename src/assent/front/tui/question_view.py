@@ -7,7 +7,7 @@ import msgspec
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.approval import Approval, Details, EditDetails, ExecDetails, InfoDetails, McpDetails
+from assent.approval import Approval, AskDetails, Details, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.question import hidden_characters
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.ink import Ink, barred, safe
@@ -67,6 +67,11 @@ class QuestionView:
                 yield from ink.text(f"server  {details.server}", "", width)
                 yield from ink.text(f"tool    {details.tool}", "", width)
                 yield from ink.lines(_tree(details.args, ink), width)
+            case AskDetails(questions=questions):
+                for question in questions:
+                    yield from ink.text(question.question, "", width)
+                    for number, option in enumerate(question.options, start=1):
+                        yield from ink.text(f"  {number}  {option.label}", "", width)
 
     def _edit(self, ink: Ink, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:
@@ -149,6 +154,8 @@ def subject(details: Details) -> str:
             return urls[0] if urls else prompt
         case McpDetails(server=server, tool=tool):
             return f"{server}: {tool}"
+        case AskDetails(questions=questions):
+            return questions[0].question
 
 
 def summary(questions: int) -> str:
