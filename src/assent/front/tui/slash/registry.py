@@ -1,0 +1,100 @@
+"""All slash commands by name: finds one, proposes what was perhaps meant, completes, and runs a typed line."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from assent.front.tui.slash import approving, choices, looking, program, sessions
+from assent.front.tui.slash.command import Completion, SlashCommand, parse, starting
+from assent.front.tui.slash.words import TROUBLES, named
+
+if TYPE_CHECKING:
+    from assent.front.tui.host import CustomCommand
+    from assent.front.tui.slash.desk import Desk
+
+NEAR_ENOUGH = 60
+
+
+class Completions(Struct, frozen=True):
+    """Each value replaces the line from `start` on."""
+
+    start: int
+    values: tuple[Completion, ...]
+
+
+class Registry:
+    def __init__(self, custom: "Iterable[CustomCommand]" = ()) -> None:
+        self._commands: dict[str, SlashCommand] = {}
+        built_in = (
+            program.help_command(self),
+            *sessions.COMMANDS,
+            *choices.COMMANDS,
+            *approving.COMMANDS,
+            *looking.COMMANDS,
+            *program.COMMANDS,
+        )
+        for command in built_in:
+            self._commands[command.name] = command
+        self._aliases = {alias: command for command in built_in for alias in command.aliases}
+        self.set_custom(custom)
+
+    def set_custom(self, custom: "Iterable[CustomCommand]") -> None:
+        """Replaces the custom ones; none of them takes a name that is taken."""
+        from assent.front.tui.slash.custom import custom_slash
+
+        self._commands = {name: command for name, command in self._commands.items() if command.group != "Custom"}
+        for command in custom:
+            if self.find(command.name) is None:
+                self._commands[command.name] = custom_slash(command)
+
+    def commands(self) -> Sequence[SlashCommand]:
+        return tuple(self._commands.values())
+
+    def names(self) -> frozenset[str]:
+        """All that is taken, aliases too."""
+        return frozenset((*self._commands, *self._aliases))
+
+    def find(self, name: str) -> SlashCommand | None:
+        for spelled in (name, name.casefold()):
+            if found := self._commands.get(spelled) or self._aliases.get(spelled):
+                return found
+        return None
+
+    def unknown(self, name: str) -> str:
+        """What to say about a name that nobody has."""
+        from rapidfuzz import fuzz, process
+
+        near = process.extract(name.casefold(), self.names(), scorer=fuzz.ratio, score_cutoff=NEAR_ENOUGH, limit=2)
+        guess = f"Did you mean {' or '.join(f'/{match[0]}' for match in near)}?" if near else "/help lists them."
+        return f"Unknown command /{named(name)}. {guess}"
+
+    async def complete(self, line: str, desk: "Desk") -> Completions:
+        """For the whole line, as typed so far."""
+        typed = parse(line)
+        if typed is None or "\n" in line:
+            return Completions(0, ())
+        head, blank, argument = line.partition(" ")
+        if not blank:
+            names = [Completion(f"/{command.name}", command.help) for command in self.commands()]
+            return Completions(0, tuple(starting(head, names)))
+        command = self.find(typed.name)
+        if command is None:
+            return Completions(0, ())
+        argument = argument.lstrip()
+        return Completions(len(line) - len(argument), tuple(await command.complete(desk, argument)))
+
+    async def run(self, line: str, desk: "Desk") -> bool:
+        """False when the line is no command but text for the model."""
+        typed = parse(line)
+        if typed is None:
+            return False
+        command = self.find(typed.name)
+        if command is None:
+            desk.complain(self.unknown(typed.name))
+            return True
+        try:
+            await command.run(desk, typed.argument)
+        except TROUBLES as error:
+            desk.complain(str(error))
+        return True
