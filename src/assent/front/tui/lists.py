@@ -26,6 +26,11 @@ NARROWEST = 4
 """Cells that a column keeps when there is no room."""
 
 
+AROUND = 6
+"""Lines of border, filter and titles, and a little of what is behind."""
+DETAIL_LINES = 4
+
+
 class Row(Struct, frozen=True):
     key: str
     cells: tuple[str, ...]
@@ -105,8 +110,7 @@ class ListScreen(ModalScreen[Chosen | None]):
     ListScreen Input { border: none; height: 1; padding: 0; background: $surface; }
     ListScreen Input:focus { background: $boost; }
     ListScreen #columns { color: $text-muted; height: 1; }
-    ListScreen OptionList { border: none; padding: 0; background: $surface; height: auto; max-height: 100%; }
-    ListScreen #rows { height: auto; max-height: 1fr; }
+    ListScreen OptionList, ListScreen OptionList:focus { border: none; padding: 0; background: $surface; height: auto; }
     ListScreen #empty { color: $text-muted; padding: 1 0; }
     ListScreen #detail { color: $text-muted; height: auto; max-height: 5; border-top: solid $panel; }
     ListScreen #hint { color: $text-muted; height: auto; }
@@ -133,19 +137,19 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._news = news
         self._on_highlight = on_highlight
         self._start = start
-        self._rows: Sequence[Row] = ()
-        self._shown: list[Row] = []
+        self.rows: list[Row] = []
+        self.shown: list[Row] = []
+        """Those that the filter leaves."""
         self._drawn: tuple[object, ...] = ()
         self._loading = False
-        self._stale = False
+        self._stale = True
         self._stop_listening: Callable[[], None] = lambda: None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
             yield Input(placeholder="/ to filter", id="filter")
             yield Static(id="columns", markup=False)
-            with Vertical(id="rows"):
-                yield OptionList(markup=False)
+            yield OptionList(markup=False)
             yield Static(Content("Looking…"), id="empty", markup=False)
             yield Static(id="detail", markup=False)
             yield Static(Content(self._hint()), id="hint", markup=False)
@@ -169,9 +173,14 @@ class ListScreen(ModalScreen[Chosen | None]):
         return self.query_one(OptionList)
 
     @property
+    def up_to_date(self) -> bool:
+        """The rows are those that the source gave when it was last asked."""
+        return self.is_attached and not self._stale and not self._loading
+
+    @property
     def highlighted(self) -> Row | None:
         place = self._list.highlighted
-        return self._shown[place] if place is not None and place < len(self._shown) else None
+        return self.shown[place] if place is not None and place < len(self.shown) else None
 
     # --- rows ---
 
@@ -187,7 +196,7 @@ class ListScreen(ModalScreen[Chosen | None]):
             while self._stale:
                 self._stale = False
                 found = await self._source()
-                self._rows = [Row(row.key, tuple(map(label, row.cells)), row.detail, row.style) for row in found]
+                self.rows = [Row(row.key, tuple(map(label, row.cells)), row.detail, row.style) for row in found]
                 self._draw()
         finally:
             self._loading = False
@@ -198,9 +207,9 @@ class ListScreen(ModalScreen[Chosen | None]):
             return
         before = self.highlighted
         wanted = self.query_one(Input).value
-        self._shown = [row for row in self._rows if matches(row, wanted)]
+        self.shown = [row for row in self.rows if matches(row, wanted)]
         self._draw_lines()
-        keys = [row.key for row in self._shown]
+        keys = [row.key for row in self.shown]
         key = before.key if before is not None else self._start
         if keys:
             self._list.highlighted = keys.index(key) if key in keys else min(self._list.highlighted or 0, len(keys) - 1)
@@ -209,9 +218,9 @@ class ListScreen(ModalScreen[Chosen | None]):
 
     def _draw_lines(self) -> None:
         titles = tuple(column.title for column in self._columns)
-        sizes = widths([titles, *(row.cells for row in self._shown)], self._room())
-        lines = [line(row.cells, self._columns, sizes, row.style) for row in self._shown]
-        drawn = (tuple(sizes), tuple(self._shown))
+        sizes = widths([titles, *(row.cells for row in self.shown)], self._room())
+        lines = [line(row.cells, self._columns, sizes, row.style) for row in self.shown]
+        drawn = (tuple(sizes), tuple(self.shown))
         if drawn != self._drawn:
             self._drawn = drawn
             place = self._list.highlighted
@@ -219,13 +228,20 @@ class ListScreen(ModalScreen[Chosen | None]):
             self._list.highlighted = place if place is not None and place < len(lines) else None
         header = self.query_one("#columns", Static)
         header.update(line(titles, self._columns, sizes))
-        header.display = bool(self._shown) and any(titles)
+        header.display = bool(self.shown) and any(titles)
 
     def _draw_notes(self, wanted: str) -> None:
         empty = self.query_one("#empty", Static)
-        empty.display = not self._shown
-        empty.update(Content(f"Nothing matches {label(wanted)!r}." if self._rows else self._empty))
-        self.query_one("#rows").display = bool(self._shown)
+        empty.display = not self.shown
+        empty.update(Content(f"Nothing matches {label(wanted)!r}." if self.rows else self._empty))
+        self._list.display = bool(self.shown)
+        self._list.styles.max_height = self._most_lines()
+
+    def _most_lines(self) -> int:
+        """What is left for rows when everything around them has its place."""
+        detail = DETAIL_LINES + 1 if any(row.detail for row in self.shown) else 0
+        hint = self.query_one("#hint").size.height or 1
+        return max(3, self.size.height - AROUND - detail - hint)
 
     def _room(self) -> int:
         return max(20, self.query_one("#box").content_size.width - 2)  # the list keeps two cells for its scroll bar

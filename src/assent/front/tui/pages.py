@@ -7,8 +7,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+
+AROUND = 5
+"""Lines of border and hint, and a little of what is behind."""
 
 
 class PageScreen(ModalScreen[None]):
@@ -21,7 +25,7 @@ class PageScreen(ModalScreen[None]):
     PageScreen { align: center middle; }
     PageScreen #box { width: 96%; max-width: 120; height: auto; max-height: 90%; border: round $accent; }
     PageScreen #box { padding: 0 1; background: $surface; }
-    PageScreen VerticalScroll { height: auto; max-height: 1fr; }
+    PageScreen VerticalScroll { height: auto; }
     PageScreen #hint { color: $text-muted; height: 1; }
     """
 
@@ -39,6 +43,9 @@ class PageScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         self.query_one("#box").border_title = Content(self._title)
         self.query_one(VerticalScroll).focus()
+
+    def on_resize(self, event: Resize) -> None:
+        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND)
 
 
 class LineScreen(ModalScreen[str | None]):

@@ -144,7 +144,7 @@ COMMANDS = (
         "Chooses what runs without asking",
         mode,
         "Model and mode",
-        "[default | auto_edit | plan | yolo]",
+        "[MODE]",
         complete=complete_mode,
     ),
     SlashCommand("theme", "Chooses the colours", theme, "This program", "[NAME]", complete=complete_theme),

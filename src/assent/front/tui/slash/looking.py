@@ -178,10 +178,10 @@ COMMANDS = (
     SlashCommand("mcp", "Lists the MCP servers and how they are doing", mcp, "Looking"),
     SlashCommand(
         "memory",
-        "Shows what the model is told besides your prompts, or adds to it",
+        "Shows the notes that the model is told, or adds one",
         memory,
         "Looking",
-        "[list | show | add TEXT]",
+        "[show | add TEXT]",
         complete=complete_memory,
     ),
     SlashCommand(
@@ -189,7 +189,7 @@ COMMANDS = (
         "Shows tokens, cost, time and tools",
         stats,
         "Looking",
-        "[session | model | tools]",
+        "[model | tools]",
         aliases=("usage",),
         complete=complete_stats,
     ),

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.registry import Registry
 
 
+WIDEST_NAME = 26
+
+
 async def quit_program(desk: "Desk", argument: str) -> None:
     desk.quit()
 
@@ -53,12 +56,13 @@ def help_command(registry: "Registry") -> SlashCommand:
 
 def overview(registry: "Registry", keys: dict[str, str]) -> Content:
     sections: list[Content] = []
+    width = max(Content(name).cell_length for name in (*keys, *(command.call for command in registry.commands())))
     for group in get_args(Group):
         listed = {command.call: command.help for command in registry.commands() if command.group == group}
         if listed:
-            sections += [Content.styled(group, "bold"), _table(listed), Content("")]
+            sections += [Content.styled(group, "bold"), _table(listed, width), Content("")]
     if keys:
-        sections += [Content.styled("Keys", "bold"), _table(keys), Content("")]
+        sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
     tail = (
         "`!COMMAND` runs a command yourself, `@PATH` adds a file. Text that begins with // or a path is sent as it is."
     )
@@ -70,16 +74,15 @@ def about_command(command: SlashCommand) -> Content:
     return Content.assemble((named(command.call), "bold"), f"\n{named(command.help)}{also}")
 
 
-def _table(rows: dict[str, str]) -> Content:
+def _table(rows: dict[str, str], width: int = 0) -> Content:
     names = {name: Content(named(name)) for name in rows}
-    width = min(28, max(name.cell_length for name in names.values()))
-    lines = [
-        Content.assemble(
-            "  ", names[name].stylize("$accent").pad_right(max(0, width - names[name].cell_length)), "  ", text
-        )
-        for name, text in ((name, named(text)) for name, text in rows.items())
-    ]
+    width = min(WIDEST_NAME, max(width, *(name.cell_length for name in names.values())))
+    lines = [_line(names[name], named(text), width) for name, text in rows.items()]
     return Content("\n").join(lines)
+
+
+def _line(name: Content, text: str, width: int) -> Content:
+    return Content.assemble("  ", name.stylize("$accent").pad_right(max(0, width - name.cell_length)), "  ", text)
 
 
 COMMANDS = (

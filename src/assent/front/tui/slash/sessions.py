@@ -116,12 +116,10 @@ async def queue(desk: "Desk", argument: str) -> None:
 
 
 COMMANDS = (
-    SlashCommand(
-        "clear", "Begins a new session on an empty screen; this one can be resumed", clear, "Session", aliases=("new",)
-    ),
+    SlashCommand("clear", "Begins a new session; this one can be resumed", clear, "Session", aliases=("new",)),
     SlashCommand("sessions", "Lists all sessions: open, fork, rename", sessions, "Session", complete=complete_session),
     SlashCommand("resume", "Opens another session", resume, "Session", "[ID | latest]", complete=complete_session),
     SlashCommand("rename", "Gives this session a name", rename, "Session", "[TITLE]"),
     SlashCommand("fork", "Goes on in a copy of this session", fork, "Session"),
-    SlashCommand("queue", "Shows what waits for the end of the turn: take back, edit", queue, "Session"),
+    SlashCommand("queue", "Lists what waits for the turn's end: take back, edit", queue, "Session"),
 )
