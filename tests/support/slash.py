@@ -1,7 +1,7 @@
 """A desk for slash commands: a real session in one process, a small app for the screens, and notes of what was said."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,8 @@ from assent.front.client import LocalClient
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.host import CustomCommand, MemoryFile, NotHere, RuleInfo, ServerInfo, ToolInfo
 from assent.front.tui.lists import ListScreen
+from assent.front.tui.news import News
 from assent.front.tui.slash.registry import Registry
-from assent.front.tui.watch import Watch
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
 from assent.session.runner import Runner
@@ -90,7 +90,7 @@ class DeskApp(App[None]):
         super().__init__()
         self.client = client
         self.host = host
-        self.watch = Watch()
+        self.news = News()
         self.preferences = PreferenceFile(preferences)
         self.keys: Mapping[str, str] = {"Ctrl+C": "stops what runs"}
         self.said: list[str] = []
@@ -185,9 +185,8 @@ class Slash:
 
     def text(self) -> str:
         """What is on the screen."""
-        width, height = self.app.size
         lines = self.app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
-        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in lines[:height])
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in lines)
 
     @property
     def did(self) -> list[tuple[str, Any]]:
@@ -197,16 +196,16 @@ class Slash:
 @asynccontextmanager
 async def slash_house(
     house: House, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
-) -> AsyncIterator[Slash]:
+) -> AsyncGenerator[Slash]:
     runner = await house.open(**options)
     client = LocalClient(runner, "ann")
     app = DeskApp(client, FakeHost(house), preferences)
     for envelope in await client.history():
-        app.watch.tell(envelope)
+        app.news.tell(envelope)
 
     async def pump() -> None:
         async for envelope in client.events():
-            app.watch.tell(envelope)
+            app.news.tell(envelope)
 
     async with app.run_test(size=size) as pilot:
         pumping = asyncio.create_task(pump())

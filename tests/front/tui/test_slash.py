@@ -73,19 +73,21 @@ async def test_what_is_no_command_is_left_to_the_model(preferences: Path):
 
 async def test_names_and_arguments_are_completed(preferences: Path):
     async with slash_house(House(), preferences) as slash:
-        complete = slash.app.registry.complete
-        names = await complete("/mo", slash.app)
-        assert (names.start, [choice.value for choice in names.values]) == (0, ["/model", "/mode", "/memory"][:2])
-        models = await complete("/model flash", slash.app)
-        assert (models.start, [choice.value for choice in models.values]) == (7, ["gemini-2.5-flash"])
-        modes = await complete("/mode a", slash.app)
-        assert modes.values[0].value == "auto_edit"
-        ids = await complete(f"/resume {slash.house.session[:8]}", slash.app)
-        assert [choice.value for choice in ids.values] == [slash.house.session]
-        for line in ("/theme n", "/editor d", "/memory a", "/stats t", "/help cl"):
-            assert (await complete(line, slash.app)).values, line
-        assert (await complete("/usr/b", slash.app)).values == ()
-        assert (await complete("/nosuch x", slash.app)).values == ()
+        registry = slash.app.registry
+        assert {candidate.name for candidate in registry.candidates()} >= {"model", "mode", "resume"}
+        assert all(candidate.help for candidate in registry.candidates())
+
+        async def offered(command: str) -> list[str]:
+            return [candidate.name for candidate in await registry.arguments(command, "", slash.app)]
+
+        assert await offered("model") == ["gemini-2.5-pro", "gemini-2.5-flash"]
+        assert await offered("mode") == ["default", "auto_edit", "plan", "yolo"]
+        assert await offered("resume") == ["latest", slash.house.session]
+        assert await offered("theme") == list(slash.app.themes)
+        assert (await offered("editor"))[0] == "default"
+        assert "add" in await offered("memory") and "tools" in await offered("stats")
+        assert "clear" in await offered("help")
+        assert await offered("fork") == await offered("nosuch") == []
 
 
 # --- help, about, quit ---
@@ -390,7 +392,7 @@ async def test_stats_show_the_session_the_models_and_the_tools(preferences: Path
     async with slash_house(house, preferences) as slash:
         await slash.runner.send(Submit("go"))
         await house.until_done()
-        await slash.until(lambda: slash.app.watch.tally.usage.input == 1200)
+        await slash.until(lambda: slash.app.news.tally.usage.input == 1200)
         await slash.run("/stats")
         assert "1,200" in slash.app.said[0] and "read_note" in slash.app.said[0] and "unknown" in slash.app.said[0]
         await slash.run("/stats model")
@@ -438,6 +440,6 @@ async def test_only_editors_that_are_installed_can_be_chosen(
 
 async def test_a_session_that_closes_meanwhile_does_not_leave_a_command_waiting(preferences: Path):
     async with slash_house(House(), preferences) as slash:
-        slash.app.watch.close()
+        slash.app.news.close()
         await slash.run("/mode plan")
         assert slash.app.complaints == ["The session was closed before this was done."]

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from assent.front.tui.watch import Listen
+from assent.front.tui.news import Listen
 from assent.screen import make_safe
 
 GAP = "  "

@@ -59,7 +59,7 @@ async def policy(desk: "Desk", argument: str) -> None:
     columns = (Column("Does"), Column("What"), Column("From"))
     actions = [action(desk, "enter", "explain", explain), action(desk, "d", "revoke a grant", revoke)]
     empty = "No rules of your own and no grants. What only reads inside the folder runs; all else asks."
-    await desk.push(ListScreen("Rules and grants", columns, source, actions, empty=empty, news=desk.watch.listen))
+    await desk.push(ListScreen("Rules and grants", columns, source, actions, empty=empty, news=desk.news.listen))
 
 
 def _grant(grant: Grant, used: int) -> _Standing:
@@ -101,7 +101,7 @@ async def approvals(desk: "Desk", argument: str) -> None:
         source,
         [Action("enter", "open the question")],
         empty="Nothing waits for you.",
-        news=desk.watch.listen,
+        news=desk.news.listen,
     )
     chosen = await desk.push(screen)
     if chosen is not None:

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from assent.approval import Mode
 from assent.commands import SetMode, SetModel
 from assent.front.tui.lists import Row
-from assent.front.tui.slash.command import Completion, SlashCommand, starting
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import carry_out, confirm, named, pick, quoted
 from assent.process.editor import available_editors, default_editor
 
@@ -40,8 +41,8 @@ async def model(desk: "Desk", argument: str) -> None:
         desk.say(f"From the next request on: {quoted(wanted)}")
 
 
-async def complete_model(desk: "Desk", argument: str) -> Sequence[Completion]:
-    return starting(argument, [Completion(name) for name in desk.host.models()])
+async def complete_model(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name) for name in desk.host.models()]
 
 
 # --- mode ---
@@ -74,8 +75,8 @@ async def _really(desk: "Desk") -> bool:
     return await confirm(desk, "Run everything without asking?", detail, "Yes, run everything in this session")
 
 
-async def complete_mode(desk: "Desk", argument: str) -> Sequence[Completion]:
-    return starting(argument, [Completion(name, words) for name, words in MODES.items()])
+async def complete_mode(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name, words) for name, words in MODES.items()]
 
 
 # --- theme ---
@@ -99,8 +100,8 @@ async def _pick_theme(desk: "Desk", before: str) -> str | None:
     return await pick(desk, "Theme", rows, start=before, on_highlight=lambda row: desk.set_theme(row.key))
 
 
-async def complete_theme(desk: "Desk", argument: str) -> Sequence[Completion]:
-    return starting(argument, [Completion(name) for name in desk.themes])
+async def complete_theme(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name) for name in desk.themes]
 
 
 # --- editor ---
@@ -126,8 +127,8 @@ def _editors() -> dict[str, str]:
     }
 
 
-async def complete_editor(desk: "Desk", argument: str) -> Sequence[Completion]:
-    return starting(argument, [Completion(name, words) for name, words in _editors().items()])
+async def complete_editor(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name, words) for name, words in _editors().items()]
 
 
 def _kept(desk: "Desk", problem: str, done: str) -> None:

@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from assent.front.tui.prompt.completion import Candidate
+
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
 
 Group = Literal["Session", "Model and mode", "Approving", "Looking", "This program", "Custom"]
 
 
-class Completion(Struct, frozen=True):
-    value: str
-    help: str = ""
-
-
 Run = Callable[["Desk", str], Awaitable[None]]
-Complete = Callable[["Desk", str], Awaitable[Sequence[Completion]]]
+Complete = Callable[["Desk", str], Awaitable[Sequence[Candidate]]]
 
 
-async def nothing(desk: "Desk", argument: str) -> Sequence[Completion]:
+async def nothing(desk: "Desk", argument: str) -> Sequence[Candidate]:
     """For commands whose arguments cannot be guessed."""
     return ()
 
@@ -36,6 +33,7 @@ class SlashCommand(Struct, frozen=True):
     """The arguments, e.g. `[NAME]`."""
     aliases: tuple[str, ...] = ()
     complete: Complete = nothing
+    """What its argument may be, whatever was typed; the input leaves out what does not fit."""
 
     @property
     def call(self) -> str:
@@ -56,10 +54,3 @@ def parse(line: str) -> Typed | None:
     if match is None:
         return None
     return Typed(match["name"] or "help", (match["argument"] or "").strip())
-
-
-def starting(argument: str, choices: Sequence[Completion]) -> list[Completion]:
-    """Those that begin with what was typed, then those that have it elsewhere."""
-    wanted = argument.casefold()
-    first = [choice for choice in choices if choice.value.casefold().startswith(wanted)]
-    return first + [choice for choice in choices if wanted in choice.value.casefold() and choice not in first]

@@ -57,11 +57,11 @@ class _Gate:
         from assent.front.custom import Stopped
         from assent.session.runner import person_call_id
 
-        desk, watch = self._desk, self._desk.watch
+        desk, news = self._desk, self._desk.news
         key = await desk.client.send(RunTool(tool, args, by=desk.client.me, judged=True))
-        if problem := await watch.taken(key):
+        if problem := await news.taken(key):
             raise Stopped(f"{what} was not done: {problem}.")
-        finished = await watch.finished(person_call_id(key))
+        finished = await news.finished(person_call_id(key))
         if finished.status != "success":
             raise Stopped(f"{what} was refused or failed. {finished.result.response.get('error', '')}")
         return finished

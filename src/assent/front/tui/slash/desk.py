@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from assent.front.client import SessionClient
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.host import Host
-from assent.front.tui.watch import Watch
+from assent.front.tui.news import News
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -23,7 +23,7 @@ class Desk(Protocol):
     def host(self) -> Host: ...
 
     @property
-    def watch(self) -> Watch:
+    def news(self) -> News:
         """Of the session that is open now; it must be told the history and every event."""
         ...
 

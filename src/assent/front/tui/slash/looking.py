@@ -8,7 +8,8 @@ from textual.content import Content
 from assent.commands import RunTool
 from assent.front.tui.lists import Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
-from assent.front.tui.slash.command import Completion, SlashCommand, starting
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, named, size, still
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
 from assent.screen import make_safe
@@ -73,7 +74,7 @@ async def mcp(desk: "Desk", argument: str) -> None:
         actions.append(action(desk, "r", "restart", restart))
     columns = (Column("Server"), Column("State"), Column("Offers"))
     empty = "There are no MCP servers. They are written in settings.toml."
-    await desk.push(ListScreen("MCP servers", columns, source, actions, empty=empty, news=desk.watch.listen))
+    await desk.push(ListScreen("MCP servers", columns, source, actions, empty=empty, news=desk.news.listen))
 
 
 def _server_text(desk: "Desk", name: str) -> str:
@@ -135,20 +136,19 @@ async def _add_memory(desk: "Desk", fact: str) -> None:
         await carry_out(desk, RunTool(SAVE_MEMORY, {"fact": fact}, by=desk.client.me))
 
 
-async def complete_memory(desk: "Desk", argument: str) -> Sequence[Completion]:
-    words = [
-        Completion("list", "the files and their sizes"),
-        Completion("show", "all that the model is told"),
-        Completion("add", "remember a fact"),
+async def complete_memory(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [
+        Candidate("list", "the files and their sizes"),
+        Candidate("show", "all that the model is told"),
+        Candidate("add", "remember a fact"),
     ]
-    return starting(argument, words)
 
 
 # --- numbers ---
 
 
 async def stats(desk: "Desk", argument: str) -> None:
-    tally = desk.watch.tally
+    tally = desk.news.tally
     match argument:
         case "" | "session":
             desk.show(session_stats(tally))
@@ -160,13 +160,12 @@ async def stats(desk: "Desk", argument: str) -> None:
             desk.complain(f"/stats knows session, model and tools, not {named(argument)}.")
 
 
-async def complete_stats(desk: "Desk", argument: str) -> Sequence[Completion]:
-    words = [
-        Completion("session", "everything at a glance"),
-        Completion("model", "each model"),
-        Completion("tools", "each tool"),
+async def complete_stats(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [
+        Candidate("session", "everything at a glance"),
+        Candidate("model", "each model"),
+        Candidate("tools", "each tool"),
     ]
-    return starting(argument, words)
 
 
 def _safe(text: str) -> Content:

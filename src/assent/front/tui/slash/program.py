@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, get_args
 from textual.content import Content
 
 from assent import __version__
-from assent.front.tui.slash.command import Completion, Group, SlashCommand, starting
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import Group, SlashCommand
 from assent.front.tui.slash.words import named
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def help_command(registry: "Registry") -> SlashCommand:
         else:
             desk.complain(registry.unknown(argument.lstrip("/")))
 
-    async def complete(desk: "Desk", argument: str) -> Sequence[Completion]:
-        return starting(argument, [Completion(command.name, command.help) for command in registry.commands()])
+    async def complete(desk: "Desk", argument: str) -> Sequence[Candidate]:
+        return [Candidate(command.name, command.help) for command in registry.commands()]
 
     return SlashCommand(
         "help", "Shows the commands and keys", run, "This program", "[COMMAND]", aliases=("?",), complete=complete

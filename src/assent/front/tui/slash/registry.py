@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
+from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash import approving, choices, looking, program, sessions
-from assent.front.tui.slash.command import Completion, SlashCommand, parse, starting
+from assent.front.tui.slash.command import SlashCommand, parse
 from assent.front.tui.slash.words import TROUBLES, named
 
 if TYPE_CHECKING:
@@ -14,13 +13,6 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
 
 NEAR_ENOUGH = 60
-
-
-class Completions(Struct, frozen=True):
-    """Each value replaces the line from `start` on."""
-
-    start: int
-    values: tuple[Completion, ...]
 
 
 class Registry:
@@ -69,20 +61,17 @@ class Registry:
         guess = f"Did you mean {' or '.join(f'/{match[0]}' for match in near)}?" if near else "/help lists them."
         return f"Unknown command /{named(name)}. {guess}"
 
-    async def complete(self, line: str, desk: "Desk") -> Completions:
-        """For the whole line, as typed so far."""
-        typed = parse(line)
-        if typed is None or "\n" in line:
-            return Completions(0, ())
-        head, blank, argument = line.partition(" ")
-        if not blank:
-            names = [Completion(f"/{command.name}", command.help) for command in self.commands()]
-            return Completions(0, tuple(starting(head, names)))
-        command = self.find(typed.name)
-        if command is None:
-            return Completions(0, ())
-        argument = argument.lstrip()
-        return Completions(len(line) - len(argument), tuple(await command.complete(desk, argument)))
+    def candidates(self) -> Sequence[Candidate]:
+        """The names to offer, without the slash."""
+        return [Candidate(command.name, command.help) for command in self.commands()]
+
+    async def arguments(self, name: str, typed: str, desk: "Desk") -> Sequence[Candidate]:
+        """What the argument of this command may be."""
+        command = self.find(name)
+        try:
+            return await command.complete(desk, typed) if command is not None else ()
+        except TROUBLES:
+            return ()
 
     async def run(self, line: str, desk: "Desk") -> bool:
         """False when the line is no command but text for the model."""

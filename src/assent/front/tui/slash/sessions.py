@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from assent.commands import Rename, Withdraw
 from assent.front.tui.lists import Action, Column, ListScreen, Row
 from assent.front.tui.pages import LineScreen
-from assent.front.tui.slash.command import Completion, SlashCommand, starting
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, named, quoted, when
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ async def sessions(desk: "Desk", argument: str) -> None:
 
     columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
     actions = [Action("enter", "open"), action(desk, "f", "fork", fork_row), action(desk, "r", "rename", rename)]
-    chosen = await desk.push(ListScreen("Sessions", columns, source, actions, news=desk.watch.listen))
+    chosen = await desk.push(ListScreen("Sessions", columns, source, actions, news=desk.news.listen))
     if chosen is not None:
         await _open(desk, chosen.row.key)
 
@@ -79,10 +80,10 @@ async def resume(desk: "Desk", argument: str) -> None:
             desk.complain(f"{len(found)} sessions begin with {named(argument)}: write more of the id.")
 
 
-async def complete_session(desk: "Desk", argument: str) -> Sequence[Completion]:
-    latest = Completion("latest", "the newest besides this one")
-    listed = [Completion(info.id, named(info.title)) for info in await desk.host.sessions()]
-    return starting(argument, [latest, *listed])
+async def complete_session(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    latest = Candidate("latest", "the newest besides this one")
+    listed = [Candidate(info.id, named(info.title)) for info in await desk.host.sessions()]
+    return [latest, *listed]
 
 
 async def rename(desk: "Desk", argument: str) -> None:
@@ -109,7 +110,7 @@ async def queue(desk: "Desk", argument: str) -> None:
     columns = (Column("", right=True), Column("Tool"), Column("Text"), Column("By"))
     actions = [Action("enter", "take back and edit"), action(desk, "d", "take back", withdraw)]
     empty = "Nothing waits. What you send while a turn runs waits here for its end."
-    chosen = await desk.push(ListScreen("Queue", columns, source, actions, empty=empty, news=desk.watch.listen))
+    chosen = await desk.push(ListScreen("Queue", columns, source, actions, empty=empty, news=desk.news.listen))
     if chosen is not None and await carry_out(desk, Withdraw(chosen.row.key, by=desk.client.me)):
         prefix = "!" if chosen.row.cells[1] else ""
         desk.put_into_prompt(prefix + chosen.row.detail)

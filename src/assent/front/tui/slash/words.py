@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
-from assent.front.tui.watch import Closed
+from assent.front.tui.news import Closed
 from assent.screen import make_safe
 from assent.session.log import LogError
 
@@ -30,8 +30,8 @@ def named(text: str) -> str:
 
 async def carry_out(desk: "Desk", command: "Command") -> bool:
     """Sends it and waits until it was taken; says what is wrong when it was refused."""
-    watch = desk.watch
-    problem = await watch.taken(await desk.client.send(command))
+    news = desk.news
+    problem = await news.taken(await desk.client.send(command))
     if problem:
         desk.complain(f"Not done: {problem}.")
     return not problem

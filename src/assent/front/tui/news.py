@@ -22,13 +22,13 @@ class Closed(Exception):
     """The session was closed before there was an outcome."""
 
 
-class Watch:
+class News:
     def __init__(self, prices: Prices | None = None) -> None:
         self.tally = Tally(prices or Prices())
         self._taken: dict[str, str] = {}
         self._finished: dict[str, CallFinished] = {}
         self._listeners: list[Callable[[], None]] = []
-        self._news = asyncio.Event()
+        self._happened = asyncio.Event()
         self._closed = False
 
     def tell(self, envelope: Envelope) -> None:
@@ -66,11 +66,11 @@ class Watch:
         while (outcome := found()) is None:
             if self._closed:
                 raise Closed("The session was closed before this was done.")
-            await self._news.wait()
+            await self._happened.wait()
         return outcome
 
     def _wake(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        self._happened.set()
+        self._happened = asyncio.Event()
         for called in tuple(self._listeners):
             called()
