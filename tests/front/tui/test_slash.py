@@ -231,7 +231,11 @@ async def test_the_queue_gives_back_what_waits(preferences: Path):
 
 async def test_the_model_is_chosen_by_name_or_from_the_list(preferences: Path):
     house = House(text("hi"))
-    async with slash_house(house, preferences, open_model=lambda name: ScriptedModel(house.scenario)) as slash:
+
+    def open_model(name: str) -> ScriptedModel:
+        return ScriptedModel(house.scenario)
+
+    async with slash_house(house, preferences, open_model=open_model) as slash:
         await slash.run("/model gemini-2.5-flash")
         assert house.recorded(ModelChanged) == [ModelChanged("gemini-2.5-flash", "ann")]
         screen = await slash.open("/model")

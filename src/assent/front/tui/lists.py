@@ -26,9 +26,11 @@ NARROWEST = 4
 """Cells that a column keeps when there is no room."""
 
 
-AROUND = 6
-"""Lines of border, filter and titles, and a little of what is behind."""
+AROUND = 5
+"""Lines of border, filter and titles, and one of what is behind."""
 DETAIL_LINES = 4
+ROOMY = 18
+"""Screens with fewer lines show one line of detail."""
 
 
 class Row(Struct, frozen=True):
@@ -105,14 +107,14 @@ class ListScreen(ModalScreen[Chosen | None]):
 
     DEFAULT_CSS = """
     ListScreen { align: center middle; }
-    ListScreen #box { width: 96%; max-width: 120; height: auto; max-height: 90%; border: round $accent; padding: 0 1; }
+    ListScreen #box { width: 96%; max-width: 120; height: auto; border: round $accent; padding: 0 1; }
     ListScreen #box { background: $surface; }
     ListScreen Input { border: none; height: 1; padding: 0; background: $surface; }
     ListScreen Input:focus { background: $boost; }
     ListScreen #columns { color: $text-muted; height: 1; }
     ListScreen OptionList, ListScreen OptionList:focus { border: none; padding: 0; background: $surface; height: auto; }
     ListScreen #empty { color: $text-muted; padding: 1 0; }
-    ListScreen #detail { color: $text-muted; height: auto; max-height: 5; border-top: solid $panel; }
+    ListScreen #detail { color: $text-muted; height: auto; border-top: solid $panel; }
     ListScreen #hint { color: $text-muted; height: auto; }
     """
 
@@ -234,14 +236,15 @@ class ListScreen(ModalScreen[Chosen | None]):
         empty = self.query_one("#empty", Static)
         empty.display = not self.shown
         empty.update(Content(f"Nothing matches {label(wanted)!r}." if self.rows else self._empty))
-        self._list.display = bool(self.shown)
-        self._list.styles.max_height = self._most_lines()
+        self._fit()
 
-    def _most_lines(self) -> int:
-        """What is left for rows when everything around them has its place."""
-        detail = DETAIL_LINES + 1 if any(row.detail for row in self.shown) else 0
-        hint = self.query_one("#hint").size.height or 1
-        return max(3, self.size.height - AROUND - detail - hint)
+    def _fit(self) -> None:
+        """The rows get what is left when everything around them has its place."""
+        roomy = self.size.height >= ROOMY
+        detail = (DETAIL_LINES if roomy else 1) + 1 if any(row.detail for row in self.shown) else 0
+        hint = -(-Content(self._hint()).cell_length // self._room())
+        self.query_one("#detail").styles.max_height = detail
+        self._list.styles.max_height = max(3, self.size.height - AROUND - detail - hint)
 
     def _room(self) -> int:
         return max(20, self.query_one("#box").content_size.width - 2)  # the list keeps two cells for its scroll bar

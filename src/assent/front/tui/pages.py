@@ -23,7 +23,7 @@ class PageScreen(ModalScreen[None]):
     ]
     DEFAULT_CSS = """
     PageScreen { align: center middle; }
-    PageScreen #box { width: 96%; max-width: 120; height: auto; max-height: 90%; border: round $accent; }
+    PageScreen #box { width: 96%; max-width: 120; height: auto; border: round $accent; }
     PageScreen #box { padding: 0 1; background: $surface; }
     PageScreen VerticalScroll { height: auto; }
     PageScreen #hint { color: $text-muted; height: 1; }
