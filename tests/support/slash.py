@@ -198,8 +198,23 @@ async def slash_house(
     house: House, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncGenerator[Slash]:
     runner = await house.open(**options)
-    client = LocalClient(runner, "ann")
-    app = DeskApp(client, FakeHost(house), preferences)
+    async with follow(house, runner, LocalClient(runner, "ann"), preferences, size=size) as slash:
+        yield slash
+
+
+@asynccontextmanager
+async def follow(
+    house: House,
+    runner: Runner,
+    client: LocalClient,
+    preferences: Path,
+    commands: Sequence[CustomCommand] = (),
+    size: tuple[int, int] = (80, 24),
+) -> AsyncGenerator[Slash]:
+    """Shows the session and tells its news, until the session is closed."""
+    host = FakeHost(house)
+    host.customs = list(commands)
+    app = DeskApp(client, host, preferences)
     for envelope in await client.history():
         app.news.tell(envelope)
 

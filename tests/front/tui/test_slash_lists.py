@@ -135,13 +135,13 @@ async def test_nothing_says_so():
         assert app.closed == []
 
 
-async def test_enter_chooses_and_escape_closes():
-    for keys, expected in ((("down", "enter"), Chosen("enter", row("b"))), (("escape",), None)):
-        screen = ListScreen("L", COLUMNS, Rows(row("a"), row("b")), [Action("enter", "open")])
-        async with shown(screen) as (app, pilot):
-            await pilot.press(*keys)
-            await until(pilot, lambda: app.closed)
-            assert app.closed == [expected]
+@pytest.mark.parametrize(("keys", "expected"), [(("down", "enter"), Chosen("enter", row("b"))), (("escape",), None)])
+async def test_enter_chooses_and_escape_closes(keys: tuple[str, ...], expected: Chosen | None):
+    screen = ListScreen("L", COLUMNS, Rows(row("a"), row("b")), [Action("enter", "open")])
+    async with shown(screen) as (app, pilot):
+        await pilot.press(*keys)
+        await until(pilot, lambda: app.closed)
+        assert app.closed == [expected]
 
 
 async def test_a_click_chooses():
@@ -209,11 +209,14 @@ async def test_a_page_scrolls_and_closes(size: tuple[int, int]):
         await until(pilot, lambda: app.closed == [None])
 
 
-async def test_a_line_is_given_or_left():
-    for keys, expected in (((*"two", "enter"), "onetwo"), (("escape",), None), ((*["backspace"] * 3, "enter"), None)):
-        app = ListApp(LineScreen("Name", "one"))
-        async with app.run_test() as pilot:
-            await pilot.pause()
-            await pilot.press("end", *keys)
-            await until(pilot, lambda: app.closed)
-            assert app.closed == [expected]
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [((*"two", "enter"), "onetwo"), (("escape",), None), ((*["backspace"] * 3, "enter"), None)],
+)
+async def test_a_line_is_given_or_left(keys: tuple[str, ...], expected: str | None):
+    app = ListApp(LineScreen("Name", "one"))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        await pilot.press("end", *keys)
+        await until(pilot, lambda: app.closed)
+        assert app.closed == [expected]

@@ -119,9 +119,10 @@ def test_the_users_own_price_comes_before_the_list():
     prices = Prices({"mystery": Price(1, 2), "gemini-2.5-pro": Price(1, 1, 1)})
     assert prices.cost("mystery", Usage(1_000_000, 1_000_000, cached=500_000)) == 3
     assert prices.cost("gemini-2.5-pro", Usage(1_000_000)) == 1
-    assert "your prices" in session_stats(
-        tally_of(at((1, ModelReplied("p", "mystery", (), "stop", Usage(5)))), prices)
-    ).plain
+    assert (
+        "your prices"
+        in session_stats(tally_of(at((1, ModelReplied("p", "mystery", (), "stop", Usage(5)))), prices)).plain
+    )
 
 
 def test_a_long_prompt_has_its_own_price():
@@ -132,7 +133,15 @@ def test_a_long_prompt_has_its_own_price():
 
 @pytest.mark.parametrize(
     ("part", "whole", "drawn"),
-    [(0, 10, "    "), (10, 10, "████"), (5, 10, "██  "), (0.001, 10, "▏   "), (9, 16, "██▎ "), (20, 10, "████"), (1, 0, "    ")],
+    [
+        (0, 10, "    "),
+        (10, 10, "████"),
+        (5, 10, "██  "),
+        (0.001, 10, "▏   "),
+        (9, 16, "██▎ "),
+        (20, 10, "████"),
+        (1, 0, "    "),
+    ],
 )
 def test_bars_are_made_of_eighths(part: float, whole: float, drawn: str):
     assert bar(part, whole, 4) == drawn
