@@ -89,7 +89,7 @@ def test_each_model_has_its_own_count_and_cost():
     pro = tally.models["gemini-2.5-pro"]
     assert (pro.requests, pro.usage) == (1, Usage(1000, 100, 50, 400))
     assert pro.cost == pytest.approx((600 * 1.25 + 400 * 0.125 + 150 * 10) / 1e6)
-    assert tally.cost == pytest.approx(pro.cost + (2000 * 0.30 + 10 * 2.5) / 1e6)
+    assert pro.cost is not None and tally.cost == pytest.approx(pro.cost + (2000 * 0.30 + 10 * 2.5) / 1e6)
 
 
 def test_the_time_while_the_session_was_closed_is_not_counted():
