@@ -236,7 +236,7 @@ def _trusted_files(env: Mapping[str, str], folder: str, problems: list[str]) -> 
     base = Path(folder, CONFIG_FOLDER, FOLDER)
     if not base.is_dir():
         return
-    trust = trust_store(env).look(Path(folder))
+    trust = trust_store(env).rules(Path(folder))
     if trust.state != "trusted":
         problems.append(f"{base}: left out until you have looked at them and trust this folder: assent trust")
         return

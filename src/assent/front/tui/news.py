@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from assent.events import CallFinished, CommandTaken, Envelope, PromptsQueued
+from assent.events import CallFinished, ChatCompressed, CommandTaken, Envelope, PromptsQueued
 from assent.front.tui.stats import Tally
 from assent.models.prices import Prices
 
@@ -25,6 +25,8 @@ class Closed(Exception):
 class News:
     def __init__(self, prices: Prices | None = None) -> None:
         self.tally = Tally(prices or Prices())
+        self.compressed: ChatCompressed | None = None
+        """The last time that the conversation was made shorter."""
         self._taken: dict[str, str] = {}
         self._finished: dict[str, CallFinished] = {}
         self._listeners: list[Callable[[], None]] = []
@@ -39,6 +41,8 @@ class News:
                 self._taken[key] = problem
             case CallFinished(call_id=call_id) as finished:
                 self._finished[call_id] = finished
+            case ChatCompressed(problem="") as compressed:
+                self.compressed = compressed
             case PromptsQueued():
                 pass
             case _ if not envelope.seq:

@@ -16,10 +16,13 @@ from assent.events import (
     CallScheduled,
     CallStarted,
     CallStatus,
+    ChatCompressed,
     Envelope,
     Event,
+    ModelChanged,
     ModelReplied,
     PromptSubmitted,
+    SessionCreated,
     SessionOpened,
     TurnFinished,
 )
@@ -68,6 +71,8 @@ class Tally(Struct):
     tools: dict[str, ToolUse] = {}
     times: Times = field(default_factory=Times)
     prompts: int = 0
+    model: str = ""
+    """The one that is asked for a summary; a reply names its own."""
     tool_of: dict[str, str] = {}
     running: dict[str, float] = {}
     """Calls that run, with when they began to."""
@@ -104,10 +109,14 @@ class Tally(Struct):
             case CallFinished():
                 self._finished(event.call_id, event.status, ts)
             case _:
-                self._decided(event, ts)
+                self._settle(event, ts)
 
-    def _decided(self, event: Event, ts: float) -> None:
+    def _settle(self, event: Event, ts: float) -> None:
         match event:
+            case SessionCreated(model=model) | ModelChanged(model=model):
+                self.model = model
+            case ChatCompressed(usage=usage) if usage != Usage():
+                self._used(self.model, usage)
             case ApprovalRequested(call_id=call_id):
                 if call_id not in self.asked:
                     self.asked.add(call_id)
@@ -123,14 +132,17 @@ class Tally(Struct):
                 pass
 
     def _replied(self, event: ModelReplied, ts: float) -> None:
-        use = self.models.setdefault(event.model, ModelUse())
-        use.requests += 1
-        use.usage += event.usage
-        cost = self.prices.cost(event.model, event.usage)
-        use.cost = None if cost is None or use.cost is None else use.cost + cost
+        self._used(event.model, event.usage)
         if self.model_since is not None:
             self.times.model += ts - self.model_since
         self.model_since = None
+
+    def _used(self, model: str, usage: Usage) -> None:
+        use = self.models.setdefault(model, ModelUse())
+        use.requests += 1
+        use.usage += usage
+        cost = self.prices.cost(model, usage)
+        use.cost = None if cost is None or use.cost is None else use.cost + cost
 
     def _finished(self, call_id: str, status: CallStatus, ts: float) -> None:
         tool = self._tool(call_id)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from textual.content import Content
 
-from assent.commands import RunTool
+from assent.commands import ReloadContext, RunTool
 from assent.front.tui.lists import Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.prompt.completion import Candidate
@@ -100,8 +100,11 @@ async def memory(desk: "Desk", argument: str) -> None:
             await _add_memory(desk, rest.strip())
         case "add":
             desk.complain("Write what to remember: /memory add TEXT")
+        case "reload":
+            if await carry_out(desk, ReloadContext(by=desk.client.me)):
+                desk.say("The context files were read again.")
         case _:
-            desk.complain(f"/memory knows list, show and add TEXT, not {named(verb)}.")
+            desk.complain(f"/memory knows list, show, reload and add TEXT, not {named(verb)}.")
 
 
 async def _list_memory(desk: "Desk") -> None:
@@ -140,6 +143,7 @@ async def complete_memory(desk: "Desk", argument: str) -> Sequence[Candidate]:
     return [
         Candidate("list", "the files and their sizes"),
         Candidate("show", "all that the model is told"),
+        Candidate("reload", "read the files again"),
         Candidate("add", "remember a fact"),
     ]
 
@@ -180,7 +184,7 @@ COMMANDS = (
         "Shows the notes that the model is told, or adds one",
         memory,
         "Looking",
-        "[show | add TEXT]",
+        "[show | reload | add TEXT]",
         complete=complete_memory,
     ),
     SlashCommand(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.registry import Registry
 
 
-WIDEST_NAME = 26
+WIDEST_NAME = 28
 
 
 async def quit_program(desk: "Desk", argument: str) -> None:

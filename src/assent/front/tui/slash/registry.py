@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from assent.front.tui.prompt.completion import Candidate
-from assent.front.tui.slash import approving, choices, looking, program, sessions
+from assent.front.tui.slash import approving, changes, choices, looking, program, sessions
 from assent.front.tui.slash.command import SlashCommand, parse
 from assent.front.tui.slash.words import TROUBLES, named
 
@@ -21,6 +21,7 @@ class Registry:
         built_in = (
             program.help_command(self),
             *sessions.COMMANDS,
+            *changes.COMMANDS,
             *choices.COMMANDS,
             *approving.COMMANDS,
             *looking.COMMANDS,
