@@ -101,6 +101,8 @@ class RunTool(CommandBase, frozen=True, tag="run_tool"):
     tool: str
     args: JsonObject
     by: str = ""
+    judged: bool = False
+    """The words are not the person's own, but a file's: it is judged and asked about like a call of the model."""
 
 
 Command = (

@@ -20,6 +20,16 @@ class BadSettings(ValueError):
     """The settings cannot be used; the message names the file and the place."""
 
 
+class Price(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs, in dollars for a million tokens."""
+
+    input: float
+    output: float
+    """Thoughts count as output."""
+    cached: float | None = None
+    """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The user's settings file, `settings.toml`."""
 
@@ -38,6 +48,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The share of the model's context window above which the conversation is compressed; 0 is never."""
     context_window: int | None = None
     """In tokens; by the model's name, if not set."""
+    prices: dict[str, Price] = {}
+    """Prices by model, where the list that comes with Assent is old or has none: `[prices."gemini-2.5-pro"]`."""
 
 
 def data_folder(env: Mapping[str, str]) -> Path:

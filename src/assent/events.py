@@ -17,7 +17,8 @@ from assent.parts import Display, Failure, FinishReason, JsonObject, ModelPart, 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse what is newer than they know."""
 
-Initiator = Literal["model", "person"]
+Initiator = Literal["model", "person", "command"]
+"""`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
 CallStatus = Literal["success", "error", "cancelled"]
 TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected"]
 GateKind = Literal["batch", "eager"]

@@ -472,7 +472,9 @@ class Runner:
     # --- tools that a person starts ---
 
     def _run_tool(self, command: RunTool, key: str) -> None:
-        request = self._ids.request(f"person-{key}", command.tool, command.args, self.state.open_prompt or "", "person")
+        initiator = "command" if command.judged else "person"
+        prompt_id = self.state.open_prompt or ""
+        request = self._ids.request(person_call_id(key), command.tool, command.args, prompt_id, initiator)
         self._keep(self._scheduler.schedule(request))
 
     def _keep(self, batch: Batch) -> None:
@@ -487,6 +489,11 @@ class Runner:
     def _local_is_over(self, task: "asyncio.Task[None]") -> None:
         self._local.discard(task)
         self._news.set()
+
+
+def person_call_id(key: str) -> str:
+    """The id of the call that a RunTool with this key becomes, so that its sender can wait for it."""
+    return f"person-{key}"
 
 
 def _queued(key: str, command: Submit | RunTool) -> Queued:
