@@ -18,6 +18,7 @@ from assent.front.tui.host import CustomCommand, MemoryFile, NotHere, RuleInfo, 
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.news import News
 from assent.front.tui.slash.registry import Registry
+from assent.models.prices import Prices
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
 from assent.session.runner import Runner
@@ -63,6 +64,11 @@ class FakeHost:
 
     def models(self) -> Sequence[str]:
         return self.model_names
+
+    problems: Sequence[str] = ()
+
+    def prices(self) -> Prices:
+        return Prices()
 
     def tools(self) -> Sequence[ToolInfo]:
         return self.tool_infos

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assent.agent.context import Context, assemble
 from assent.config import settings_file
-from assent.files.context import find_context
+from assent.files.context import ContextFile, find_context
 from assent.front.rules import home_folder, trust_store
 
 UNTRUSTED = "not loaded; look at it and trust the folder with `assent trust`"
@@ -18,7 +18,12 @@ def memory_file(env: Mapping[str, str]) -> Path:
 
 
 def load_context(env: Mapping[str, str], folder: str, touched: Iterable[str] = ()) -> Context:
-    """`touched` are folders below in which the model works.
+    """`touched` are folders below in which the model works."""
+    return assemble(context_files(env, folder, touched))
+
+
+def context_files(env: Mapping[str, str], folder: str, touched: Iterable[str] = ()) -> list[tuple[ContextFile, str]]:
+    """Each file that was found, and why it is left out, if it is.
 
     Nothing of a folder takes effect that was not trusted, word for word; the user's own file always does.
     """
@@ -30,4 +35,4 @@ def load_context(env: Mapping[str, str], folder: str, touched: Iterable[str] = (
         for file in here:
             known = trusted.get(os.path.relpath(file.path, folder)) == file.digest
             found.append((file, "" if known else UNTRUSTED))
-    return assemble(found)
+    return found

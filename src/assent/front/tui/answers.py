@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from assent.approval import Grant
+from assent.approval import Grant, Question
 from assent.front.tui.ink import safe
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
@@ -75,6 +75,62 @@ class ReasonScreen(AnswerScreen[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():
             self.dismiss(event.value.strip())
+
+
+class AskScreen(AnswerScreen[tuple[str, ...]]):
+    """The model's own questions, one after the other: choose an option, or answer in other words."""
+
+    def __init__(self, call: AwaitingApproval, questions: tuple[Question, ...]) -> None:
+        super().__init__(call)
+        self._questions = questions
+        self._answers: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label("", id="asked")
+            yield OptionList()
+            yield Input()
+            yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        question = self._questions[len(self._answers)]
+        number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
+        self.query_one("#asked", Label).update(Text(number + safe(question.question)))
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(_offered(question))
+        options.display = bool(options.option_count)
+        field = self.query_one(Input)
+        field.value = ""
+        field.placeholder = safe(question.placeholder, "label") or "another answer"
+        (options if options.display else field).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self._take(event.option.id or "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._take(event.value.strip())
+
+    def _take(self, answer: str) -> None:
+        if not answer:
+            return
+        self._answers.append(answer)
+        if len(self._answers) == len(self._questions):
+            self.dismiss(tuple(self._answers))
+        else:
+            self._show()
+
+
+def _offered(question: Question) -> list[Option]:
+    if question.type == "yesno":
+        return [Option("Yes", "Yes"), Option("No", "No")]
+    return [
+        Option(Text(safe(f"{one.label}: {one.description}" if one.description else one.label, "label")), one.label)
+        for one in question.options
+    ]
 
 
 class ArgumentsScreen(AnswerScreen[JsonObject]):

@@ -4,9 +4,11 @@ Events go into the story and the panel; keys become commands. What it knows, it 
 """
 
 import asyncio
+import os
 import signal
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -14,19 +16,21 @@ from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
-from assent.approval import EditDetails, Grant, Mode
+from assent.approval import AskDetails, EditDetails, Grant, Mode
 from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
 from assent.events import ApprovalAnswered, CommandTaken, Envelope, ThoughtDelta
-from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, ReasonScreen, ScopeScreen
+from assent.front.preferences import PreferenceFile
+from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
 from assent.front.tui.approval import ApprovalPanel
 from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
+from assent.front.tui.desk import AppDesk, DeskCompletions
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import Ink
+from assent.front.tui.news import News
 from assent.front.tui.paint import Painter
 from assent.front.tui.prompt.box import PromptBox
-from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.prompt.input import PromptInput
-from assent.front.tui.story import NoteItem, Story, Tone
+from assent.front.tui.story import Item, NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
 from assent.parts import JsonObject
@@ -70,6 +74,7 @@ class AssentApp(App[None]):
         mode: Mode | None = None,
         first_prompt: str = "",
         first_note: str = "",
+        preferences: PreferenceFile | None = None,
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
         driver_class: "type[Driver] | None" = None,
@@ -87,7 +92,8 @@ class AssentApp(App[None]):
         self._story = Story()
         self._painter = Painter(self._ink, self._calls, {})
         self._facts = Facts(folder=host.folder)
-        self._completions = HostCompletions(host)
+        self.news = News()
+        self.desk = AppDesk(self, preferences or PreferenceFile(Path(os.devnull)))
         self._thinking = ""
         self._sent: set[str] = set()
         """Keys of our own commands: when one is refused, the person is told."""
@@ -103,7 +109,7 @@ class AssentApp(App[None]):
         yield ApprovalPanel(self.ink, self._guard, self._me)
         yield StatusLine(self.ink)
         yield QueueView(self.ink)
-        yield PromptBox(self._completions, PLACEHOLDER, id="prompt")
+        yield PromptBox(DeskCompletions(self.desk), PLACEHOLDER, id="prompt")
         yield FootLine(self.ink)
 
     def ink(self) -> Ink:
@@ -160,6 +166,9 @@ class AssentApp(App[None]):
             return
         self._facts = Facts(folder=self.host.folder, branch=await self.host.branch())
         self._refresh_bars()
+        self.desk.commands.set_custom(self.host.custom_commands())
+        for problem in self.host.problems:
+            self.note(problem, "warning")
         self.prompt.remember(await self.host.prompts())
         if note:
             self.note(note, "info")
@@ -168,8 +177,10 @@ class AssentApp(App[None]):
 
     async def _show_session(self, client: "SessionClient") -> None:
         self._story = Story()
+        self.news = News(self.host.prices())
         for envelope in await client.history():
             self._story.apply(envelope)
+            self.news.tell(envelope)
         self._painter.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._story)
         self._refresh_questions()
@@ -187,6 +198,7 @@ class AssentApp(App[None]):
             self._following.cancel()
             await asyncio.gather(self._following, return_exceptions=True)
             self._following = None
+        self.news.close()
         if self.client is not None:
             client, self.client = self.client, None
             self.left_session = client.state.session if client.state.prompts else ""
@@ -206,6 +218,7 @@ class AssentApp(App[None]):
     async def _follow(self, client: "SessionClient") -> None:
         async for envelope in client.events():
             self._story.apply(envelope)
+            self.news.tell(envelope)
             self._notice(envelope)
             self.transcript.changed()
         self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
@@ -257,7 +270,7 @@ class AssentApp(App[None]):
             state.folder,
             self._facts.branch,
             state.usage.total,
-            "",
+            self._cost(),
             len(state.waiting()),
         )
         self.query_one(FootLine).put(self._facts)
@@ -272,6 +285,10 @@ class AssentApp(App[None]):
             self._thinking = ""
             status.idle()
 
+    def _cost(self) -> str:
+        cost = self.news.tally.cost
+        return "" if cost is None or not self.news.tally.usage.total else f"${cost:.2f}"
+
     def _doing(self) -> str:
         state = self.client.state if self.client is not None else None
         if state is None:
@@ -281,8 +298,12 @@ class AssentApp(App[None]):
     # --- what the person says ---
 
     @on(PromptInput.Submitted)
-    async def _submitted(self, message: PromptInput.Submitted) -> None:
-        await self.submit(message.text)
+    def _submitted(self, message: PromptInput.Submitted) -> None:
+        self._spawn(self._take(message.text))  # a command may wait for a screen; the app must not wait with it
+
+    async def _take(self, text: str) -> None:
+        if not await self.desk.commands.run(text, self.desk):
+            await self.submit(text)
 
     async def submit(self, text: str) -> None:
         await self.send(Submit(text, by=self._me()))
@@ -305,8 +326,15 @@ class AssentApp(App[None]):
         self._guard.disturb()
 
     def note(self, text: str, tone: Tone = "quiet", *, markdown: bool = False) -> None:
-        self._story.add(NoteItem(text, tone, markdown=markdown))
+        self.add(NoteItem(text, tone, markdown=markdown))
+
+    def add(self, item: Item) -> None:
+        self._story.add(item)
         self.transcript.changed()
+
+    def clear_screen(self) -> None:
+        self._story = Story()
+        self.transcript.show(self._story)
 
     # --- answers ---
 
@@ -326,6 +354,9 @@ class AssentApp(App[None]):
                 self.push_screen(ScopeScreen(call), lambda scope: self._always(call, scope))
             case "r":
                 self.push_screen(ReasonScreen(call), lambda reason: self._refuse(call, reason))
+            case "y":
+                questions = call.approval.details.questions if isinstance(call.approval.details, AskDetails) else ()
+                self.push_screen(AskScreen(call, questions), lambda answers: self._reply(call, answers))
             case "i":
                 self.push_screen(ArgumentsScreen(call), lambda args: self._change(call, args))
             case _:
@@ -345,6 +376,10 @@ class AssentApp(App[None]):
     def _change(self, call: AwaitingApproval, args: JsonObject | None) -> None:
         if args is not None:
             self._answer(call, outcome="proceed_once", args=args)
+
+    def _reply(self, call: AwaitingApproval, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self._answer(call, outcome="proceed_once", answers=answers)
 
     async def _edit(self, call: AwaitingApproval) -> None:
         """The person's own editor on the proposal; the question is then asked again with what came out."""
@@ -371,7 +406,7 @@ class AssentApp(App[None]):
 
         try:
             with self.suspend():
-                return await edit_text(name, text)
+                return await edit_text(name, text, self.desk.preferences.chosen.editor)
         except OSError as error:
             self.note(f"The editor failed: {error}. /editor chooses another.", "error")
             return None
@@ -432,22 +467,6 @@ class AssentApp(App[None]):
         self.transcript.redraw()
         self.panel.redraw()
         self.query_one(FootLine).draw()
-
-
-class HostCompletions:
-    """What the input can complete: commands, their arguments, files."""
-
-    def __init__(self, host: "Host") -> None:
-        self._host = host
-
-    def commands(self) -> Sequence[Candidate]:
-        return ()
-
-    def arguments(self, command: str, typed: str) -> Sequence[Candidate]:
-        return ()
-
-    async def files(self) -> Sequence[str]:
-        return await self._host.files()
 
 
 async def run_app(app: AssentApp) -> None:

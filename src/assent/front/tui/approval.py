@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Static
 
-from assent.approval import EditDetails, ExecDetails
+from assent.approval import AskDetails, EditDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.question import offered_keys, question_title
 from assent.front.tui.diff_view import SPLIT_WIDTH
@@ -240,15 +240,17 @@ class ApprovalPanel(Vertical, can_focus=True):
         offered = offered_keys(call.approval)
         question = self.question
         part = question is not None and question.partial is not None
+        asked = isinstance(call.approval.details, AskDetails)
         words = {
-            "y": "yes, these parts" if part else "yes, once",
+            "y": "answer" if asked else "yes, these parts" if part else "yes, once",
             "a": "always…",
             "s": "always: this server",
             "t": "always: this tool",
             "e": "edit first",
         }
         offers = [(key, words[key]) for key in offered if key in words and not (part and key in "ast")]
-        offers += [("i", "change arguments"), ("n", "no (Enter)"), ("r", "no, because…")]
+        offers += [] if asked else [("i", "change arguments")]
+        offers += [("n", "no (Enter)"), ("r", "no, because…")]
         if question is not None and len(question.hunks) > 1:
             offers += [("[ ]", "part"), ("space", "take or leave it")]
         if isinstance(call.approval.details, EditDetails) and self.size.width >= SPLIT_WIDTH:
@@ -310,7 +312,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         now = self._questions.get(call.request.call_id)
         if now is None or now.approval.id != call.approval.id:
             return  # somebody was faster, or the question has changed under the finger
-        if key in "aeir":
+        if key in "aeir" or (key == "y" and isinstance(call.approval.details, AskDetails)):
             self.post_message(self.Wanted(key, call))
         elif key == "A":
             for other in list(self._questions.values()):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.front.client import LocalClient
     from assent.front.workshop import Workshop
     from assent.models.base import Model
+    from assent.models.prices import Prices
     from assent.policy.rules import Rule
     from assent.session.log import SessionInfo, SessionLog
 
@@ -33,6 +34,8 @@ class LocalHost:
         self._model = model
         self._given_rules = rules
         self._workshop: Workshop | None = None
+        self.problems: Sequence[str] = ()
+        """What of the custom commands could not be used."""
         self._log: SessionLog | None = None
 
     # --- sessions ---
@@ -120,8 +123,14 @@ class LocalHost:
             for tool in (self._workshop.registry if self._workshop is not None else ())
         ]
 
+    def prices(self) -> "Prices":
+        from assent.models.prices import Prices
+
+        return Prices(self._settings.prices)
+
     def rules(self) -> Sequence[RuleInfo]:
-        return ()
+        rules = self._workshop.rules(self._given_rules) if self._workshop is not None else ()
+        return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
 
     def servers(self) -> Sequence[ServerInfo]:
         manager = self._workshop.mcp if self._workshop is not None else None
@@ -130,11 +139,26 @@ class LocalHost:
             for status in (manager.status() if manager is not None else ())
         ]
 
+    async def restart_server(self, name: str) -> None:
+        manager = self._workshop.mcp if self._workshop is not None else None
+        if manager is not None:
+            await manager.reconnect(name)
+
     def memory(self) -> Sequence[MemoryFile]:
-        return ()
+        from assent.front.context import context_files
+
+        return [
+            MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
+            for file, problem in context_files(self._env, self.folder)
+        ]
 
     def custom_commands(self) -> Sequence[CustomCommand]:
-        return ()
+        from assent.front.custom import load_custom
+        from assent.front.tui.slash.registry import Registry
+
+        loaded = load_custom(self._env, self.folder, Registry().names())
+        self.problems = loaded.problems
+        return loaded.commands
 
     async def close(self) -> None:
         if self._workshop is not None:

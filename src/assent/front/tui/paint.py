@@ -6,11 +6,12 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 from rich.text import Text
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
 
 from assent.front.tui.calls import draw_call
 from assent.front.tui.ink import Ink, indented, shaded
 from assent.front.tui.reply import GrowingReply
-from assent.front.tui.story import CallItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
+from assent.front.tui.story import CallItem, ContentItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
 from assent.scheduler.call import ToolCall
 
 Calls = Callable[[], Mapping[str, ToolCall]]
@@ -61,6 +62,9 @@ class Painter:
                 return self._thoughts(item, width)
             case NoteItem():
                 return self._note(item, width)
+            case ContentItem():
+                style = VisualStyle()
+                return [Strip(line.render_segments(style)) for line in item.content.wrap(width - 1)]
             case CallItem():
                 call = self._calls().get(item.call_id)
                 return (

@@ -7,11 +7,10 @@ import msgspec
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.approval import Approval, AskDetails, Details, EditDetails, ExecDetails, InfoDetails, McpDetails
+from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.question import hidden_characters
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.ink import Ink, barred, safe
-from assent.front.words import count
 from assent.hunks import Hunk, hunks
 from assent.parts import JsonObject
 
@@ -67,6 +66,8 @@ class QuestionView:
                 yield from ink.text(f"server  {details.server}", "", width)
                 yield from ink.text(f"tool    {details.tool}", "", width)
                 yield from ink.lines(_tree(details.args, ink), width)
+                yield from ink.text(details.unseen, ink.palette.warn, width) if details.unseen else ()
+                yield from ink.text(f"It says: {details.description}", ink.palette.dim, width)
             case AskDetails(questions=questions):
                 for question in questions:
                     yield from ink.text(question.question, "", width)
@@ -104,9 +105,7 @@ def _exec(ink: Ink, details: ExecDetails, width: int) -> Iterator[Strip]:
     yield from ink.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
     yield from ink.text(f"in      {details.directory}", palette.dim, width)
     if details.roots:
-        yield from ink.text(
-            f"{'runs' if len(details.roots) < 2 else 'run '}    {', '.join(details.roots)}", palette.dim, width
-        )
+        yield from ink.text(f"runs    {', '.join(details.roots)}", palette.dim, width)
 
 
 def _info(ink: Ink, details: InfoDetails, width: int) -> Iterator[Strip]:
@@ -141,22 +140,3 @@ def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str, str]]:
 def _sentence(why: str) -> str:
     text = safe(why).strip()
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
-
-
-def subject(details: Details) -> str:
-    """The question in a few words, for a list."""
-    match details:
-        case EditDetails(path=path):
-            return path
-        case ExecDetails(command=command):
-            return command
-        case InfoDetails(urls=urls, prompt=prompt):
-            return urls[0] if urls else prompt
-        case McpDetails(server=server, tool=tool):
-            return f"{server}: {tool}"
-        case AskDetails(questions=questions):
-            return questions[0].question
-
-
-def summary(questions: int) -> str:
-    return count(questions, "question waits", "questions wait")

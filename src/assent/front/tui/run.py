@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from assent import exits
 from assent.approval import Mode
+from assent.front.preferences import PreferenceFile, preference_file
 from assent.front.tui.app import AssentApp, run_app
 from assent.front.tui.local import LocalHost
 from assent.front.tui.prompt.driver import GuardedDriver
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 
 if TYPE_CHECKING:
     from assent.config import Settings
@@ -31,11 +33,26 @@ def open_terminal(
 
 
 def show(host: "Host", *, session: str | None = None, mode: Mode | None = None) -> int:
-    app = AssentApp(host, session=session, mode=mode, driver_class=GuardedDriver)
+    preferences = preference_file(os.environ)
+    app = AssentApp(
+        host,
+        session=session,
+        mode=mode,
+        driver_class=GuardedDriver,
+        preferences=preferences,
+        look=chosen_look(preferences),
+    )
     asyncio.run(run_app(app))
     for line in farewell(app):
         sys.stderr.write(line + "\n")
     return app.return_code or exits.OK
+
+
+def chosen_look(preferences: PreferenceFile) -> str:
+    """What was chosen before; without a choice NO_COLOR counts."""
+    if preferences.chosen.theme in LOOKS:
+        return preferences.chosen.theme
+    return "plain" if os.environ.get("NO_COLOR") else DEFAULT_LOOK
 
 
 def farewell(app: AssentApp) -> list[str]:

@@ -5,7 +5,7 @@ Pure data. A call is only named here; how it is doing stands in the session's st
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assent.events import (
     ApprovalAnswered,
@@ -16,6 +16,7 @@ from assent.events import (
     CallRequested,
     CallScheduled,
     CallStarted,
+    ChatCompressed,
     Envelope,
     Event,
     GrantAdded,
@@ -32,6 +33,9 @@ from assent.events import (
     TurnFinished,
 )
 from assent.parts import Text, Thought
+
+if TYPE_CHECKING:
+    from textual.content import Content
 
 Tone = Literal["quiet", "info", "warning", "error"]
 
@@ -105,6 +109,14 @@ class NoteItem(Item):
         self.text = text
         self.tone: Tone = tone
         self.markdown = markdown
+
+
+class ContentItem(Item):
+    """Something that the UI shows with styles of its own, such as a table."""
+
+    def __init__(self, content: "Content") -> None:
+        super().__init__()
+        self.content = content
 
 
 ENDINGS: dict[str, tuple[str, Tone]] = {
@@ -217,6 +229,10 @@ class Story:
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted for this session: {grant.reach}."))
+            case ChatCompressed(problem=problem) if problem:
+                self.add(NoteItem(f"The conversation was not compressed: {problem}"))
+            case ChatCompressed(tokens_before=before, tokens_after=after):
+                self.add(NoteItem(f"The conversation was compressed: {before:,} → {after:,} tokens."))
             case GrantRevoked(grant_id=grant_id, by=by):
                 self.add(NoteItem(f"The grant {grant_id} was taken back by {by or 'somebody'}."))
             case _:
