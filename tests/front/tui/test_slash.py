@@ -55,8 +55,8 @@ def test_an_unknown_name_gets_the_nearest_ones():
 def test_every_command_of_the_contract_is_there_with_a_line_of_help():
     registry = Registry()
     wanted = (
-        "help clear model mode tools mcp memory stats sessions resume policy approvals theme editor quit exit "
-        "rename fork queue about"
+        "help clear model mode tools mcp memory compress undo stats sessions resume policy approvals theme editor "
+        "quit exit rename fork queue about"
     )
     for name in wanted.split():
         command = registry.find(name)
