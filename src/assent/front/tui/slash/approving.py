@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from textual.content import Content
 
-from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
+from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
 from assent.commands import RevokeGrant
 from assent.front.tui.lists import Action, Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
@@ -130,6 +130,8 @@ def would(details: Details) -> str:
             return prompt
         case McpDetails(server=server, tool=tool):
             return f"{tool} of {server}"
+        case AskDetails(questions=questions):
+            return "ask you: " + " / ".join(question.question for question in questions)
 
 
 COMMANDS = (
