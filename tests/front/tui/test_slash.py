@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from assent.approval import Grant
+from assent.approval import AskDetails, Grant, Question
 from assent.commands import Submit
 from assent.events import ModeChanged, ModelChanged, SessionRenamed
 from assent.front.tui.host import MemoryFile, RuleInfo, ServerInfo, ToolInfo
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.pages import LineScreen, PageScreen
+from assent.front.tui.slash.approving import would
 from assent.front.tui.slash.command import Typed, parse
 from assent.front.tui.slash.registry import Registry
 from assent.models.scripted import ScriptedModel
@@ -55,8 +56,8 @@ def test_an_unknown_name_gets_the_nearest_ones():
 def test_every_command_of_the_contract_is_there_with_a_line_of_help():
     registry = Registry()
     wanted = (
-        "help clear model mode tools mcp memory stats sessions resume policy approvals theme editor quit exit "
-        "rename fork queue about"
+        "help clear model mode tools mcp memory compress undo stats sessions resume policy approvals theme editor "
+        "quit exit rename fork queue about"
     )
     for name in wanted.split():
         command = registry.find(name)
@@ -316,6 +317,10 @@ async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
         await slash.press("enter")
         await slash.finish()
         assert slash.did == [("answer", "c2")]
+
+
+def test_a_question_of_the_model_is_one_line_in_the_list():
+    assert would(AskDetails((Question("Which one?"), Question("When?")))) == "ask you: Which one? / When?"
 
 
 # --- looking ---

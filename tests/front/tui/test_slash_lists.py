@@ -194,6 +194,17 @@ async def test_the_highlight_stays_on_its_row_when_rows_come_and_go():
         assert rows.told == []
 
 
+async def test_news_while_the_list_goes_away_do_no_harm():
+    rows = Rows(row("a"))
+    screen = ListScreen("L", COLUMNS, rows, [Action("enter", "open")], news=rows.listen)
+    async with shown(screen) as (app, pilot):
+        await pilot.press("enter")
+        for number in range(20):
+            rows.change(row(f"{number}"))
+            await pilot.pause()
+        assert app.closed == [Chosen("enter", row("a"))] and rows.told == []
+
+
 # --- pages ---
 
 

@@ -205,8 +205,8 @@ class ListScreen(ModalScreen[Chosen | None]):
 
     def _draw(self) -> None:
         """The rows that the filter leaves; the highlight stays on what it was on."""
-        if not self.is_attached:
-            return
+        if not self.query(OptionList):
+            return  # news came while the screen was going away
         before = self.highlighted
         wanted = self.query_one(Input).value
         self.shown = [row for row in self.rows if matches(row, wanted)]

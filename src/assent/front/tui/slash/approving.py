@@ -131,7 +131,7 @@ def would(details: Details) -> str:
         case McpDetails(server=server, tool=tool):
             return f"{tool} of {server}"
         case AskDetails(questions=questions):
-            return questions[0].question
+            return "ask you: " + " / ".join(question.question for question in questions)
 
 
 COMMANDS = (

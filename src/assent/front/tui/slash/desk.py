@@ -3,32 +3,32 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from assent.front.client import SessionClient
-from assent.front.preferences import PreferenceFile
-from assent.front.tui.host import Host
-from assent.front.tui.news import News
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from textual.content import Content
     from textual.screen import ModalScreen
+
+    from assent.front.client import SessionClient
+    from assent.front.preferences import PreferenceFile
+    from assent.front.tui.host import Host
+    from assent.front.tui.news import News
 
 T = TypeVar("T")
 
 
 class Desk(Protocol):
     @property
-    def client(self) -> SessionClient: ...
+    def client(self) -> "SessionClient": ...
 
     @property
-    def host(self) -> Host: ...
+    def host(self) -> "Host": ...
 
     @property
-    def news(self) -> News:
+    def news(self) -> "News":
         """Of the session that is open now; it must be told the history and every event."""
         ...
 
     @property
-    def preferences(self) -> PreferenceFile: ...
+    def preferences(self) -> "PreferenceFile": ...
 
     @property
     def keys(self) -> Mapping[str, str]:
