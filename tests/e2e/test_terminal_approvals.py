@@ -48,6 +48,21 @@ def test_a_no_with_a_reason_runs_nothing_and_keeps_the_reason_for_the_model(prog
     assert not (program.folder / "canary").exists()
 
 
+@pytest.mark.spec("E3")
+def test_a_question_of_the_model_is_answered_by_a_number_or_in_words(program: Program):
+    options = [{"label": "Red"}, {"label": "Blue"}]
+    questions = [{"question": "Which colour?", "options": options}, {"question": "Which name?", "type": "text"}]
+    with ask(program, {"name": "ask_user", "args": {"questions": questions}, "id": "q"}) as terminal:
+        shown = terminal.until(OFFER)
+        assert "Which colour?" in shown and "2  Blue" in shown
+        terminal.answer("y 2")
+        terminal.until("please answer with one of")
+        terminal.answer("y 2; Ann")
+        assert terminal.wait() == 0
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["result"]["response"] == {"answers": {"0": "Blue", "1": "Ann"}}
+
+
 @pytest.mark.spec("C2")
 @pytest.mark.spec("B11")
 def test_always_answers_the_same_command_for_the_rest_of_the_session(program: Program):
