@@ -4,19 +4,23 @@ What the words mean is the shell gate's knowledge (`policy.shell`); who may deci
 """
 
 from collections.abc import Iterable
-from posixpath import normpath
+from posixpath import dirname, isdir, normpath, realpath
 
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
+from assent.files.workspace import has_other_names
+from assent.plan import Stage
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.rules import Rule, Ruling
 from assent.policy.shell import Judgement, Rules, judge
+from assent.policy.shell.options import examine
 from assent.policy.shell.reader import read
 from assent.policy.shell.rules import program
-from assent.policy.verdict import Verdict, by_grants, by_rule, by_yolo, first, read_only
+from assent.policy.shell.sweep import walks
+from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
 
 
 class CommandJudge:
@@ -63,8 +67,10 @@ class CommandJudge:
         named = next((rule for rule in rules if rule.words() and self._names(rule)), None)
         if named is not None:
             return named
-        places = self._places(found)
         guards = [rule for rule in self._guards if rule.ruling == ruling]
+        if not guards:
+            return None
+        places = [one for place in self._places(found) for one in (place, realpath(place))]
         return next((rule for rule in guards if any(rule.guards(place, self._roots) for place in places)), None)
 
     def _names(self, rule: Rule) -> bool:
@@ -77,15 +83,19 @@ class CommandJudge:
         return found.decision == "deny"
 
     def _places(self, found: Judgement) -> list[str]:
-        words = [word for command in self._written(found) for word in command]
-        return [normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}") for word in words]
+        return [self._place(word) for command in self._written(found) for word in command]
+
+    def _place(self, word: str) -> str:
+        return normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}")
 
     def _written(self, found: Judgement) -> list[tuple[str, ...]]:
         """The commands of the line as they were written; the gate's own words have its hardening in them."""
         if not found.readable:
             return [part.words for part in found.parts]
-        stages = [stage for step in read(self._details.command) for stage in step.stages]
-        return [tuple(word.text for word in stage.words) for stage in stages]
+        return [tuple(word.text for word in stage.words) for stage in self._stages()]
+
+    def _stages(self) -> list[Stage]:
+        return [stage for step in read(self._details.command) for stage in step.stages]
 
     # --- allowing ---
 
@@ -96,7 +106,7 @@ class CommandJudge:
         if whole is not None:
             return by_rule(whole)
         if found.plan is not None:
-            return self._by_words(found)
+            return self._by_guards() or self._by_words(found)
         return self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
@@ -118,6 +128,28 @@ class CommandJudge:
 
     def _allowing(self) -> list[Rule]:
         return [rule for rule in self._rules if rule.ruling == "allow" and rule.words()]
+
+    def _by_guards(self) -> Verdict | None:
+        """Words may reach a guarded file without naming it: through its folder, a wildcard or a hard link."""
+        if not self._guards:
+            return None
+        names = [self._place(word.text) for stage in self._stages() for word in stage.words[1:] if word.literal]
+        trees = [*filter(isdir, names), *self._swept()]
+        for rule in self._guards:
+            if any(rule.may_be_below(tree.rstrip("/") + "/", self._roots) for tree in trees):
+                return by_guard(rule, "it may come upon what {rule} is about")
+        if any(map(has_other_names, names)):
+            return by_guard(
+                self._guards[0], "a file in it has a second name (hard link), which may be what {rule} is about"
+            )
+        return None
+
+    def _swept(self) -> list[str]:
+        """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
+        wild = [word.fixed for stage in self._stages() for word in stage.words[1:] if not word.literal]
+        uses = [examine(program(stage.words[0].text), stage.words) for stage in self._stages()]
+        here = [""] if any(use is not None and walks(use) and not use.reads for use in uses) else []
+        return [self._place(dirname(fixed)) for fixed in wild] + [self._place(one) for one in here]
 
     def _by_built_in(self) -> Verdict:
         """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""

@@ -289,6 +289,12 @@ def _git_config(use: Use, _words: Words) -> None:
         use.problems.append("`git config` with a value changes settings")
 
 
+def _git_outside(use: Use, _words: Words) -> None:
+    """What is not under version control is where secrets are."""
+    if use.option("--no-index", "--untracked", "--no-exclude-standard") is not None:
+        use.problems.append("it also looks at files that are not under version control, which may hold secrets")
+
+
 def _git_reflog(use: Use, _words: Words) -> None:
     if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
         use.problems.append("it deletes the memory of old commits")
@@ -341,6 +347,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-listing": _git_listing,
     "git-config": _git_config,
     "git-reflog": _git_reflog,
+    "git-outside": _git_outside,
     "git-remote": _git_remote,
     "git-checkout": _git_checkout,
     "never": _never,

@@ -34,6 +34,7 @@ class Use(Struct):
     payload_at: int = 0
     runs: list[str] = []  # command strings inside options
     unknown_sub: bool = False
+    fed: bool = False  # further words will come from its input
 
     def option(self, *names: str) -> str | None:
         """The value of the last of these options, or None."""

@@ -18,7 +18,7 @@ from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
-from assent.policy.shell.sweep import guarded, names_secret
+from assent.policy.shell.sweep import ends_options, fed_problem, guarded, names_secret, passes_over, split_by_lines
 
 MAX_DEPTH = 4
 
@@ -43,6 +43,10 @@ class Place(Struct, frozen=True):
     cwd: str
     roots: tuple[str, ...]
     certain: bool = True
+    harmless_names: bool = False
+    """What comes through the pipe are names of files, and none of a secret."""
+    at_the_end: bool = True
+    """The words from the pipe stand behind those of the command."""
 
 
 class Verdict(Struct, frozen=True):
@@ -53,6 +57,8 @@ class Verdict(Struct, frozen=True):
     why: str
     stage: Stage
     writes: tuple[str, ...] = ()
+    sweeps: bool = False
+    """It searches, and is told to pass over secrets."""
 
 
 def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False) -> Verdict:
@@ -62,12 +68,13 @@ def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed
     problems = _outside_the_model(stage, where)
     if use is None:
         return _unmodelled(stage, name, rules, problems, fed=fed)
+    use.fed = fed
     _run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, stage.words, where)
-    if fed and not use.model.inert:
-        problems.append(f"`{name}` would get words from its input, and some options of it do harm")
+    if fed and (why := fed_problem(use, harmless_names=where.harmless_names, at_the_end=where.at_the_end)):
+        problems.append(why)
     verdict = _decide(stage, name, use, rules, problems, where, depth)
     if verdict.decision == "ask" and exact:
         by = _rule("exact", tuple(word.text for word in stage.words))
@@ -89,7 +96,9 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
     if use.payload:
         return _wrapped(stage, use, rules, rule, where, depth)
     why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
-    return Verdict("allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where))
+    return Verdict(
+        "allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where), sweeps=passes_over(use)
+    )
 
 
 def _must_be_named(use: Use) -> bool:
@@ -105,13 +114,23 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
         return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
-    inner = judge_stage(Stage(use.payload, text=stage.text), rules, where, depth + 1, fed=fed)
+    inner = judge_stage(Stage(use.payload, text=stage.text), rules, _fed_by(use, where), depth + 1, fed=fed)
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
     words = stage.words[: use.payload_at] + inner.stage.words
+    if fed and where.harmless_names:
+        words = split_by_lines(use, words)
     ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
-    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes)
+    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
+
+
+def _fed_by(use: Use, where: Place) -> Place:
+    """Names from a file, or put into the middle of a word, are not those of the pipe."""
+    marker = use.option("-I", "-i", "--replace")
+    spliced = any((marker or "{}") in word.text and word.text != (marker or "{}") for word in use.payload)
+    from_pipe = use.option("-a", "--arg-file") is None and (marker is None or not spliced)
+    return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
 
 
 def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, fed: bool) -> Verdict:
@@ -294,6 +313,8 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     after = [word for one in use.models for word in one.after]
     words = guarded(use, stage.words)
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
+    if ends_options(use):
+        ready = (*ready, Word("--"))
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)
