@@ -141,7 +141,7 @@ def _test(use: Use, words: Words) -> None:
     use.problems.clear()
     texts = [word.text for word in words[1:]]
     if words[0].text == "[" and (not texts or texts[-1] != "]"):
-        use.problems.append("`[` without `]`")
+        use.problems.append("`[` lacks its `]`")
     if any(not word.literal and word.parts[0].kind == "glob" for word in words[1:]):
         use.problems.append("a wildcard in a condition may become several words")
     # bash evaluates the subscript of a variable's name here, even a quoted one.
@@ -157,15 +157,15 @@ def _date(use: Use, _words: Words) -> None:
 def _cd(use: Use, _words: Words) -> None:
     use.problems.clear()
     if len(use.operands) > 1 or any(word.text == "-" for word in use.operands):
-        use.problems.append("`cd` with something other than one folder")
+        use.problems.append("it goes to something other than one plain folder")
     if any(part.kind == "glob" for word in use.operands for part in word.parts):
-        use.problems.append("`cd` with a wildcard")
+        use.problems.append("a wildcard decides where it goes")
 
 
 def _dig(use: Use, words: Words) -> None:
     use.problems.clear()
     if not all(word.literal and _DNS.fullmatch(word.text) for word in words[1:]):
-        use.problems.append("an argument of `dig` that is not a plain name")
+        use.problems.append("an argument is not a plain name")
 
 
 def _tar(use: Use, words: Words) -> None:
@@ -229,7 +229,7 @@ def _script(use: Use, words: Words) -> None:
 
 def _plain_names(use: Use, _words: Words) -> None:
     if not all(_IDENTIFIER.fullmatch(word.text) for word in use.operands):
-        use.problems.append("an operand that is not a plain name")
+        use.problems.append("an operand is not a plain name")
 
 
 def _plain_words(use: Use, _words: Words) -> None:
@@ -260,7 +260,7 @@ def _ps(use: Use, words: Words) -> None:
         if not valued and text not in _PS_VALUED and not _PS_OPTION.fullmatch(text):
             use.problems.append(f"`{text}` may show the variables of processes")
     if any(not word.literal for word in words):
-        use.problems.append("a wildcard in the options of `ps`")
+        use.problems.append("a wildcard may become an option")
     # When it cannot make sense of its options, ps reads `-e` as the `e` without a dash.
     if any(re.match(r"-[A-Za-z]*e", text) for text in texts) and any(_PS_FRAGILE.match(text) for text in texts):
         use.problems.append("`-e` beside an option that may fail can show the variables of processes")
@@ -268,7 +268,7 @@ def _ps(use: Use, words: Words) -> None:
 
 def _dpkg(use: Use, _words: Words) -> None:
     if not use.seen:
-        use.problems.append("`dpkg` without `-l`, `-L`, `-s` or `-S`")
+        use.problems.append("without `-l`, `-L`, `-s` or `-S` it changes packages")
 
 
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")

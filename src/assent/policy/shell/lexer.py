@@ -31,7 +31,7 @@ _EXPANDS_TILDE_AFTER = frozenset("=:")
 
 
 class Refused(Exception):
-    """The command leaves the accepted grammar. The text says where, for a person."""
+    """The command leaves the accepted grammar. The text names what it contains: "a quote that is not closed"."""
 
 
 class Token(Struct, frozen=True):
@@ -81,7 +81,7 @@ class Lexer:
             if line == end:
                 return "".join(one + "\n" for one in lines)
             lines.append(line)
-        raise Refused("the here-document has no end line")
+        raise Refused("a here-document without an end line")
 
     def _skip(self) -> None:
         if match := _SPACE.match(self.source, self.at):
@@ -98,7 +98,7 @@ class Lexer:
             else:
                 parts.append(self._part(start))
         if self.at == start:
-            raise Refused(f"`{self.source[self.at]}` groups commands or runs them in the background")
+            raise Refused(f"`{self.source[self.at]}`, which groups commands or runs them in the background")
         if self.source[self.at : self.at + 1] in ("<", ">") and self.source[start] == "{":
             raise Refused("a redirection to a named descriptor")
         return _join(parts)

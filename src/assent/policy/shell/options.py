@@ -178,7 +178,7 @@ class _Scan:
     def _named(self, word: Word, text: str) -> None:
         name, equals, value = text.partition("=")
         if not _OPTION_NAME.fullmatch(name):
-            self.use.problems.append("an option with a blank or a character outside ASCII in its name")
+            self.use.problems.append("the name of an option has a blank or a character outside ASCII")
             return
         if not word.literal and not equals:
             self.use.problems.append(f"`{word.text}` expands inside the name of an option")

@@ -118,12 +118,12 @@ def fed_problem(use: Use, *, harmless_names: bool, at_the_end: bool) -> str | No
     """Why it must not get words from its input. `harmless_names`: none of them can be a secret."""
     name = use.names[0]
     if not use.model.inert:
-        return f"`{name}` would get words from its input, and some options of it do harm"
+        return "it would get words from its input, and some of its options do harm"
     if harmless_names or name in _NO_CONTENT or (name in _GREPS and not walks(use)):
         return None
     if name in _COUNTING and at_the_end:
         return None
-    return f"`{name}` would get file names from its input and may show secrets"
+    return "it would get names of files from its input and may show secrets"
 
 
 def split_by_lines(xargs: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:

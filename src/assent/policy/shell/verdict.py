@@ -231,7 +231,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         problems.append("it would delete or move the workspace itself")
     if use.names[0] in ("cp", "mv", "tee"):
         problems += [
-            f"{word.text} is a file that tools or later commands run or trust"
+            f"{word.text} is run or trusted by tools or later commands"
             for word in use.operands
             if protected("/" + word.text.rstrip("/").rpartition("/")[2])
         ]
@@ -296,7 +296,7 @@ def _write_problem(word: Word, where: Place) -> list[str]:
     if not inside(path, where.roots) or (path in where.roots and word.text != "."):
         return [f"{word.text} is outside the workspace"]
     if protected(path, where.roots):
-        return [f"{word.text} is a file that tools or later commands run or trust"]
+        return [f"{word.text} is run or trusted by tools or later commands"]
     return []
 
 
