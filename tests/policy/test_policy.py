@@ -333,6 +333,20 @@ def test_a_read_only_command_does_not_leave_the_workspace_by_another_way(text: s
     assert judge(command(text)).ruling == "ask"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("rg -nL x", "rg --follow x", "grep -Rn x .", "egrep -R x .", "find -L . -name x", "find . -follow"),
+        *("ls -lL", "du -shL .", "tree -al", "ls {src,/etc}", "grep --file=/etc/passwd x", "cat -- /etc/passwd"),
+        *("find . -name '*.py' -exec cat {} +", "find . -exec cat {} + -type f"),
+    ],
+)
+def test_a_read_only_command_follows_no_links_out_of_the_workspace(text: str):
+    assert judge(command(text)).ruling == "ask"
+    assert judge(command("find . -type f -name '*.py' -exec cat {} +")).ruling == "allow"
+    assert judge(command("ls {src,tests} -R")).ruling == "allow"
+
+
 @pytest.mark.parametrize("text", ["cargo --version", "npm ls", "pip list"])
 def test_programs_that_look_up_what_to_run_are_not_allowed_out_of_the_box(text: str):
     assert judge(command(text)).ruling == "ask"

@@ -44,7 +44,7 @@ PLAIN = [
     ".envrc",
     ".gitignore",
 ]
-PROGRAMS = ["grep", "egrep", "rg", "xargs", "find", "diff", "cat", "wc", "head", "sort", "git"]
+PROGRAMS = ["grep", "egrep", "rg", "xargs", "find", "diff", "cat", "wc", "head", "sort", "git", "sed"]
 
 
 @pytest.fixture
@@ -89,6 +89,8 @@ def output(command: str, tree: Path) -> str:
         "find . -type f | xargs grep needle",
         "find . -type f -print0 | xargs -0 grep -H needle",
         "find . -type f | xargs -I{} grep needle {}",
+        "find . -type f -exec grep -h needle {} +",
+        "find . -type f -exec grep needle {} \\;",
     ],
 )
 def test_a_search_shows_everything_but_secrets(command: str, tree: Path) -> None:
@@ -102,6 +104,11 @@ def test_a_comparison_of_folders_shows_no_secrets(command: str, tree: Path) -> N
     shown = output(command, tree)
     assert "needle" in shown
     assert [name for name in SECRET if f"needle in {name}\n" in shown] == []
+
+
+def test_find_gives_what_it_finds_to_a_program_that_reads(tree: Path) -> None:
+    assert "needle in a.py" in output("find . -name '*.py' -exec sed -n 1p {} \\;", tree)
+    assert "total" in output("find . -type f -exec wc -l {} +", tree)
 
 
 @pytest.mark.parametrize("pattern", ["'*.py'", "'key.*'", "a.py"])
@@ -149,6 +156,22 @@ def test_words_from_a_pipe_are_no_options_of_a_counting_program(tree: Path) -> N
         "find . -type f | xargs rg needle",
         "find . -type f | xargs -I{} wc {}",
         "cat list | xargs cat",
+        "find . -type f -exec cat {} +",
+        "find . -exec cat {} \\; -name '*.py'",
+        "find . -name '*.py' -o -exec cat {} +",
+        "find . -name '*.py' -exec cat .e{} \\;",
+        "find . -name '*.py' -exec cat .env \\;",
+        "find . -name '*.py' -exec cat {}",
+        "find . -name '*.py' -exec cat {} \\; -exec rm {} \\;",
+        "find . -name '*.py' -exec cat {} \\; -delete",
+        "find . -name '*.py' -exec git log {} +",
+        "find . -name '*.py' -exec sort -o {} {} \\;",
+        "find . -name '*.py' -exec xargs cat \\;",
+        "find . -name '*.py' -execdir cat {} +",
+        "find . -name '*.py' -exec mytool {} +",
+        "find . -name '*.py' -exec find . -delete \\;",
+        "find . -name '*.py' -exec grep -r needle . \\; -fprint x",
+        "find . -name '*.py' -exec wc --files0-from=.env {} +",
         "git ls-files | xargs head",
         "git grep --no-index needle",
         "git grep --untracked needle",

@@ -19,7 +19,7 @@ _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
-_DNS = re.compile(r"[+]?[A-Za-z0-9.:_=-]+|@[0-9.]+|-x")
+_DNS = re.compile(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")
 _OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
 _PS_OPTION = re.compile(
     r"-[AaefFlLMjHTwZdNyc]+|[aufxwlLjTmrhcSv]+|-?[0-9,]+|-[opCuUpgGtO](?!.*environ)[A-Za-z0-9_,%.:=+-]+"
@@ -118,7 +118,7 @@ def _awk(use: Use, _words: Words) -> None:
     """Patterns and prints only. Where a quote may stand in a pattern, strings are not told apart."""
     program = use.texts[0].text if use.texts else ""
     plain = program if re.search(r"[/#]", program) and '"' in program else _STRING.sub('""', program)
-    if re.search(r"system|getline|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
+    if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
     elif re.search(r">(?!=)", "".join(re.findall(r"\{[^{}]*\}?", plain))):
         use.problems.append("the awk program may write files")
@@ -128,6 +128,8 @@ def _awk(use: Use, _words: Words) -> None:
 
 def _jq(use: Use, _words: Words) -> None:
     program = use.texts[0].text if use.texts else ""
+    if use.names[0] == "yq":  # some of them want a sub-command first
+        program = " ".join(word.text for word in use.operands)
     if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
         use.problems.append("the program reads other files or runs something")
 
@@ -165,7 +167,7 @@ def _cd(use: Use, _words: Words) -> None:
 def _dig(use: Use, words: Words) -> None:
     use.problems.clear()
     if not all(word.literal and _DNS.fullmatch(word.text) for word in words[1:]):
-        use.problems.append("an argument is not a plain name")
+        use.problems.append("an argument is not a plain name or a harmless option")
 
 
 def _tar(use: Use, words: Words) -> None:
@@ -235,14 +237,46 @@ def _plain_names(use: Use, _words: Words) -> None:
 def _plain_words(use: Use, _words: Words) -> None:
     if any(word.text.startswith("@") for word in use.operands):
         use.problems.append("`@` reads further options from a file")
+    if any(name == "--cov-report" and ":" in value for name, value in use.seen):
+        use.problems.append("`--cov-report` with `:` names where it writes")
     if any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
         use.problems.append("`-W` with a dotted name loads a module")
 
 
 def _eslint(use: Use, _words: Words) -> None:
-    chosen = use.option("-f", "--format")
-    if chosen is not None and not re.fullmatch(r"[a-z-]+", chosen):
+    chosen = use.option("-f", "--format", "--output-format", "-R", "--reporter")
+    if chosen is not None and not re.fullmatch(r"[a-z,-]+", chosen):
         use.problems.append("a format that is a file is run as code")
+
+
+def _man(use: Use, _words: Words) -> None:
+    if any("/" in word.text for word in use.operands):
+        use.problems.append("an operand with `/` is a file, not the name of a page")
+
+
+def _getent(use: Use, _words: Words) -> None:
+    if any(word.text in ("shadow", "gshadow") for word in use.operands[:1]):
+        use.problems.append("it shows the hashes of passwords")
+
+
+_IP_OBJECTS = frozenset(
+    ("a", "ad", "addr", "address", "l", "li", "link", "r", "ro", "route", "n", "neigh", "neighbour", "ru", "rule")
+)
+_IP_SHOWS = frozenset(("show", "sh", "list", "ls", "lst", "get"))
+
+
+def _ip(use: Use, _words: Words) -> None:
+    texts = [word.text for word in use.operands]
+    if texts and (texts[0] not in _IP_OBJECTS or (len(texts) > 1 and texts[1] not in _IP_SHOWS)):
+        use.problems.append("it may change the network")
+
+
+def _kubectl(use: Use, _words: Words) -> None:
+    kinds = [kind.partition("/")[0] for word in use.operands for kind in word.text.lower().split(",")]
+    if any(kind in ("secret", "secrets", "all") or kind.startswith("secrets.") for kind in kinds):
+        use.problems.append("it shows secrets of the cluster")
+    if "file" in (use.option("-o", "--output") or ""):
+        use.problems.append("it takes its format from a file")
 
 
 def _grep(use: Use, _words: Words) -> None:
@@ -343,6 +377,10 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "eslint": _eslint,
     "dpkg": _dpkg,
     "grep": _grep,
+    "man": _man,
+    "getent": _getent,
+    "ip": _ip,
+    "kubectl": _kubectl,
     "ps": _ps,
     "git-listing": _git_listing,
     "git-config": _git_config,

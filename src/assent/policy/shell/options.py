@@ -35,6 +35,7 @@ class Use(Struct):
     runs: list[str] = []  # command strings inside options
     unknown_sub: bool = False
     fed: bool = False  # further words will come from its input
+    found: bool = False  # a word of it stands for whatever find finds
 
     def option(self, *names: str) -> str | None:
         """The value of the last of these options, or None."""
@@ -97,7 +98,7 @@ class _Scan:
             return len(word.text) > 1 and word.text[0] == "-"
         if word.fixed.startswith("-"):
             return True
-        if not word.fixed and word.parts[0].kind == "glob" and not self.use.model.inert:
+        if not word.fixed and word.parts[0].kind == "glob" and not self.use.model.inert and not _ends_plainly(word):
             self.use.problems.append(f"`{word.text}` could match a file named like an option")
         return False
 
@@ -255,6 +256,11 @@ class _Scan:
             use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
         if not use.unknown_sub:
             _sort_operands(use)
+
+
+def _ends_plainly(word: Word) -> bool:
+    """`*.png` means files of a kind. The runner writes `./` before a match that looks like an option."""
+    return word.parts[-1].kind == "text" and word.parts[-1].text.startswith(".")
 
 
 def _sort_operands(use: Use) -> None:

@@ -159,17 +159,19 @@ class _Reader:
             return
         self._advance()
         assert token.word is not None
+        if token.more and not draft.words:
+            raise Refused("braces in the name of a program")
         if not draft.words and _ASSIGNMENT.match(token.raw):
             draft.env.append(_assignment(token.raw, token.word))
         elif not draft.words and token.raw in _RESERVED:
             raise Refused(f"`{token.raw}`, which makes a compound command")
         else:
-            draft.words.append(token.word)
+            draft.words += [token.word, *token.more]
 
     def _redirect(self, draft: _Draft, token: Token) -> None:
         self._advance()
         target = self.token
-        if target is None or target.word is None:
+        if target is None or target.word is None or target.more:
             raise Refused("a redirection without a target")
         draft.end = target.end
         if token.raw in ("<<", "<<-"):

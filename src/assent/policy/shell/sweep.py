@@ -42,7 +42,7 @@ _NO_CONTENT = frozenset(
         "false",
     ]
 )
-_COUNTING = frozenset(("wc", "du"))  # with `--files0-from` they would repeat a file as names that are not found
+COUNTING = frozenset(("wc", "du"))  # with `--files0-from` they would repeat a file as names that are not found
 _FILTERS = frozenset(("head", "tail", "sort", "uniq", *_GREPS))
 _CUTTING = ("-c", "--bytes", "-o", "--only-matching")  # a part of a name is another name
 _IN_SECRET_FOLDERS = (
@@ -98,8 +98,9 @@ def passes_over(use: Use) -> bool:
 
 def _exclusions(use: Use) -> list[str]:
     name = use.names[0]
-    if name in _GREPS and (use.fed or walks(use)):
-        folders = [f"--exclude={name}/*" if use.fed else f"--exclude-dir={name}" for name in secret_folders()]
+    gets_names = use.fed or use.found
+    if name in _GREPS and (gets_names or walks(use)):
+        folders = [f"--exclude={name}/*" if gets_names else f"--exclude-dir={name}" for name in secret_folders()]
         return [*(f"--exclude={name}" for name in secret_globs()), *folders]
     match name:
         case "rg":
@@ -119,11 +120,16 @@ def fed_problem(use: Use, *, harmless_names: bool, at_the_end: bool) -> str | No
     name = use.names[0]
     if not use.model.inert:
         return "it would get words from its input, and some of its options do harm"
-    if harmless_names or name in _NO_CONTENT or (name in _GREPS and not walks(use)):
+    if harmless_names or shows_no_secret(use):
         return None
-    if name in _COUNTING and at_the_end:
+    if name in COUNTING and at_the_end:
         return None
     return "it would get names of files from its input and may show secrets"
+
+
+def shows_no_secret(use: Use) -> bool:
+    """Whether it shows no content of the files it gets, or is told to pass over secrets."""
+    return use.names[0] in _NO_CONTENT or (use.names[0] in _GREPS and not walks(use))
 
 
 def split_by_lines(xargs: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -135,7 +141,7 @@ def split_by_lines(xargs: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def ends_options(use: Use) -> bool:
     """Whether `--` must stand behind the words of a program that gets more of them."""
-    return use.fed and use.names[0] in _COUNTING
+    return use.fed and use.names[0] in COUNTING
 
 
 def give_harmless_names(stages: Sequence[Stage]) -> bool:
@@ -158,8 +164,13 @@ def _finds_harmless(stage: Stage) -> bool:
     if use is None or not all(word.literal for word in stage.words):
         return False
     if use.names[0] == "find":
-        return use.option("-printf") is None and all(map(_named_harmlessly, _branches(stage.words)))
+        return use.option("-printf") is None and all_named_harmlessly(stage.words)
     return walks(use) and use.names[0] != "diff" and use.option(*_ONLY_NAMES) is not None
+
+
+def all_named_harmlessly(words: Sequence[Word]) -> bool:
+    """Whether every alternative of this find command wants names that no secret has."""
+    return all(map(_named_harmlessly, _branches(words)))
 
 
 def _branches(words: Sequence[Word]) -> list[list[str]]:
@@ -175,6 +186,8 @@ def _branches(words: Sequence[Word]) -> list[list[str]]:
 
 def _named_harmlessly(branch: list[str]) -> bool:
     """Some name is wanted, and no secret has it."""
+    if branch[-1:] == ["-prune"]:
+        return True  # folders that are left out
     tests = list(zip(["", *branch], branch, branch[1:], strict=False))
     if any(one in _NOT and following == "(" for one, following in pairwise(branch)):
         return False

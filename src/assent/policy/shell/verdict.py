@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from assent.plan import Redirect, Stage, Word
 from assent.policy.shell.checks import CHECKS
 from assent.policy.shell.environment import harmless
+from assent.policy.shell.finding import Clause, exec_clause, payload_problem
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
@@ -61,14 +62,21 @@ class Verdict(Struct, frozen=True):
     """It searches, and is told to pass over secrets."""
 
 
-def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False) -> Verdict:
-    """Allow or ask; deny rules were applied before, to everything that could be found."""
+def judge_stage(
+    stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False, found: bool = False
+) -> Verdict:
+    """Allow or ask; deny rules were applied before, to everything that could be found.
+
+    `fed`: further words come from its input. `found`: a word of it stands for whatever find finds.
+    """
     name = program(stage.words[0].text)
+    if name == "find" and (clause := exec_clause(stage.words)) is not None:
+        return _finding(stage, clause, rules, where, depth)
     use = examine(name, stage.words) if stage.words[0].literal else None
     problems = _outside_the_model(stage, where)
     if use is None:
-        return _unmodelled(stage, name, rules, problems, fed=fed)
-    use.fed = fed
+        return _unmodelled(stage, name, rules, problems, where, fed=fed)
+    use.fed, use.found = fed, found
     _run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
@@ -125,6 +133,20 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
 
 
+def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: int) -> Verdict:
+    """Find and the program that gets what it finds must both be allowed."""
+    outer = judge_stage(replace(stage, words=clause.without), rules, where, depth)
+    if outer.decision != "allow":
+        return replace(outer, stage=stage)
+    if why := payload_problem(clause):
+        return Verdict("ask", "model find", _sentence("find", why), stage)
+    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=True)
+    if inner.decision != "allow":
+        return Verdict("ask", inner.by, inner.why, stage)
+    ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
+    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=inner.sweeps)
+
+
 def _fed_by(use: Use, where: Place) -> Place:
     """Names from a file, or put into the middle of a word, are not those of the pipe."""
     marker = use.option("-I", "-i", "--replace")
@@ -133,7 +155,7 @@ def _fed_by(use: Use, where: Place) -> Place:
     return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
 
 
-def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, fed: bool) -> Verdict:
+def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], where: Place, *, fed: bool) -> Verdict:
     """A program nobody described: the words of the rule, and after them nothing but plain operands."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts)) is not None:
@@ -141,6 +163,7 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, f
     rule = texts if texts in rules.exact else covering(rules.allow, texts)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
+    problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
     problems += [
         f"`{word.text}` is more than the rule says, and the program is not known"
         for word in stage.words[len(rule) :]
@@ -221,7 +244,8 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
     if (named := names_secret(use)) is not None:
         problems.append(f"it searches {named}, which may hold secrets")
     if use.names[0] == "git":
-        problems += [f"it shows {one.text}, which may hold secrets" for one in use.texts if _git_secret(one, where)]
+        shown = [*use.texts, *(Word(value) for name, value in use.seen if name == "-L")]
+        problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
     if use.model.effect == "run":
         problems += [f"{word.text} is outside the workspace" for word in use.operands if _leaves(word, where)]
