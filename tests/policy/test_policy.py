@@ -449,6 +449,33 @@ def test_a_command_that_may_come_upon_a_kept_file_asks_although_a_rule_allows_it
     assert in_folder(guarded, "grep -r x notes", *rules) == "allow"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cat < secrets/k", "grep --file=secrets/k x", "grep -fsecrets/k x", "cat 'secrets/k'", "cat $(x) secrets/k"),
+        *('cat notes/plain; cat "secrets/k" > $x', "x=1; tar cf - -C. secrets/k | cat <(x)"),
+    ],
+)
+def test_a_kept_file_is_seen_wherever_a_command_names_it(guarded: Path, text: str) -> None:
+    assert in_folder(guarded, text, mode="yolo") == "deny"
+    assert in_folder(guarded, text, parse_allowed(f"{SHELL}(cat)"), parse_allowed(f"{SHELL}(grep)")) == "deny"
+    assert in_folder(guarded, "cat < notes/plain", parse_allowed(f"{SHELL}(cat)")) == "allow"
+    assert in_folder(guarded, "cat < notes/twin", parse_allowed(f"{SHELL}(cat)")) == "ask"
+
+
+def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
+    assert judge(command("ls"), Rule("deny", SHELL), mode="yolo").ruling == "deny"
+    assert judge(command("ls"), Rule("ask", SHELL), mode="yolo").ruling == "ask"
+    assert judge(command("ls"), Rule("ask", SHELL), Rule("allow", SHELL)).ruling == "ask"
+    assert judge(command("rm x"), Rule("allow", SHELL)).ruling == "allow"
+
+
+def test_a_deny_for_an_argument_is_a_glob_over_the_whole_command() -> None:
+    rule = Rule("deny", SHELL, argument="*production*")
+    assert judge(command("psql -h production.db"), rule, mode="yolo").ruling == "deny"
+    assert judge(command("psql -h test.db"), rule, mode="yolo").ruling == "allow"
+
+
 # --- files that tools run ---
 
 

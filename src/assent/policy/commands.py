@@ -3,6 +3,7 @@
 What the words mean is the shell gate's knowledge (`policy.shell`); who may decide on them is said here.
 """
 
+import re
 from collections.abc import Iterable
 from posixpath import dirname, isdir, normpath, realpath
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
 from assent.files.workspace import has_other_names
-from assent.plan import Stage
+from assent.plan import Stage, Word
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
@@ -67,11 +68,13 @@ class CommandJudge:
         named = next((rule for rule in rules if rule.words() and self._names(rule)), None)
         if named is not None:
             return named
-        guards = [rule for rule in self._guards if rule.ruling == ruling]
-        if not guards:
-            return None
-        places = [one for place in self._places(found) for one in (place, realpath(place))]
-        return next((rule for rule in guards if any(rule.guards(place, self._roots) for place in places)), None)
+        return next((rule for rule in self._guards if rule.ruling == ruling and self._touches(rule, found)), None)
+
+    def _touches(self, rule: Rule, found: Judgement) -> bool:
+        """Whether some word names a file that the rule is about, also through a link."""
+        words = self._named_by_text() if not found.readable else self._file_words()
+        places = [self._place(word) for word in words]
+        return any(rule.guards(one, self._roots) for place in places for one in (place, realpath(place)))
 
     def _names(self, rule: Rule) -> bool:
         """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
@@ -82,8 +85,14 @@ class CommandJudge:
         )
         return found.decision == "deny"
 
-    def _places(self, found: Judgement) -> list[str]:
-        return [self._place(word) for command in self._written(found) for word in command]
+    def _file_words(self) -> list[str]:
+        """What may name a file: words, values of options, and where input comes from."""
+        words = [word for stage in self._stages() for word in _words_of(stage)]
+        return [part for word in words if word.literal for part in (word.text, *_values(word.text))]
+
+    def _named_by_text(self) -> list[str]:
+        """What could not be read is cut into pieces: rather too many than too few."""
+        return _PIECE.findall(self._details.command)
 
     def _place(self, word: str) -> str:
         return normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}")
@@ -133,7 +142,7 @@ class CommandJudge:
         """Words may reach a guarded file without naming it: through its folder, a wildcard or a hard link."""
         if not self._guards:
             return None
-        names = [self._place(word.text) for stage in self._stages() for word in stage.words[1:] if word.literal]
+        names = [self._place(word) for word in self._file_words()]
         trees = [*filter(isdir, names), *self._swept()]
         for rule in self._guards:
             if any(rule.may_be_below(tree.rstrip("/") + "/", self._roots) for tree in trees):
@@ -146,7 +155,7 @@ class CommandJudge:
 
     def _swept(self) -> list[str]:
         """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
-        wild = [word.fixed for stage in self._stages() for word in stage.words[1:] if not word.literal]
+        wild = [word.fixed for stage in self._stages() for word in _words_of(stage) if not word.literal]
         uses = [examine(program(stage.words[0].text), stage.words) for stage in self._stages()]
         here = [""] if any(use is not None and walks(use) and not use.reads for use in uses) else []
         return [self._place(dirname(fixed)) for fixed in wild] + [self._place(one) for one in here]
@@ -179,6 +188,7 @@ class CommandJudge:
         return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
 
 
+_PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
@@ -189,6 +199,15 @@ def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
 def _named(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words with the program's bare name, as grants and rules have it."""
     return (program(words[0]), *words[1:]) if words else ()
+
+
+def _words_of(stage: Stage) -> list[Word]:
+    return [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
+
+
+def _values(text: str) -> list[str]:
+    """What is glued to an option: `--file=x`, `-fx`."""
+    return [value for value in (text.partition("=")[2], text[2:]) if value] if text.startswith("-") else []
 
 
 def _begins(words: tuple[str, ...], prefix: tuple[str, ...]) -> bool:
