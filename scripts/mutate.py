@@ -36,7 +36,12 @@ _TESTS = {
     "policy/hosts.py": ["policy/test_urls.py", "policy/test_policy.py"],
     "policy/trust.py": ["policy/test_trust.py"],
     "policy/rulefile.py": ["policy/test_rulefile.py", "policy/test_policy.py"],
-    "policy": ["policy/test_policy.py", "policy/test_rulefile.py", "policy/test_trust.py"],
+    "policy": [
+        "policy/test_gate_checks.py",
+        "policy/test_policy.py",
+        "policy/test_rulefile.py",
+        "policy/test_trust.py",
+    ],
     "files": ["files", "policy/shell/test_sweep.py"],
 }
 _SECONDS = 120
@@ -60,6 +65,8 @@ def _types(node: ast.AST) -> list[ast.AST]:
     """The parts of a node that only a type checker reads."""
     parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
     if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+        parts.append(node)
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         parts.append(node)
     return [part for part in parts if isinstance(part, ast.AST)]
 
