@@ -6,7 +6,7 @@ from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetail
 from assent.policy.action import Action
 from assent.policy.grants import covers, is_live, proposed
 from assent.policy.policy import Policy
-from assent.policy.rules import Rule
+from assent.policy.rules import BadRule, Rule, check_domain, parse_allowed, split_allowed
 
 SHELL = "run_shell_command"
 EDIT = EditDetails("/w/src/a.py", "", "old", "new")
@@ -181,3 +181,52 @@ def test_a_mode_does_what_it_says_for_each_kind_of_action() -> None:
         "mcp": ["ask", "ask", "deny", "allow"],
         "reading": ["allow", "allow", "allow", "allow"],
     }
+
+
+# --- the short form, and several roots ---
+
+
+@pytest.mark.parametrize("text", ["", "(x)", "read file", "t()", "t( )", "web_fetch(nothing)", "web_fetch(a b.org)"])
+def test_a_short_rule_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(BadRule):
+        parse_allowed(text)
+
+
+def test_a_short_rule_says_what_it_is_about() -> None:
+    assert parse_allowed("t") == Rule("allow", "t")
+    assert parse_allowed("web_fetch(docs.example.org)") == Rule("allow", "web_fetch", domain="docs.example.org")
+    assert parse_allowed("t(a b)") == Rule("allow", "t", argument="a b*", command=("a", "b"))
+    assert parse_allowed("web_fetch(https://a.org/x)").domain == ""
+
+
+@pytest.mark.parametrize("domain", ["", "com", "=com", "*.com", "a b.org"])
+def test_a_domain_that_would_match_nothing_is_refused(domain: str) -> None:
+    with pytest.raises(BadRule):
+        check_domain(domain, "here")
+    check_domain("*.example.org", "here")
+    check_domain("[::1]", "here")
+
+
+def test_rules_are_quoted_by_tier_then_by_priority() -> None:
+    tiers = ("admin", "user", "workspace", "session", "built-in")
+    rules = [Rule("deny", tier=tier, message=tier) for tier in reversed(tiers)]
+    assert [rule.tier for rule in Policy(rules).rules] == list(tiers)
+    low, high = Rule("deny", priority=1, message="low"), Rule("deny", priority=2, message="high")
+    assert Policy([low, high]).judge(action(EDIT)).reason == "high"
+
+
+def test_a_rule_by_path_guards_in_every_root() -> None:
+    def search(tree: str) -> str:
+        one = Action("grep_search", {}, None, paths=(tree,))
+        return Policy([Rule("deny", path="secrets/**")], roots=("/w", "/v")).judge(one).ruling
+
+    assert [search(tree) for tree in ("/w/", "/v/", "/v/src/", "/w/secrets/", "/v/secrets/")] == [
+        *("ask", "ask", "allow", "deny", "deny"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["a,b", " a , b ,", "a,,b"])
+def test_a_list_of_short_rules_is_split_outside_brackets(text: str) -> None:
+    assert split_allowed(text) == ["a", "b"]
+    assert split_allowed("t(a,b),u") == ["t(a,b)", "u"]
+    assert split_allowed("a),b") == ["a)", "b"]
