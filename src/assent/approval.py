@@ -33,6 +33,8 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True)
     new: str
     protected: str = ""
     """Why this file is asked about even where edits run by themselves, e.g. because it configures Assent."""
+    runs: str = ""
+    """Why edits that run by themselves leave this file out: tools run or obey what it says."""
 
 
 class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):

@@ -191,6 +191,12 @@ def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program:
     assert program.run(*call).out.startswith("ask: ")
 
 
+def test_a_folder_that_is_not_there_cannot_be_trusted(program: Program):
+    ended = program.run("trust", "nowhere", "--yes")
+    assert ended.code == 42
+    assert "nowhere is no folder" in ended.err
+
+
 def test_what_an_untrusted_folder_writes_does_not_reach_the_terminal_raw(program: Program):
     (program.folder / ".assent").mkdir()
     (program.folder / ".assent" / "policy.toml").write_text('[[rule]]\n"x\\u001b[2J" = 1\ndecision = "deny"\n')

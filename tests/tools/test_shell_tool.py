@@ -12,6 +12,7 @@ from assent.approval import ExecDetails
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.parts import TerminalDisplay
+from assent.policy.shell import judge, rules
 from assent.tools.base import Permit, ToolFailed, ToolResult
 from assent.tools.builtin import builtin_tools
 from assent.tools.files import Files
@@ -45,6 +46,19 @@ async def test_success_is_output_and_exit_code(bench: Bench) -> None:
     assert result.content == "Output: out\nerr\nExit Code: 0"
     assert result.display == TerminalDisplay("out\nerr\n")
     assert result.failure is None
+
+
+async def test_a_search_that_passed_over_secrets_says_how_many(bench: Bench) -> None:
+    (bench.root / ".env").write_text("needle=1\n")
+    (bench.root / ".env.example").write_text("needle=2\n")
+    for command, told in (("grep -r needle .", True), ("cat .env.example", False)):
+        plan = judge(command, rules(["grep", "cat"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
+        assert plan is not None
+        permit = Permit("c", "d", plan)
+        result = await shell(bench).build({"command": command}).execute(permit, Heard())
+        assert "needle=2" in str(result.content)
+        assert "needle=1" not in str(result.content)
+        assert ("Not searched: 1 file(s) that usually hold secrets" in str(result.content)) == told
 
 
 async def test_a_failing_command_is_a_result_whose_code_cannot_be_missed(bench: Bench) -> None:

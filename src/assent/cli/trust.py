@@ -29,6 +29,9 @@ def main(argv: list[str]) -> int:
         store.forget(folder)
         sys.stdout.write("Forgotten.\n")
         return exits.OK
+    if not folder.is_dir():
+        complain(f"{args.folder} is no folder that can be looked at: name one that exists")
+        return exits.INPUT
     seen = store.look(folder)
     _show(folder, seen)
     if seen.state in ("nothing", "trusted"):

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from assent.files.protected import why_contains_protected, why_protected, why_secret
+from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
@@ -65,6 +65,15 @@ class Workspace:
         except Unusable as error:
             return Verdict("reject", path, str(error))
 
+    def why_run(self, path: str) -> str | None:
+        """Why tools would run or obey what is written there; None when they would not, or it is no path."""
+        try:
+            target = resolve(path, self.cwd)
+        except Unusable:
+            return None
+        below = [self._names_below(place) for place in (*target.spellings, target.path)]
+        return _first(why_run(names) for names in below + self._names_by_links(target.path))
+
     def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
         """The root that holds a canonical path, and the components below it."""
         return _below_first(self.roots, canonical)
@@ -100,7 +109,7 @@ class Workspace:
     def _why_special_place(self, path: str, op: Operation) -> str | None:
         if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):
             return f"{folder} holds Assent's own settings"
-        if op == "write" and _has_other_names(path):
+        if op == "write" and has_other_names(path):
             return "the file has a second name (hard link), which may be outside the workspace"
         if op in ("delete", "rename"):
             return self._why_moves_too_much(path)
@@ -181,7 +190,8 @@ def _links(folder: str) -> list[str]:
         return []  # a root that is not there holds no links
 
 
-def _has_other_names(path: str) -> bool:
+def has_other_names(path: str) -> bool:
+    """Whether this regular file can be reached by another name as well (hard link)."""
     try:
         found = os.lstat(path)
     except OSError:

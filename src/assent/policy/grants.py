@@ -31,7 +31,7 @@ def covers(grant: Grant, action: Action) -> bool:
             return True
         case "file", EditDetails(path=path, protected=""):
             return path == grant.value
-        case "folder", EditDetails(path=path, protected=""):
+        case "folder", EditDetails(path=path, protected="", runs=""):
             return path.startswith(grant.value.rstrip("/") + "/")
         case "domain", InfoDetails(urls=urls, warnings=()):
             return bool(urls) and all(domain_matches(f"={grant.value}", host_of(url)) for url in urls)
@@ -73,9 +73,10 @@ def whole_tool(action: Action, call_id: str) -> Grant:
 
 def _for_file(path: str, tool: str, call_id: str) -> tuple[Grant, ...]:
     folder = os.path.dirname(path)
+    reach = f"Changes below {folder} by {tool}, except files that tools run, {SESSION}."
     return (
         _grant("file", tool, f"Changes of {path} by {tool}, {SESSION}.", call_id, value=path),
-        _grant("folder", tool, f"Changes below {folder} by {tool}, {SESSION}.", call_id, value=folder),
+        _grant("folder", tool, reach, call_id, value=folder),
     )
 
 

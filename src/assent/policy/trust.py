@@ -95,7 +95,7 @@ def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
     if base.is_symlink():
         yield CONFIG_FOLDER, UNTRUSTABLE
         return
-    for path in sorted(base.rglob("*")) if base.is_dir() else ():
+    for path in sorted(base.rglob("*")):
         name = str(path.relative_to(folder))
         if path.is_symlink() or not path.is_dir():
             yield name, _hash(path)

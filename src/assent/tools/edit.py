@@ -55,7 +55,8 @@ class EditInvocation(Invocation):
     async def should_confirm(self) -> EditDetails:
         self._shown = plan = self._make_plan()
         protected = self._files.why_protected(plan.path, "create" if plan.old is None else "write")
-        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected)
+        runs = self._files.workspace.why_run(plan.path) or ""
+        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected, runs)
 
     def change(self) -> FileChange:
         plan = self._plan()

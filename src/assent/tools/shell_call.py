@@ -9,6 +9,7 @@ import os
 import signal
 
 from assent.approval import ExecDetails
+from assent.files.protected import secrets_below
 from assent.parts import TerminalDisplay
 from assent.process.environment import child_environment
 from assent.process.launch import pipeline_argv
@@ -55,7 +56,9 @@ class ShellInvocation(Invocation):
         finally:
             whole.close()
             throttle.close()
-        return ToolResult(self._for_model(finished, whole), TerminalDisplay(_for_person(finished)))
+        notes = _passed_over(self._directory()) if permit.plan is not None and permit.plan.sweeps else []
+        report = "\n".join([self._for_model(finished, whole), *notes])
+        return ToolResult(report, TerminalDisplay(_for_person(finished)))
 
     async def _run(self, permit: Permit, live: Live, throttle: Throttle, whole: WholeOutput) -> Finished:
         """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
@@ -96,6 +99,12 @@ class ShellInvocation(Invocation):
         if finished.survivors:
             sections += [f"Could not be ended: {', '.join(map(str, finished.survivors))}"]
         return "\n".join(sections)
+
+
+def _passed_over(folder: str) -> list[str]:
+    """A search that is allowed by its words leaves secrets out; who reads the result should know."""
+    number = secrets_below(folder)
+    return [f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like)."] if number else []
 
 
 def _ending(finished: Finished, limits: Limits) -> str:
