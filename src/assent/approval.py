@@ -145,6 +145,7 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True):
     scopes: tuple[Grant, ...] = ()
     """What `proceed_always` may grant, the narrowest first; the answer chooses by id."""
     expires_at: float | None = None
+    tool: str = ""
 
 
 class Decision(Struct, frozen=True, gc=False, omit_defaults=True):

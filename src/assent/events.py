@@ -44,6 +44,8 @@ class SessionCreated(EventBase, frozen=True, tag="session.created"):
     version: str
     gate: GateKind = "batch"
     forked_from: str | None = None
+    owner: str = ""
+    """Whose session it is, on a server that has several users; empty: the user's own."""
 
 
 class SessionOpened(EventBase, frozen=True, tag="session.opened"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assent.cli.streams import discard_output, prepare_streams, reader_has_gone
 
-COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "tour")
+COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "tour")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,6 +66,10 @@ def _dispatch(args: list[str]) -> int:
             from assent.cli import undo
 
             return undo.main(args[1:])
+        case ["serve"]:
+            from assent.cli import serve
+
+            return serve.main(args[1:])
         case ["tour"]:
             from assent.cli import tour
 

@@ -30,6 +30,7 @@ commands:
   assent policy list | explain | revoke | replay   what is allowed here, and why
   assent undo SESSION [CALL]                       take back what a call wrote, unless the file changed since
   assent trust [FOLDER]                            trust a folder's own configuration as it is now
+  assent serve                                     sessions in the browser, and for scripts
   assent tour                                      a guided tour on a sample project; needs no key
 
 environment:

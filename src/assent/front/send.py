@@ -35,11 +35,14 @@ class Sent(Struct, frozen=True):
 
 def me() -> str:
     """Who asks from here: the user and the process."""
+    return f"{user()}@pid{os.getpid()}"
+
+
+def user() -> str:
     try:
-        user = getpass.getuser()
+        return getpass.getuser()
     except (KeyError, OSError):
-        user = "somebody"
-    return f"{user}@pid{os.getpid()}"
+        return "somebody"
 
 
 async def send_and_wait(log: SessionLog, session: str, after: int, command: Command) -> Sent:

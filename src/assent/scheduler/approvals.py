@@ -49,6 +49,7 @@ def make_approval(
         why=why,
         scopes=scopes,
         expires_at=expires_at,
+        tool=action.tool,
     )
 
 

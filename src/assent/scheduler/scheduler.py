@@ -88,6 +88,12 @@ class Scheduler:
     def busy(self) -> bool:
         return self._running is not None
 
+    @property
+    def only_waits(self) -> bool:
+        """All that is left waits for a person, and stopping here would take no answer back."""
+        open_calls = [life.call for life in self._lives.values() if not isinstance(life.call, Terminal)]
+        return bool(open_calls) and all(_can_be_parked(call) for call in open_calls)
+
     def cancel(self, batch: Batch, reason: str) -> None:
         """Cancels what waits, is queued or runs; partial output and the proposed change are kept."""
         for life in batch.lives:
@@ -305,3 +311,13 @@ class Scheduler:
             case _:
                 await self._steps.apply(life, invocation, verdict)
         await self._until_answered(life)
+
+
+def _can_be_parked(call: ToolCall) -> bool:
+    match call:
+        case AwaitingApproval():
+            return not (call.answered_by or call.modifying_by)
+        case Scheduled():
+            return call.decision.source != "person"  # their yes would have to be asked for again
+        case _:
+            return False

@@ -8,13 +8,13 @@ from assent.events import CommandTaken, Envelope, SessionCreated, SessionOpened
 from assent.session.log import LogDamaged, SessionLog, new_session_id
 
 
-async def fork_session(log: SessionLog, session: str) -> str:
+async def fork_session(log: SessionLog, session: str, copy: str | None = None) -> str:
     """Copies the events into a new session. Questions that wait are asked anew there: an answer covers one session."""
     envelopes = await log.read(session)
     first = envelopes[0].event
     if not isinstance(first, SessionCreated):
         raise LogDamaged(f"session {session} does not begin with its creation")
-    copy = new_session_id()
+    copy = copy or new_session_id()
     await log.create(copy, time.time(), replace(first, forked_from=session))
     kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | CommandTaken)]
     fence = await log.acquire(copy)

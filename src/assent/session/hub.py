@@ -5,7 +5,7 @@ A subscriber is in this process and keeps up or holds what it has not read; remo
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from assent.events import Envelope
 
@@ -46,6 +46,8 @@ class Subscription:
 class Hub:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
+        self.listener: Callable[[Envelope], None] | None = None
+        """Told at once, in the same step, before all others; it must not raise and not wait."""
 
     def subscribe(self) -> Subscription:
         subscription = Subscription(self)
@@ -57,6 +59,8 @@ class Hub:
             self._subscriptions.remove(subscription)
 
     def publish(self, envelope: Envelope) -> None:
+        if self.listener is not None:
+            self.listener(envelope)
         for subscription in self._subscriptions:
             subscription.feed(envelope)
 

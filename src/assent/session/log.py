@@ -18,6 +18,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from assent.approval import Approval, Mode
 from assent.commands import Command
 from assent.events import Envelope, SessionCreated
 
@@ -75,6 +76,25 @@ class SessionInfo(Struct, frozen=True):
     created_at: float
     updated_at: float
     events: int
+    mode: Mode = "default"
+    owner: str = ""
+    client: str = ""
+    """Who opened it last."""
+    waiting: int = 0
+    """How many approvals wait."""
+    unfinished: bool = False
+    """Its newest turn is not over."""
+    held: bool = False
+    """Whoever opened it last has not given it back: it is open, or its process died."""
+
+
+class Waiting(Struct, frozen=True):
+    """An approval that waits, found without reading its session."""
+
+    session: str
+    call_id: str
+    asked_at: float
+    approval: Approval
 
 
 class SessionLog(Protocol):
@@ -99,7 +119,7 @@ class SessionLog(Protocol):
         """
         ...
 
-    async def read(self, session: str, after: int = 0) -> list[Envelope]: ...
+    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]: ...
 
     async def put(self, session: str, key: str, command: Command) -> bool:
         """Adds a command to the inbox. A key that was used before changes nothing and gives False."""
@@ -111,12 +131,44 @@ class SessionLog(Protocol):
         """Calls `changed` in this loop when the session may have new events or commands. Gives the way to stop."""
         ...
 
+    def watch_all(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls `changed` in this loop when another process may have changed some session."""
+        ...
+
     async def sessions(self) -> list[SessionInfo]:
         """All sessions, the newest first."""
         ...
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
         """What was asked in the latest sessions of this folder, the oldest first; what cannot be read is left out."""
+        ...
+
+    async def info(self, session: str) -> SessionInfo: ...
+
+    async def heads(self) -> dict[str, int]:
+        """The number of the newest event of every session."""
+        ...
+
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        """Every approval that waits, over all sessions (of that owner), the oldest first."""
+        ...
+
+    async def count_waiting(self) -> dict[str, int]:
+        """How many approvals wait, by the owner of their sessions; owners with none may be missing."""
+        ...
+
+    async def expired(self, now: float) -> list[str]:
+        """The sessions with approvals whose time is over."""
+        ...
+
+    async def waiting_call(self, session: str, call_id: str) -> Waiting | None: ...
+
+    async def pending(self) -> list[str]:
+        """The sessions with commands in their inbox."""
+        ...
+
+    async def delete(self, session: str) -> None:
+        """Forgets the session and all that belongs to it; raises SessionBusy while somebody has it open."""
         ...
 
     async def close(self) -> None: ...
@@ -127,9 +179,9 @@ def title_of(prompt: str) -> str:
     return " ".join(prompt.split())[:TITLE_LENGTH]
 
 
-def new_session_id() -> str:
+def new_session_id(ending: str | None = None) -> str:
     """Sorts by time, cannot be guessed, is safe in a file name and a URL."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{ending or secrets.token_hex(8)}"
 
 
 def no_such_session(session: str) -> NoSuchSession:

@@ -1,15 +1,30 @@
 """The in-memory twin of the log: same promises, nothing on disk. For tests and for runs that want no trace."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from assent.commands import Command
-from assent.events import Envelope, ModelChanged, PromptSubmitted, SessionCreated, SessionRenamed
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallFinished,
+    CallScheduled,
+    Envelope,
+    ModeChanged,
+    ModelChanged,
+    PromptSubmitted,
+    SessionCreated,
+    SessionOpened,
+    SessionRenamed,
+    TurnFinished,
+)
 from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
     Inboxed,
     SessionInfo,
+    Waiting,
     lost_fence,
     no_such_session,
     session_busy,
@@ -26,10 +41,17 @@ class _Stored:
         self.open = False
         self.watchers: list[Callable[[], None]] = []
 
+    @property
+    def owner(self) -> str:
+        first = self.events[0].event
+        assert isinstance(first, SessionCreated)
+        return first.owner
+
 
 class MemoryLog:
     def __init__(self) -> None:
         self._sessions: dict[str, _Stored] = {}
+        self._watchers: list[Callable[[], None]] = []
 
     async def create(self, session: str, ts: float, first: SessionCreated) -> None:
         self._sessions[session] = _Stored(Envelope(1, ts, session, first))
@@ -64,8 +86,8 @@ class MemoryLog:
         self._tell(stored)
         return done
 
-    async def read(self, session: str, after: int = 0) -> list[Envelope]:
-        return self._stored(session).events[after:]
+    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
+        return self._stored(session).events[after : None if limit is None else after + limit]
 
     async def put(self, session: str, key: str, command: Command) -> bool:
         stored = self._stored(session)
@@ -84,6 +106,10 @@ class MemoryLog:
         watchers.append(changed)
         return lambda: watchers.remove(changed)
 
+    def watch_all(self, changed: Callable[[], None]) -> Callable[[], None]:
+        self._watchers.append(changed)
+        return lambda: self._watchers.remove(changed)
+
     async def sessions(self) -> list[SessionInfo]:
         return [_info(id, stored) for id, stored in reversed(self._sessions.items())]
 
@@ -94,6 +120,36 @@ class MemoryLog:
             (e.ts, e.seq, e.event.text) for events in latest for e in events if isinstance(e.event, PromptSubmitted)
         ]
         return [text for _, _, text in sorted(found)[-limit:]]
+
+    async def info(self, session: str) -> SessionInfo:
+        return _info(session, self._stored(session))
+
+    async def heads(self) -> dict[str, int]:
+        return {id: len(stored.events) for id, stored in self._sessions.items()}
+
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        of_owner = [stored for stored in self._sessions.values() if owner is None or stored.owner == owner]
+        found = [waiting for stored in of_owner for waiting in _waiting(stored).values()]
+        ordered = sorted(found, key=lambda waiting: (waiting.asked_at, waiting.session, waiting.call_id))
+        return ordered[offset : None if limit is None else offset + limit]
+
+    async def count_waiting(self) -> dict[str, int]:
+        return dict(Counter(stored.owner for stored in self._sessions.values() for _ in _waiting(stored)))
+
+    async def expired(self, now: float) -> list[str]:
+        found = await self.waiting()
+        return list({w.session for w in found if w.approval.expires_at is not None and w.approval.expires_at <= now})
+
+    async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
+        return _waiting(self._stored(session)).get(call_id)
+
+    async def pending(self) -> list[str]:
+        return [id for id, stored in self._sessions.items() if any(c is not None for c in stored.commands.values())]
+
+    async def delete(self, session: str) -> None:
+        if self._stored(session).open:
+            raise session_busy(session)
+        del self._sessions[session]
 
     async def close(self) -> None:
         """Nothing to close: what was stored can still be read and opened again, as after a restart."""
@@ -107,7 +163,7 @@ class MemoryLog:
 
     def _tell(self, stored: _Stored) -> None:
         loop = asyncio.get_running_loop()
-        for watcher in stored.watchers:
+        for watcher in (*stored.watchers, *self._watchers):
             loop.call_soon(watcher)
 
 
@@ -119,15 +175,48 @@ def _created(stored: _Stored) -> SessionCreated:
 
 def _info(session: str, stored: _Stored) -> SessionInfo:
     first, created = stored.events[0], _created(stored)
-    title, model = "", created.model
+    title, model, mode, client, unfinished = "", created.model, created.mode, "", False
     for envelope in stored.events:
         match envelope.event:
             case PromptSubmitted(text=text):
-                title = title or title_of(text)
+                title, unfinished = title or title_of(text), True
             case SessionRenamed(title=title):
                 pass
             case ModelChanged(model=model):
                 pass
+            case ModeChanged(mode=mode):
+                pass
+            case SessionOpened(client=client):
+                pass
+            case TurnFinished():
+                unfinished = False
             case _:
                 continue
-    return SessionInfo(session, created.folder, model, title, first.ts, stored.events[-1].ts, len(stored.events))
+    return SessionInfo(
+        session,
+        created.folder,
+        model,
+        title,
+        first.ts,
+        stored.events[-1].ts,
+        len(stored.events),
+        mode,
+        created.owner,
+        client,
+        len(_waiting(stored)),
+        unfinished,
+        stored.open,
+    )
+
+
+def _waiting(stored: _Stored) -> dict[str, Waiting]:
+    waiting: dict[str, Waiting] = {}
+    for envelope in stored.events:
+        match envelope.event:
+            case ApprovalRequested(call_id=call_id, approval=approval):
+                waiting[call_id] = Waiting(envelope.session, call_id, envelope.ts, approval)
+            case ApprovalAnswered(call_id=call_id) | CallScheduled(call_id=call_id) | CallFinished(call_id=call_id):
+                waiting.pop(call_id, None)
+            case _:
+                continue
+    return waiting

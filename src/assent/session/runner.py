@@ -94,11 +94,23 @@ class Options(Struct, frozen=True):
     only: str = ""
     """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
     clock: Callable[[], float] = time.time
+    listener: Callable[[Envelope], None] | None = None
+    """Hears every event from the opening on, at once."""
 
 
-async def create_session(log: SessionLog, folder: str, model: str, mode: Mode, gate: GateKind = "batch") -> str:
-    session = new_session_id()
-    await log.create(session, time.time(), SessionCreated(folder, model, mode, __version__, gate))
+async def create_session(
+    log: SessionLog,
+    folder: str,
+    model: str,
+    mode: Mode,
+    gate: GateKind = "batch",
+    *,
+    owner: str = "",
+    session: str | None = None,
+) -> str:
+    """`session` is an id for it, for whoever wants to find it again."""
+    session = session or new_session_id()
+    await log.create(session, time.time(), SessionCreated(folder, model, mode, __version__, gate, owner=owner))
     return session
 
 
@@ -116,6 +128,7 @@ class Runner:
         self._fence = fence
         self._options = options
         self._hub = Hub()
+        self._hub.listener = options.listener
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
         self._policy = Policy(
             options.rules,
@@ -250,6 +263,13 @@ class Runner:
     @property
     def idle(self) -> bool:
         return self._turn is None
+
+    @property
+    def resting(self) -> bool:
+        """Nothing goes on here by itself: closing it now would cost nothing but the way back."""
+        if self._news.is_set() or not self._caught_up.is_set():
+            return False
+        return self._scheduler.only_waits if self._turn or self._local else True
 
     @property
     def failure(self) -> BaseException | None:

@@ -9,6 +9,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -17,45 +18,30 @@ from assent.commands import Command, decode_command, encode_command
 from assent.events import (
     VERSION,
     Envelope,
-    ModelChanged,
     NewerFormat,
     PromptSubmitted,
     SessionCreated,
-    SessionRenamed,
     decode_event,
     encode_event,
     type_of,
 )
+from assent.session import index
+from assent.session.layout import migrate
 from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
     Inboxed,
     LogDamaged,
+    LogError,
     LogUnavailable,
     SessionBusy,
     SessionInfo,
+    Waiting,
     lost_fence,
     no_such_session,
     session_busy,
-    title_of,
 )
 from assent.session.writer import Writer
-
-SCHEMA_VERSION = 1
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS sessions (
-    id TEXT PRIMARY KEY, epoch INTEGER NOT NULL, next_seq INTEGER NOT NULL, folder TEXT NOT NULL, model TEXT NOT NULL,
-    title TEXT NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS events (
-    session TEXT NOT NULL, seq INTEGER NOT NULL, ts REAL NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
-    data BLOB NOT NULL, PRIMARY KEY (session, seq)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS inbox (
-    id INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT NULL, taken INTEGER NOT NULL DEFAULT 0,
-    data BLOB NOT NULL, UNIQUE (session, key)
-);
-"""
 
 _Row = tuple[int, float, int, bytes]
 """A stored event: number, time, version, data."""
@@ -69,6 +55,7 @@ class SqliteLog:
         self._path = folder / "assent.db"
         self._locks: dict[str, int] = {}
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
+        self._index = index.Index()
         self._writer = Writer(str(self._path), self._connect, self._tell_all)
 
     # --- sessions ---
@@ -77,8 +64,9 @@ class SqliteLog:
         row = (session, first.folder, first.model, ts, ts)
 
         def job(db: sqlite3.Connection) -> None:
-            db.execute("INSERT INTO sessions VALUES (?, 0, 2, ?, ?, '', ?, ?)", row)
-            _insert(db, [Envelope(1, ts, session, first)])
+            columns = "id, epoch, next_seq, folder, model, title, created_at, updated_at"
+            db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, 0, 2, ?, ?, '', ?, ?)", row)
+            self._insert(db, [Envelope(1, ts, session, first)])
 
         await self._writer.submit(job)
 
@@ -87,10 +75,9 @@ class SqliteLog:
         self._lock(session)
 
         def job(db: sqlite3.Connection) -> int:
-            row = db.execute(
-                "UPDATE sessions SET epoch = epoch + 1 WHERE id = ? RETURNING epoch", (session,)
-            ).fetchone()
-            return row[0]
+            self._index.opened(db, session)
+            taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch"
+            return db.execute(taken, (session,)).fetchone()[0]
 
         try:
             return Fence(session, await self._writer.submit(job))
@@ -99,7 +86,14 @@ class SqliteLog:
             raise
 
     async def release(self, fence: Fence) -> None:
-        self._unlock(fence.session)
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE sessions SET held = 0 WHERE id = ? AND epoch = ?", (fence.session, fence.token))
+
+        try:
+            with suppress(LogError):  # a log that cannot be written any more: the lock still is let go
+                await self._writer.submit(job)
+        finally:
+            self._unlock(fence.session)
 
     async def is_open(self, session: str) -> bool:
         if session in self._locks:
@@ -112,14 +106,45 @@ class SqliteLog:
         return False
 
     async def sessions(self) -> list[SessionInfo]:
-        def job(db: sqlite3.Connection) -> list[SessionInfo]:
-            rows = db.execute(
-                "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1 FROM sessions "
-                "ORDER BY updated_at DESC, id DESC"
-            )
-            return [SessionInfo(*row) for row in rows]
+        return await self._writer.submit(index.sessions, reads=True)
 
-        return await self._writer.submit(job, reads=True)
+    async def info(self, session: str) -> SessionInfo:
+        return await self._writer.submit(index.info(session), reads=True)
+
+    async def heads(self) -> dict[str, int]:
+        return await self._writer.submit(index.heads, reads=True)
+
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        rows = await self._writer.submit(index.waiting(owner, limit, offset), reads=True)
+        return [index.decoded(row) for row in rows]
+
+    async def count_waiting(self) -> dict[str, int]:
+        return await self._writer.submit(index.count_waiting, reads=True)
+
+    async def expired(self, now: float) -> list[str]:
+        return await self._writer.submit(index.expired(now), reads=True)
+
+    async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
+        row = await self._writer.submit(index.waiting_call(session, call_id), reads=True)
+        return None if row is None else index.decoded(row)
+
+    async def pending(self) -> list[str]:
+        return await self._writer.submit(index.pending, reads=True)
+
+    async def delete(self, session: str) -> None:
+        await self.info(session)  # raises NoSuchSession before a lock file is made
+        self._lock(session)
+
+        def job(db: sqlite3.Connection) -> None:
+            for table in ("events", "inbox", "approvals"):
+                db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
+            db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+        try:
+            await self._writer.submit(job)
+            self._lock_file(session).unlink(missing_ok=True)
+        finally:
+            self._unlock(session)
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
         def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
@@ -136,13 +161,18 @@ class SqliteLog:
     def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
         def job(db: sqlite3.Connection) -> None:
             self._check_fence(db, fence, envelopes)
-            _insert(db, envelopes)
-            _describe(db, fence.session, envelopes)
+            self._insert(db, envelopes)
             db.executemany(
                 "UPDATE inbox SET taken = 1 WHERE session = ? AND key = ?", [(fence.session, k) for k in taken]
             )
 
         return self._writer.submit(job)
+
+    def _insert(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
+        rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
+        db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+        for envelope in envelopes:
+            self._index.add(db, envelope.session, envelope.ts, envelope.event)
 
     def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         """Moves the session's counter on, but only for the newest fence and only without a gap."""
@@ -158,17 +188,18 @@ class SqliteLog:
         if moved.rowcount != 1:
             raise lost_fence(fence.session)
 
-    async def read(self, session: str, after: int = 0) -> list[Envelope]:
+    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
         def job(db: sqlite3.Connection) -> tuple[int, list[_Row]]:
             counter = db.execute("SELECT next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
             if counter is None:
                 raise no_such_session(session)
-            found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq"
-            return counter[0], db.execute(found, (session, after)).fetchall()
+            found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+            return counter[0], db.execute(found, (session, after, -1 if limit is None else limit)).fetchall()
 
         next_seq, rows = await self._writer.submit(job, reads=True)
         envelopes = [_envelope(session, *row) for row in rows]
-        if [envelope.seq for envelope in envelopes] != list(range(after + 1, next_seq)):
+        end = next_seq if limit is None else min(next_seq, after + 1 + limit)
+        if [envelope.seq for envelope in envelopes] != list(range(after + 1, end)):
             raise LogDamaged(f"events of session {session} are missing from the log {self._path}")
         return envelopes
 
@@ -207,6 +238,9 @@ class SqliteLog:
 
         return stop
 
+    def watch_all(self, changed: Callable[[], None]) -> Callable[[], None]:
+        return self.watch("", changed)
+
     def _watching(self, on: bool) -> None:
         self._writer.watching = on
         self._writer.submit(lambda db: None, reads=True)  # wakes the thread, so that it takes notice
@@ -235,19 +269,12 @@ class SqliteLog:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=10)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
-        self._migrate(db)
+        migrate(db, str(self._path))
         return db
-
-    def _migrate(self, db: sqlite3.Connection) -> None:
-        version: int = db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise LogUnavailable(f"{self._path} was written by a newer Assent (layout {version}); use that one")
-        if version < SCHEMA_VERSION:
-            db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
     def _lock(self, session: str) -> None:
         """Held by the open file: the system lets go of it when this process ends, however it ends."""
-        path = self._folder / f"{session}.lock"
+        path = self._lock_file(session)
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -259,29 +286,13 @@ class SqliteLog:
             raise session_busy(session) from None
         self._locks[session] = handle
 
+    def _lock_file(self, session: str) -> Path:
+        return self._folder / f"{session}.lock"
+
     def _unlock(self, session: str) -> None:
         handle = self._locks.pop(session, None)
         if handle is not None:
             os.close(handle)
-
-
-def _insert(db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
-    rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
-    db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-
-def _describe(db: sqlite3.Connection, session: str, envelopes: Sequence[Envelope]) -> None:
-    """Keeps the list of sessions in step with what the events say."""
-    for envelope in envelopes:
-        match envelope.event:
-            case PromptSubmitted(text=text):
-                db.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title_of(text), session))
-            case SessionRenamed(title=title):
-                db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session))
-            case ModelChanged(model=model):
-                db.execute("UPDATE sessions SET model = ? WHERE id = ?", (model, session))
-            case _:
-                pass
 
 
 def _asked(v: int, data: bytes) -> str | None:

@@ -1,0 +1,207 @@
+"""The API as Python calls. Answers are plain JSON objects as docs/api.md shows them; events are the session's own."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from assent.client.frames import Frame, FrameDecoder
+from assent.client.http import Http, Reply, Unreachable
+from assent.commands import Command, encode_command
+from assent.config import data_folder
+from assent.events import Envelope, from_wire
+
+Json = dict[str, Any]
+BASE = "/api/v1"
+DISCOVERY = "serve.json"
+RETRY = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Seconds between attempts to get a broken stream back."""
+
+
+class ApiProblem(Exception):
+    """The server said no; `kind` is the stable type, e.g. `already-decided`, `more` all that it told."""
+
+    def __init__(self, status: int, more: Json) -> None:
+        super().__init__(more.get("detail") or f"the server answered {status}")
+        self.status = status
+        self.kind: str = str(more.get("type", "")).rpartition(":")[2]
+        self.more = more
+
+
+class NoServer(Exception):
+    """There is no server to connect to; the message says how to start one."""
+
+
+def discover(env: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """The address and a token of the server that this user runs."""
+    path = data_folder(os.environ if env is None else env) / DISCOVERY
+    try:
+        found: Json = msgspec.json.decode(Path(path).read_bytes())
+        return found["url"], found["token"]
+    except (OSError, msgspec.MsgspecError, KeyError) as error:
+        raise NoServer("no server of yours is running; start one with: assent serve") from error
+
+
+def connect(url: str | None = None, token: str | None = None) -> "Api":
+    """To the server of this user, or to another one with a token for it."""
+    if url is None or token is None:
+        found, own = discover()
+        if url is not None and url.rstrip("/") != found:
+            raise NoServer(f"a token is needed for {url}: assent serve token add NAME, on that machine")
+        url, token = found, own
+    return Api(Http(url, token))
+
+
+class Api:
+    def __init__(self, http: Http) -> None:
+        self.http = http
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self.http.close()
+
+    # --- sessions ---
+
+    async def me(self) -> Json:
+        return await self.get("/me")
+
+    async def create(self, **wanted: Any) -> Json:
+        """folder, model, mode, gate, prompt, title; all may be left out."""
+        return await self.post("/sessions", wanted)
+
+    async def sessions(self, limit: int = 100, offset: int = 0) -> Json:
+        return await self.get("/sessions", limit=limit, offset=offset)
+
+    async def snapshot(self, session: str) -> Json:
+        return await self.get(f"/sessions/{session}")
+
+    async def say(self, session: str, text: str, key: str | None = None) -> str:
+        return (await self.post(f"/sessions/{session}/messages", {"text": text}, key))["key"]
+
+    async def cancel(self, session: str, reason: str = "") -> Json:
+        return await self.post(f"/sessions/{session}/cancel", {"reason": reason})
+
+    async def resume(self, session: str) -> Json:
+        return await self.post(f"/sessions/{session}/resume")
+
+    async def fork(self, session: str) -> Json:
+        return await self.post(f"/sessions/{session}/fork")
+
+    async def change(self, session: str, **changes: str) -> Json:
+        """title, mode, model"""
+        return await self.ask("PATCH", f"/sessions/{session}", changes)
+
+    async def delete(self, session: str) -> None:
+        await self.ask("DELETE", f"/sessions/{session}")
+
+    async def files(self, session: str, query: str, limit: int = 20) -> list[str]:
+        return (await self.get(f"/sessions/{session}/files", query=query, limit=limit))["files"]
+
+    async def send(self, session: str, command: Command, key: str | None = None) -> str:
+        """Any command; its outcome comes as `command.taken` with the key that this gives."""
+        body = encode_command(command)
+        return (await self._asked("POST", f"/sessions/{session}/commands", body, key))["key"]
+
+    # --- approvals ---
+
+    async def approvals(self, limit: int = 50, offset: int = 0) -> Json:
+        return await self.get("/approvals", limit=limit, offset=offset)
+
+    async def decide(
+        self, session: str, call_id: str, outcome: str, digest: str, *, key: str | None = None, **more: Any
+    ) -> Json:
+        """Raises ApiProblem with kind already-decided, gone, digest-differs or refused."""
+        path = f"/sessions/{session}/calls/{quote(call_id, safe='')}/decision"
+        return await self.post(path, {"outcome": outcome, "digest": digest, **more}, key)
+
+    # --- events ---
+
+    async def history(self, session: str, after: int = 0) -> list[Envelope]:
+        """The durable events after a number, all of them."""
+        found: list[Envelope] = []
+        while True:
+            page = await self.get(f"/sessions/{session}/events", after=after)
+            found += [from_wire(msgspec.json.encode(event)) for event in page["events"]]
+            after = page["seq"]
+            if not page["more"]:
+                return found
+
+    async def frames(self, positions: Mapping[str, int], *, overview: bool = False) -> AsyncGenerator[Frame, None]:
+        """The stream, taken up again after each break where it was; ends when the server refuses it."""
+        cursor, failures = "", 0
+        query = [("session", f"{session}:{seq}") for session, seq in positions.items()]
+        target = f"{BASE}/stream?{urlencode([*query, ('overview', str(int(overview)))])}"
+        while True:
+            try:
+                async for frame in self._frames(target, cursor):
+                    cursor, failures = frame.cursor or cursor, 0
+                    yield frame
+            except Unreachable:
+                if self.http.closed:
+                    return
+            await asyncio.sleep(RETRY[min(failures, len(RETRY) - 1)])
+            failures += 1
+
+    async def _frames(self, target: str, cursor: str) -> AsyncGenerator[Frame, None]:
+        decoder = FrameDecoder()
+        async for block in self.http.stream(target, [("Last-Event-ID", cursor)] if cursor else []):
+            if isinstance(block, Reply):
+                if block.status >= 500:
+                    raise Unreachable(f"the server answered {block.status}")
+                _check(block)
+            else:
+                for frame in decoder.feed(block):
+                    yield frame
+
+    async def events(self, session: str, after: int = 0) -> AsyncGenerator[Envelope, None]:
+        """All events of a session after a number, durable ones without gap or duplicate, as they happen."""
+        seen = after
+        async for frame in self.frames({session: after}):
+            if frame.kind == "events":
+                found = [from_wire(line) for line in frame.data]
+            elif frame.kind == "resync":
+                found = await self.history(session, seen)
+            else:
+                continue
+            for envelope in found:
+                if envelope.seq == 0 or envelope.seq > seen:
+                    seen = envelope.seq or seen
+                    yield envelope
+
+    # --- requests ---
+
+    async def get(self, path: str, **query: object) -> Json:
+        return await self.ask("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    async def post(self, path: str, body: object = None, key: str | None = None) -> Json:
+        """With a key of its own, so that a broken connection can be tried again without a second effect."""
+        return await self._asked("POST", path, msgspec.json.encode({} if body is None else body), key)
+
+    async def ask(self, method: str, path: str, body: object = None) -> Json:
+        return await self._asked(method, path, b"" if body is None else msgspec.json.encode(body))
+
+    async def _asked(self, method: str, path: str, body: bytes, key: str | None = None) -> Json:
+        headers = [("Idempotency-Key", key or secrets.token_urlsafe(16))] if method == "POST" else []
+        reply = await self.http.request(method, BASE + path, body, headers)
+        _check(reply)
+        return msgspec.json.decode(reply.body) if reply.body else {}
+
+
+def _check(reply: Reply) -> None:
+    if reply.status < 400:
+        return
+    try:
+        more: Json = msgspec.json.decode(reply.body, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        more = {}
+    raise ApiProblem(reply.status, more)

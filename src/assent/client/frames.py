@@ -1,0 +1,41 @@
+"""Frames of the event stream, from bytes that are cut anywhere."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+
+class Frame(Struct, frozen=True):
+    kind: str
+    data: tuple[bytes, ...]
+    """One item a `data:` line: for `events` one event each."""
+    cursor: str | None = None
+
+
+class FrameDecoder:
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, block: bytes) -> Iterator[Frame]:
+        """The frames that are whole now; comments are passed over."""
+        *whole, self._held = (self._held + block).split(b"\n\n")
+        for text in whole:
+            frame = _frame(text)
+            if frame.data:
+                yield frame
+
+
+def _frame(text: bytes) -> Frame:
+    kind, data, cursor = "message", list[bytes](), None
+    for line in text.split(b"\n"):
+        name, _, value = line.partition(b": ")
+        match name:
+            case b"event":
+                kind = value.decode()
+            case b"data":
+                data.append(value)
+            case b"id":
+                cursor = value.decode()
+            case _:
+                continue
+    return Frame(kind, tuple(data), cursor)

@@ -1,0 +1,62 @@
+"""A session that a server runs, as our front ends see a session: commands in, events out, and the fold of them."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from assent.client.api import Api
+from assent.commands import Command
+from assent.events import Envelope
+from assent.scheduler.call import IllegalTransition
+from assent.session.state import SessionState
+
+
+class RemoteClient:
+    """Open it with `await RemoteClient.open(api, session)`. It closes the session's view, not the session."""
+
+    def __init__(self, api: Api, session: str, me: str) -> None:
+        self.me = me
+        self._api = api
+        self._session = session
+        self._state = SessionState(session)
+        self._closed = False
+
+    @classmethod
+    async def open(cls, api: Api, session: str) -> "RemoteClient":
+        client = cls(api, session, (await api.me())["by"])
+        await client.history()
+        return client
+
+    @property
+    def state(self) -> SessionState:
+        return self._state
+
+    async def history(self) -> list[Envelope]:
+        history = await self._api.history(self._session)
+        self._state = SessionState(self._session)
+        for envelope in history:
+            self._state.apply(envelope)
+        return history
+
+    async def events(self) -> AsyncIterator[Envelope]:
+        async with aclosing(self._api.events(self._session, self._state.seq)) as events:
+            async for envelope in events:
+                if self._apply(envelope):
+                    yield envelope
+                if self._closed:
+                    return
+
+    def _apply(self, envelope: Envelope) -> bool:
+        try:
+            self._state.apply(envelope)
+        except (KeyError, IllegalTransition):
+            if envelope.seq:
+                raise
+            return False  # a delta for a call that is over: it was on its way while we were away
+        return True
+
+    async def send(self, command: Command) -> str:
+        return await self._api.send(self._session, command)
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._api.close()

@@ -1,0 +1,119 @@
+"""The whole server as one ASGI application: the door, then the page, the stream, and the API behind it."""
+
+import logging
+from typing import Any
+
+from litestar import Litestar, Request, Response, Router
+from litestar.connection import ASGIConnection
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from litestar.handlers import BaseRouteHandler
+from litestar.openapi.config import OpenAPIConfig
+
+from assent import __version__
+from assent.front.web import routes_calls, routes_server, routes_sessions
+from assent.front.web.description import describe
+from assent.front.web.desk import Desk
+from assent.front.web.office import Asker
+from assent.front.web.page_files import PageFiles
+from assent.front.web.params import IdempotencyKey
+from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
+from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
+from assent.front.web.tokens import Principal
+from assent.session.log import LogError
+
+AnyRequest = Request[Any, Any, Any]
+
+
+def build(desk: Desk, place: Place) -> Door:
+    api = _api(desk)
+    page = PageFiles()
+    description = describe(api.openapi_schema.to_schema())
+
+    async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and is_page(scope["path"]):
+            await page(scope, send)
+        elif scope["type"] == "http" and scope["path"] == "/openapi.json":
+            await _send_json(send, description)
+        elif scope["type"] == "http" and scope["path"] == STREAM and scope["method"] == "GET":
+            await desk.streams(scope, receive, send)
+        else:
+            await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
+
+    return Door(inside, place, desk.tokens, desk.setup.limits, desk.answered)
+
+
+def _api(desk: Desk) -> Litestar:
+    routes = (*routes_sessions.ROUTES, *routes_calls.ROUTES, *routes_server.ROUTES)
+    return Litestar(
+        [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
+        dependencies={
+            "desk": Provide(lambda: desk, sync_to_thread=False),
+            "asker": Provide(_asker, sync_to_thread=False),
+        },
+        guards=[_check_role],
+        exception_handlers={
+            Problem: _tell,
+            HTTPException: _tell_http,
+            LogError: _tell_log,
+            Exception: _tell_unexpected,
+        },
+        openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
+        on_startup=[desk.start],
+        request_max_body_size=desk.setup.limits.large_body,
+        logging_config=None,
+    )
+
+
+def _asker(request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
+    address = request.client.host if request.client is not None else "unix"
+    return Asker(request.scope[PRINCIPAL], address, idempotency_key)  # pyright: ignore
+
+
+def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
+    needed = handler.opt.get("role", "viewer")
+    if needed is None:
+        return
+    principal: Principal | None = connection.scope.get(PRINCIPAL)  # pyright: ignore
+    if principal is None:
+        raise Problem("unauthenticated", "a valid token is needed: Authorization: Bearer TOKEN")
+    if not principal.may(needed):
+        raise Problem("forbidden", f"this takes the role {needed}; yours is {principal.role}")
+
+
+async def _send_json(send: Send, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+# --- errors ---
+
+
+def _tell(_: AnyRequest, problem: Problem) -> Response[bytes]:
+    return Response(problem.encode(), status_code=problem.status, media_type=MEDIA_TYPE)
+
+
+def _tell_http(request: AnyRequest, error: HTTPException) -> Response[bytes]:
+    """The framework's own: wrong address, wrong method, a body or parameter that does not fit."""
+    kind = kind_of(error.status_code)
+    response = _tell(request, Problem(kind, _details(error) if kind != "internal" else "something went wrong here"))
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _details(error: HTTPException) -> str:
+    extra: Any = error.extra
+    if not isinstance(extra, list):
+        return error.detail
+    places = [f"{item.get('key', '')}: {item.get('message', '')}" for item in extra if isinstance(item, dict)]  # pyright: ignore
+    return f"{error.detail.partition(' for ')[0]}: {'; '.join(places)}"
+
+
+def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:
+    return _tell(request, Problem("unavailable", str(error)))
+
+
+def _tell_unexpected(request: AnyRequest, error: Exception) -> Response[bytes]:
+    logging.getLogger("assent.web").error("unexpected", exc_info=error)
+    return _tell(request, Problem("internal", "something went wrong here; the session log is untouched"))

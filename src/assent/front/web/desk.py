@@ -1,0 +1,108 @@
+"""Everything that the routes work with, put together once."""
+
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from assent.config import Settings
+from assent.events import CallFinished, CallOutput, Envelope
+from assent.front.web.completion import Completion
+from assent.front.web.feeds import Feeds
+from assent.front.web.limits import Limits
+from assent.front.web.office import Office
+from assent.front.web.opener import CLIENT, Opener
+from assent.front.web.overview import Overview
+from assent.front.web.states import States
+from assent.front.web.stream import Streams
+from assent.front.web.tokens import LoginCodes, TokenStore
+from assent.session.engine import LocalEngine
+from assent.session.log import SessionLog
+
+
+class Setup(Struct, frozen=True):
+    """What `assent serve` was told."""
+
+    settings: Settings
+    env: Mapping[str, str]
+    user: str
+    folder: str
+    """Where new sessions work when nothing else is said."""
+    roots: tuple[str, ...]
+    """Sessions work in these folders or below."""
+    limits: Limits = Limits()
+    linger: float = 20.0
+    most_resting: int = 64
+
+    @property
+    def model(self) -> str:
+        return self.env.get("ASSENT_MODEL") or self.settings.model
+
+    def allows(self, folder: str) -> bool:
+        return any(folder == root or folder.startswith(root.rstrip("/") + "/") for root in self.roots)
+
+
+class LiveOutput:
+    """How much each running call has said so far; the session itself keeps only the newest part."""
+
+    def __init__(self) -> None:
+        self.totals: dict[tuple[str, str], int] = {}
+
+    def heard(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case CallOutput(call_id=call_id, text=text):
+                place = (envelope.session, call_id)
+                self.totals[place] = self.totals.get(place, 0) + len(text)
+            case CallFinished(call_id=call_id):
+                self.totals.pop((envelope.session, call_id), None)
+            case _:
+                pass
+
+
+class Desk:
+    def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
+        self.log, self.setup, self.tokens = log, setup, tokens
+        self.codes = LoginCodes()
+        self.opener = Opener(log, setup.settings, setup.env, self._heard)
+        self.engine = LocalEngine(log, self.opener, CLIENT, linger=setup.linger, most_resting=setup.most_resting)
+        self.states = States(log, self.engine)
+        self.overview = Overview(log)
+        self.feeds = Feeds(log, self.engine.runner)
+        self.office = Office(log, self.engine, self.states, self.overview)
+        self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds)
+        self.completion = Completion()
+        self.output = LiveOutput()
+        self._listeners: tuple[Callable[[Envelope], None], ...] = (
+            self.feeds.heard,
+            self.overview.heard,
+            self.office.heard,
+            self.output.heard,
+        )
+        self._stop_watching: Callable[[], None] | None = None
+        self.answered: dict[int, int] = {}
+        """How many responses had which status."""
+
+    def _heard(self, envelope: Envelope) -> None:
+        for listener in self._listeners:
+            listener(envelope)
+
+    async def start(self) -> None:
+        self._stop_watching = self.log.watch_all(self._others_changed)
+        await self.overview.start()
+        await self.engine.start()
+        self.streams.start()
+
+    def _others_changed(self) -> None:
+        self.overview.touch(approvals=True)
+        self.engine.spawn(self.feeds.others_changed())
+
+    async def stop(self) -> None:
+        """Clients are told goodbye; what runs is stopped, what waits goes on waiting in the log."""
+        if self._stop_watching is not None:
+            self._stop_watching()
+        self.streams.stop()
+        await self.engine.drain()
+
+
+def real_folder(path: str) -> str:
+    return os.path.realpath(os.path.expanduser(path))

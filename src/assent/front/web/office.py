@@ -1,0 +1,234 @@
+"""Sends commands to sessions for clients of the API, and tells what came of them.
+
+A command is durable in the session's inbox before anybody is told that it was accepted. What the session does with it
+is the session's business: it may run here, be woken here, or be open in another process.
+"""
+
+import asyncio
+import hashlib
+import secrets
+from collections import OrderedDict
+from typing import Literal, NoReturn
+
+import msgspec
+from msgspec import Struct
+
+from assent.approval import Outcome
+from assent.commands import Answer, Command
+from assent.events import CommandTaken, Envelope
+from assent.front.web.overview import Overview
+from assent.front.web.problems import Problem
+from assent.front.web.shapes import SessionView, Status, Taken
+from assent.front.web.states import States
+from assent.front.web.tokens import Principal
+from assent.scheduler.call import AwaitingApproval
+from assent.session.engine import CANNOT_OPEN, LocalEngine
+from assent.session.log import NoSuchSession, SessionBusy, SessionInfo, SessionLog
+
+PATIENCE = 10.0
+"""Seconds that a client waits for a session to take its command."""
+ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
+"""What an approver may answer; the rest gives standing leave or changes what runs."""
+
+
+class Asker(Struct, frozen=True):
+    """Who asks, from where, and with which idempotency key."""
+
+    principal: Principal
+    address: str
+    key: str | None = None
+
+    @property
+    def by(self) -> str:
+        """As the others see it, and as it stays in the record."""
+        return f"{self.principal.name}@{self.address}"
+
+
+class Office:
+    def __init__(self, log: SessionLog, engine: LocalEngine, states: States, overview: Overview) -> None:
+        self._log, self._engine, self._states, self._overview = log, engine, states, overview
+        self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
+        self._seen: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self.decisions = 0
+
+    def heard(self, envelope: Envelope) -> None:
+        """Every event of every session that runs here."""
+        if isinstance(envelope.event, CommandTaken):
+            future = self._awaited.get((envelope.session, envelope.event.key))
+            if future is not None and not future.done():
+                future.set_result(envelope.event)
+
+    # --- sessions ---
+
+    async def find(self, asker: Asker, session: str) -> SessionInfo:
+        """Somebody else's session is as good as none."""
+        try:
+            info = await self._log.info(session)
+        except NoSuchSession:
+            info = None
+        if info is None or info.owner != asker.principal.owner:
+            raise Problem("not-found", f"there is no session {session}")
+        return info
+
+    async def view(self, info: SessionInfo) -> SessionView:
+        return SessionView(
+            info.id,
+            info.title,
+            info.folder,
+            info.model,
+            info.mode,
+            info.owner,
+            await self._status(info),
+            info.waiting,
+            info.events,
+            info.created_at,
+            info.updated_at,
+            self._engine.problems.get(info.id, ""),
+        )
+
+    async def _status(self, info: SessionInfo) -> Status:
+        runner = self._engine.runner(info.id)
+        if runner is None and info.held and await self._log.is_open(info.id):
+            return "elsewhere"
+        if runner is not None and not runner.resting:
+            return "running"
+        return "waiting" if info.waiting else "idle"
+
+    # --- commands ---
+
+    def inbox_key(self, asker: Asker, about: str, body: object) -> str:
+        """The key under which the command is kept; the same for the same request, whenever it comes again."""
+        if asker.key is None:
+            return f"web-{secrets.token_urlsafe(12)}"
+        self._check_same(asker, about, body)
+        return "web-" + hashlib.sha256(f"{asker.principal.name}\n{asker.key}".encode()).hexdigest()[:24]
+
+    def _check_same(self, asker: Asker, about: str, body: object) -> None:
+        """A key that was used for something else is a mistake of the client's, and not a repetition."""
+        known = (asker.principal.name, asker.key or "")
+        print_of = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
+        if self._seen.setdefault(known, print_of) != print_of:
+            raise Problem("invalid", "this Idempotency-Key was used for another request")
+        if len(self._seen) > 10_000:
+            self._seen.popitem(last=False)
+
+    async def record(self, session: str, key: str, command: Command) -> None:
+        """Durable when this returns; whoever runs the session takes it when it can."""
+        await self._log.put(session, key, command)
+        self._engine.nudge(session)
+
+    async def send(self, session: str, key: str, command: Command) -> Taken:
+        """Durable, and taken by the session; a Problem when it refuses."""
+        taken = await self._send(session, key, command)
+        if taken is not None and taken.problem:
+            raise Problem("refused", taken.problem)
+        return Taken("recorded" if taken is None else "taken", key)
+
+    async def _send(self, session: str, key: str, command: Command) -> CommandTaken | None:
+        future = asyncio.get_running_loop().create_future()
+        self._awaited[session, key] = future
+        stop = None
+        try:
+            fresh = await self._log.put(session, key, command)
+            if not fresh and (before := await self._taken_before(session, key)) is not None:
+                return before
+            if not await self._runs_here(session):
+                stop = self._log.watch(session, lambda: self._look(session, key))
+                self._look(session, key)
+            async with asyncio.timeout(PATIENCE):
+                return await future
+        except TimeoutError:
+            return None
+        finally:
+            self._awaited.pop((session, key), None)
+            if stop is not None:
+                stop()
+
+    async def _runs_here(self, session: str) -> bool:
+        try:
+            await self._engine.ensure(session)
+        except SessionBusy:
+            return False
+        except CANNOT_OPEN as error:
+            raise Problem("unavailable", f"recorded, but the session cannot be opened: {error}") from error
+        return True
+
+    def _look(self, session: str, key: str) -> None:
+        """Another process has the session open: its events tell whether it took the command."""
+        task = asyncio.ensure_future(self._taken_before(session, key))
+        task.add_done_callback(lambda done: self._found(session, key, done))
+
+    def _found(self, session: str, key: str, done: "asyncio.Future[CommandTaken | None]") -> None:
+        future = self._awaited.get((session, key))
+        if done.cancelled() or done.exception() is not None or (taken := done.result()) is None:
+            return
+        if future is not None and not future.done():
+            future.set_result(taken)
+
+    async def _taken_before(self, session: str, key: str) -> CommandTaken | None:
+        events = (envelope.event for envelope in await self._log.read(session))
+        return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)
+
+    # --- decisions ---
+
+    async def decide(self, asker: Asker, session: str, answer: Answer) -> Taken:
+        """Bound to this session, this call and what was shown; the first answer wins."""
+        self._check_role(asker.principal, answer)
+        key = self.inbox_key(asker, f"decide {session}/{answer.call_id}", answer)
+        if asker.key is None or not await self._repeated(session, key):
+            await self._check_waiting(session, answer)
+        taken = await self._send(session, key, answer)
+        if taken is None:
+            return Taken("recorded", key)
+        if taken.problem:
+            await self._explain(session, answer, taken.problem)
+        self.decisions += 1
+        return Taken("taken", key)
+
+    def check_command(self, principal: Principal, command: Command) -> None:
+        if isinstance(command, Answer):
+            self._check_role(principal, command)
+        elif not principal.may("operator"):
+            raise Problem("forbidden", f"this takes the role operator; yours is {principal.role}")
+
+    def _check_role(self, principal: Principal, answer: Answer) -> None:
+        edits = answer.content is not None or answer.args is not None
+        if (answer.outcome not in ONCE or edits) and not principal.may("operator"):
+            raise Problem("forbidden", "your role may say yes once or no; more takes an operator")
+
+    async def _repeated(self, session: str, key: str) -> bool:
+        return await self._taken_before(session, key) is not None
+
+    async def _check_waiting(self, session: str, answer: Answer) -> None:
+        """From the index alone where it waits, so that sessions which sleep are not read for nothing."""
+        waiting = await self._log.waiting_call(session, answer.call_id)
+        if waiting is None:
+            await self._not_waiting(session, answer.call_id)
+        elif answer.outcome != "cancel" and answer.digest != waiting.approval.digest:
+            raise digest_differs(waiting.approval.digest)
+
+    async def _not_waiting(self, session: str, call_id: str) -> NoReturn:
+        state = await self._states.get(session)
+        by = state.answered_by.get(call_id)
+        if call_id not in state.calls:
+            raise Problem("not-found", f"there is no call {call_id} in this session")
+        if by is not None:
+            raise Problem("already-decided", f"already answered by {by or 'somebody'}", by=by)
+        raise Problem("gone", f"call {call_id} does not wait for an answer any more")
+
+    async def _explain(self, session: str, answer: Answer, problem: str) -> NoReturn:
+        """Why the session did not take it, as the state says now."""
+        state = await self._states.get(session)
+        call = state.calls.get(answer.call_id)
+        if not isinstance(call, AwaitingApproval) or call.answered_by:
+            await self._not_waiting(session, answer.call_id)
+        if answer.outcome != "cancel" and answer.digest != call.approval.digest:
+            raise digest_differs(call.approval.digest)
+        raise Problem("refused", problem)
+
+
+def digest_differs(digest: str) -> Problem:
+    return Problem("digest-differs", "that is not what is asked now; look at it again before you answer", digest=digest)
+
+
+Scope = Literal["open", "all"]

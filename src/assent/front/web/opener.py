@@ -1,0 +1,56 @@
+"""Opens a session to run in the server: its model, its tools, its rules, from the session's own record."""
+
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from assent.config import BadSettings, Settings
+from assent.events import Envelope
+from assent.front.workshop import Workshop, open_workshop
+from assent.models.base import Model
+from assent.models.choose import open_model
+from assent.session.engine import Opened
+from assent.session.log import LogUnavailable, SessionInfo, SessionLog
+from assent.session.runner import Runner
+
+CLIENT = "serve"
+
+
+class Opener:
+    def __init__(
+        self, log: SessionLog, settings: Settings, env: Mapping[str, str], listener: Callable[[Envelope], None]
+    ) -> None:
+        self._log, self._settings, self._env, self._listener = log, settings, env, listener
+
+    async def __call__(self, info: SessionInfo) -> Opened:
+        if not os.path.isdir(info.folder):
+            raise LogUnavailable(f"the folder of session {info.id} is not there: {info.folder}")
+        model = self.model(info.model)
+        try:
+            workshop = open_workshop(self._env, info.folder, self._settings, info.id, model)
+            runner = await self._run(info, model, workshop)
+        except BadSettings as error:
+            await model.close()
+            raise LogUnavailable(str(error)) from error
+        except BaseException:
+            await model.close()
+            raise
+
+        async def close() -> None:
+            await workshop.close()
+            await model.close()
+
+        return Opened(runner, close)
+
+    async def _run(self, info: SessionInfo, model: Model, workshop: Workshop) -> Runner:
+        options = replace(workshop.options(self._settings, model.name, CLIENT), listener=self._listener)
+        workshop.start()
+        try:
+            return await Runner.open(self._log, info.id, model, workshop.registry, options)
+        except BaseException:
+            await workshop.close()
+            raise
+
+    def model(self, name: str) -> Model:
+        return open_model(name, self._env)

@@ -1,0 +1,148 @@
+"""Calls of a session, and everything that waits for a person over all sessions."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from litestar import Response, get, post
+from litestar.params import JSONBody, QueryParameter
+
+from assent.approval import EditDetails
+from assent.commands import Answer, CancelCall
+from assent.front.web.desk import Desk
+from assent.front.web.office import Asker
+from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
+from assent.front.web.problems import Problem
+from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
+from assent.hunks import Hunk, hunks
+from assent.parts import DiffDisplay, TodosDisplay
+from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall
+from assent.session.log import NoSuchSession, Waiting
+
+
+def call_view(call: ToolCall) -> CallView:
+    return CallView(call, _hunks(call.approval.details) if isinstance(call, AwaitingApproval) else ())
+
+
+def _hunks(details: object) -> tuple[Hunk, ...]:
+    return hunks(details.diff) if isinstance(details, EditDetails) else ()
+
+
+async def _find(desk: Desk, asker: Asker, session: str, call_id: str) -> ToolCall:
+    await desk.office.find(asker, session)
+    call = (await desk.states.get(session)).calls.get(call_id)
+    if call is None:
+        raise Problem("not-found", f"there is no call {call_id} in this session")
+    return call
+
+
+@get("/sessions/{session_id:str}/calls")
+async def list_calls(
+    desk: TheDesk,
+    asker: TheAsker,
+    session_id: SessionId,
+    only: Annotated[Literal["open", "all"], QueryParameter(name="state")] = "open",
+) -> CallList:
+    await desk.office.find(asker, session_id)
+    state = await desk.states.get(session_id)
+    found = state.pending() if only == "open" else list(state.calls.values())
+    return CallList(tuple(call_view(call) for call in found), state.seq)
+
+
+@get("/sessions/{session_id:str}/calls/{call_id:str}")
+async def show_call(desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId) -> CallView:
+    return call_view(await _find(desk, asker, session_id, call_id))
+
+
+@get("/sessions/{session_id:str}/calls/{call_id:str}/output")
+async def output(
+    desk: TheDesk,
+    asker: TheAsker,
+    session_id: SessionId,
+    call_id: CallId,
+    offset: Offset = 0,
+    limit: Annotated[int, QueryParameter(ge=1, le=1_000_000)] = 65_536,
+) -> Output:
+    """What the call has said, from a character on. Of a call that runs only the newest part is kept: see `offset`."""
+    call = await _find(desk, asker, session_id, call_id)
+    text = _text(call)
+    total = (
+        max(len(text), desk.output.totals.get((session_id, call_id), 0)) if isinstance(call, Executing) else len(text)
+    )
+    dropped = total - len(text)
+    begin = min(max(offset, dropped), total)
+    piece = text[begin - dropped : begin - dropped + limit]
+    return Output(piece, begin, begin + len(piece), total, isinstance(call, Terminal))
+
+
+def _text(call: ToolCall) -> str:
+    if isinstance(call, Executing):
+        return call.output
+    if not isinstance(call, Terminal):
+        return ""
+    match call.display:
+        case None:
+            return msgspec.json.encode(call.result.response).decode()
+        case DiffDisplay(diff=diff):
+            return diff
+        case TodosDisplay(todos=todos):
+            return "\n".join(f"[{todo.status}] {todo.description}" for todo in todos)
+        case display:
+            return display.text
+
+
+@post("/sessions/{session_id:str}/calls/{call_id:str}/cancel", status_code=200, opt={"role": "operator"})
+async def cancel_call(
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Reason | None] = None
+) -> Response[Taken]:
+    await _find(desk, asker, session_id, call_id)
+    data = data or Reason()
+    key = desk.office.inbox_key(asker, f"cancel {session_id}/{call_id}", data)
+    taken = await desk.office.send(session_id, key, CancelCall(call_id, data.reason, by=asker.by))
+    return Response(taken, status_code=200 if taken.state == "taken" else 202)
+
+
+@post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
+async def decide(
+    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
+) -> Response[Taken]:
+    """Answers a waiting call. The digest says what was seen: anything else is refused."""
+    await desk.office.find(asker, session_id)
+    answer = Answer(
+        call_id,
+        data.outcome,
+        data.digest,
+        data.reason,
+        data.content,
+        data.args,
+        data.hunks,
+        data.answers,
+        data.scope,
+        data.grant_seconds,
+        data.grant_uses,
+        by=asker.by,
+    )
+    taken = await desk.office.decide(asker, session_id, answer)
+    return Response(taken, status_code=200 if taken.state == "taken" else 202)
+
+
+@get("/approvals")
+async def approvals(
+    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50, offset: Offset = 0
+) -> WaitingList:
+    """Everything that waits for a person, over all sessions, the oldest first."""
+    revision = desk.overview.approvals
+    owner = asker.principal.owner
+    found = [await _waiting_view(desk, item) for item in await desk.log.waiting(owner, limit, offset)]
+    total = (await desk.log.count_waiting()).get(owner, 0)
+    return WaitingList(revision, total, tuple(view for view in found if view is not None))
+
+
+async def _waiting_view(desk: Desk, item: Waiting) -> WaitingView | None:
+    try:
+        session = await desk.office.view(await desk.log.info(item.session))
+    except NoSuchSession:  # deleted in this moment
+        return None
+    return WaitingView(session, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
+
+
+ROUTES = (list_calls, show_call, output, cancel_call, decide, approvals)

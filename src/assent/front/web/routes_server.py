@@ -1,0 +1,71 @@
+"""The server itself: logging in and out, who am I, is it well, its numbers."""
+
+import time
+
+from litestar import Response, get, post
+from litestar.params import JSONBody
+
+from assent import __version__
+from assent.front.web.metrics import exposition, process_gauges
+from assent.front.web.params import TheAsker, TheDesk
+from assent.front.web.problems import Problem
+from assent.front.web.shapes import Health, LoggedIn, Login, Me
+from assent.front.web.tokens import BROWSER_SECONDS
+from assent.session.log import LogError
+
+
+@post("/login", status_code=200, opt={"role": None})
+async def login(desk: TheDesk, data: JSONBody[Login]) -> LoggedIn:
+    """Exchanges the code of the printed address for a token. A code works once."""
+    if not desk.codes.redeem(data.code):
+        raise Problem(
+            "unauthenticated", "this code is wrong, used or too old; `assent serve` prints a new one on Enter"
+        )
+    token = desk.tokens.issue(desk.setup.user, "operator", seconds=BROWSER_SECONDS, kind="browser")
+    return LoggedIn(token, desk.setup.user, "operator", time.time() + BROWSER_SECONDS)
+
+
+@post("/logout", status_code=204)
+async def logout(desk: TheDesk, asker: TheAsker) -> None:
+    """The token holds no longer; its streams end."""
+    desk.tokens.revoke(lambda record: record.hash.startswith(asker.principal.key))
+    desk.streams.end_invalid()
+
+
+@get("/me")
+async def me(desk: TheDesk, asker: TheAsker) -> Me:
+    setup = desk.setup
+    mode = setup.settings.approval_mode
+    who = asker.principal
+    return Me(who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, asker.by)
+
+
+@get("/healthz", opt={"role": None})
+async def health() -> Health:
+    return Health("ok")
+
+
+@get("/readyz", opt={"role": None})
+async def ready(desk: TheDesk) -> Health:
+    try:
+        await desk.log.pending()
+    except LogError as error:
+        raise Problem("unavailable", str(error)) from error
+    return Health("ok")
+
+
+@get("/metrics")
+async def metrics(desk: TheDesk, asker: TheAsker) -> Response[bytes]:
+    waiting = sum((await desk.log.count_waiting()).values())
+    gauges = {
+        "open_sessions": ("Sessions that run in this process.", float(desk.engine.open_sessions)),
+        "waiting_approvals": ("Approvals that wait for a person.", float(waiting)),
+        "streams": ("Open event streams.", float(len(desk.streams))),
+        "decisions_total": ("Decisions taken.", float(desk.office.decisions)),
+    } | process_gauges()
+    body = exposition(gauges, desk.answered)
+    return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+PUBLIC_ROUTES = (health, ready, metrics)
+ROUTES = (login, logout, me)

@@ -1,0 +1,212 @@
+"""The door: every request passes here before anything else sees it. Raw ASGI, so that nothing can come around it.
+
+Exact `Host` (DNS rebinding), exact `Origin` and `Sec-Fetch-Site` (other pages), JSON bodies only (their forms), a
+bearer token also on loopback (other users and programs of this machine), sizes, rates, numbers; and the headers that
+keep the page from running or loading anything but its own files.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+from msgspec import Struct
+
+from assent.front.web.limits import Limits, Rates
+from assent.front.web.problems import MEDIA_TYPE, Problem
+from assent.front.web.tokens import Principal, TokenStore
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+API = "/api/v1"
+STREAM = f"{API}/stream"
+LOGIN = f"{API}/login"
+PRINCIPAL = "assent.principal"
+"""Where the door leaves who asks."""
+
+SECRET_NAMES = (b"token", b"access_token", b"auth_token", b"bearer", b"authorization", b"code")
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+]
+
+
+class Place(Struct, frozen=True):
+    """Where we are reached: what `Host` and `Origin` must say, word for word."""
+
+    hosts: frozenset[str]
+    origins: frozenset[str]
+    secure: bool = False
+
+
+def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
+    default = port == (443 if scheme == "https" else 80)
+    brackets = [f"[{name}]" if ":" in name else name for name in names]
+    hosts = {f"{name}:{port}" for name in brackets} | (set(brackets) if default else set[str]())
+    return Place(frozenset(hosts), frozenset(f"{scheme}://{host}" for host in hosts), scheme == "https")
+
+
+class Door:
+    def __init__(
+        self, app: App, place: Place, tokens: TokenStore, limits: Limits, answered: dict[int, int] | None = None
+    ) -> None:
+        self._app = app
+        self.place = place
+        self._tokens = tokens
+        self._limits = limits
+        self._rates = Rates(limits)
+        self._under_way = 0
+        self._answered = {} if answered is None else answered
+        """How many responses had which status."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._answer(scope, send)
+        streams = scope["path"] == STREAM
+        self._under_way += not streams
+        try:
+            self._admit(scope)
+            await self._app(scope, self._limited(scope, receive), answer)
+        except Problem as problem:
+            await send_problem(answer, problem)
+        finally:
+            self._under_way -= not streams
+
+    # --- who and what comes in ---
+
+    def _admit(self, scope: Scope) -> None:
+        headers = _headers(scope)
+        self._check_place(scope, headers)
+        if self._under_way > self._limits.requests:
+            raise Problem("unavailable", "too many requests at the same time; try again in a moment")
+        _check_query(scope)
+        _check_body(scope, headers, self._limit(scope))
+        if scope["path"] == LOGIN:
+            if not self._rates.logins.take():
+                raise Problem("too-many-requests", "too many logins; wait a minute")
+        elif not is_public(scope["path"]):
+            scope[PRINCIPAL] = self._principal(headers)
+
+    def _check_place(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        if headers.get(b"host", b"").decode("latin-1").lower() not in self.place.hosts:
+            raise Problem("misdirected", "this server is not at that address; use the one that `assent serve` printed")
+        origin = headers.get(b"origin")
+        if origin is not None and origin.decode("latin-1") not in self.place.origins:
+            raise Problem("forbidden", "requests from other pages are refused")
+        site = headers.get(b"sec-fetch-site")
+        if site not in (None, b"same-origin", b"none") and not _follows_link(scope, headers):
+            raise Problem("forbidden", "requests from other pages are refused")
+
+    def _principal(self, headers: dict[bytes, bytes]) -> Principal:
+        kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        principal = self._tokens.check(token.strip()) if kind.lower() == "bearer" else None
+        if principal is None:
+            raise Problem("unauthenticated", "a valid token is needed: Authorization: Bearer TOKEN")
+        if not self._rates.take(principal.key):
+            raise Problem("too-many-requests", "too many requests; slow down")
+        return principal
+
+    def _limit(self, scope: Scope) -> int:
+        large = scope["path"].endswith(("/messages", "/decision"))
+        return self._limits.large_body if large else self._limits.body
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """A body that is longer than it said, or did not say, ends where the limit is."""
+        left = self._limit(scope)
+
+        async def limited() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise Problem("too-large", "the body is too large")
+            return message
+
+        return limited
+
+    # --- what goes out ---
+
+    def _answer(self, scope: Scope, send: Send) -> Send:
+        cache = b"no-cache" if is_page(scope["path"]) else b"no-store"
+        secure = [(b"strict-transport-security", b"max-age=31536000")] if self.place.secure else []
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._answered[status] = self._answered.get(status, 0) + 1
+                message["headers"] = [*message.get("headers", []), *HEADERS, (b"cache-control", cache), *secure]
+            await send(message)
+
+        return answer
+
+
+def is_page(path: str) -> bool:
+    return path == "/" or path.startswith("/page/")
+
+
+def is_public(path: str) -> bool:
+    return is_page(path) or path in ("/healthz", "/readyz", "/openapi.json", LOGIN, "/favicon.ico")
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    """A header that comes twice could be read differently by others: only those that are meant to repeat may."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in headers and name in (b"host", b"origin", b"authorization", b"content-type", b"content-length"):
+            raise Problem("bad-request", f"the header {name.decode('latin-1')} comes twice")
+        headers[name] = value
+    return headers
+
+
+def _follows_link(scope: Scope, headers: dict[bytes, bytes]) -> bool:
+    """A person may follow a link to the page from anywhere; that shows them the page and tells others nothing."""
+    navigates = (headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")) == (b"navigate", b"document")
+    return navigates and scope["method"] == "GET" and scope["path"] == "/"
+
+
+def _check_query(scope: Scope) -> None:
+    names = {pair.partition(b"=")[0].lower() for pair in scope["query_string"].split(b"&")}
+    if names & set(SECRET_NAMES):
+        raise Problem("bad-request", "secrets do not belong into an address: it ends up in logs; use the header")
+
+
+def _check_body(scope: Scope, headers: dict[bytes, bytes], limit: int) -> None:
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit():
+        raise Problem("bad-request", "the content length is not a number")
+    if int(length) > limit:
+        raise Problem("too-large", f"the body is too large: at most {limit:,} bytes")
+    has_body = length != b"0" or b"transfer-encoding" in headers
+    kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+    if scope["method"] not in ("GET", "HEAD") and (has_body or kind) and kind != b"application/json":
+        raise Problem("not-json", "send JSON: Content-Type: application/json")
+
+
+async def send_problem(send: Send, problem: Problem) -> None:
+    body = problem.encode()
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    if problem.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if problem.status in (429, 503):
+        headers.append((b"retry-after", b"1"))
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,190 @@
+"""What the API takes and gives, besides the session's own types (events, approvals, calls): those it shows as is."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from assent.approval import Approval, Grant, Mode, Outcome
+from assent.events import GateKind, Queued
+from assent.front.web.tokens import Role
+from assent.hunks import Hunk
+from assent.parts import JsonObject, Usage
+from assent.scheduler.call import ToolCall
+
+Status = Literal["running", "waiting", "idle", "elsewhere"]
+ShortText = Annotated[str, Meta(max_length=4_000)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Body(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mistyped name is an error, not a wish that is quietly ignored."""
+
+
+# --- in ---
+
+
+class Login(Body, frozen=True):
+    code: Annotated[str, Meta(max_length=200)]
+
+
+class NewSession(Body, frozen=True):
+    folder: ShortText | None = None
+    model: Name | None = None
+    mode: Mode | None = None
+    gate: GateKind | None = None
+    prompt: str | None = None
+    title: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class Change(Body, frozen=True):
+    title: Annotated[str, Meta(max_length=200)] | None = None
+    mode: Mode | None = None
+    model: Name | None = None
+
+
+class Said(Body, frozen=True):
+    text: Annotated[str, Meta(min_length=1)]
+
+
+class Reason(Body, frozen=True):
+    reason: ShortText = ""
+
+
+class ToolRun(Body, frozen=True):
+    tool: Name
+    args: JsonObject
+
+
+class Decided(Body, frozen=True):
+    outcome: Outcome
+    digest: Annotated[str, Meta(max_length=200)] = ""
+    reason: ShortText = ""
+    content: str | None = None
+    args: JsonObject | None = None
+    hunks: tuple[Annotated[int, Meta(ge=0, le=1_000_000)], ...] | None = None
+    answers: tuple[ShortText, ...] | None = None
+    """For questions that the model asks: one text for each, in order."""
+    scope: Annotated[str, Meta(max_length=200)] = ""
+    grant_seconds: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    grant_uses: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
+
+
+# --- out ---
+
+
+class LoggedIn(Struct, frozen=True):
+    token: str
+    name: str
+    role: Role
+    expires_at: float
+
+
+class Me(Struct, frozen=True):
+    name: str
+    role: Role
+    version: str
+    roots: tuple[str, ...]
+    folder: str
+    model: str
+    mode: Mode
+    by: str
+    """How others see us."""
+
+
+class SessionView(Struct, frozen=True):
+    id: str
+    title: str
+    folder: str
+    model: str
+    mode: Mode
+    owner: str
+    status: Status
+    waiting: int
+    seq: int
+    created_at: float
+    updated_at: float
+    problem: str = ""
+    """Why it could not be opened here, if so."""
+
+
+class SessionList(Struct, frozen=True):
+    revision: int
+    total: int
+    sessions: tuple[SessionView, ...]
+
+
+class CallView(Struct, frozen=True):
+    call: ToolCall
+    hunks: tuple[Hunk, ...] = ()
+    """Of the change that is asked about."""
+
+
+class Snapshot(Struct, frozen=True):
+    session: SessionView
+    gate: GateKind
+    prompts: int
+    open_prompt: str | None
+    usage: Usage
+    queued: tuple[Queued, ...]
+    calls: tuple[CallView, ...]
+
+
+class CallList(Struct, frozen=True):
+    calls: tuple[CallView, ...]
+    seq: int
+
+
+class WaitingView(Struct, frozen=True):
+    session: SessionView
+    call_id: str
+    asked_at: float
+    approval: Approval
+    hunks: tuple[Hunk, ...] = ()
+
+
+class WaitingList(Struct, frozen=True):
+    revision: int
+    total: int
+    approvals: tuple[WaitingView, ...]
+
+
+class EventList(Struct, frozen=True):
+    """`events` are flat JSON objects: the envelope's fields, then the event's own."""
+
+    events: tuple[JsonObject, ...]
+    seq: int
+    more: bool
+
+
+class Output(Struct, frozen=True):
+    text: str
+    offset: int
+    next: int
+    total: int
+    done: bool
+
+
+class FileList(Struct, frozen=True):
+    files: tuple[str, ...]
+
+
+class GrantView(Struct, frozen=True):
+    grant: Grant
+    uses: int
+
+
+class GrantList(Struct, frozen=True):
+    grants: tuple[GrantView, ...]
+
+
+class Key(Struct, frozen=True):
+    key: str
+
+
+class Taken(Struct, frozen=True):
+    state: Literal["taken", "recorded"]
+    key: str
+
+
+class Health(Struct, frozen=True):
+    status: Literal["ok"]

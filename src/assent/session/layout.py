@@ -1,0 +1,70 @@
+"""The tables of the log on disk, and the way from each older layout to the newest."""
+
+import sqlite3
+
+from assent.events import VERSION, decode_event
+from assent.session.index import INDEXED, Index
+from assent.session.log import LogUnavailable
+
+_FIRST = """
+CREATE TABLE IF NOT EXISTS sessions (
+    id TEXT PRIMARY KEY, epoch INTEGER NOT NULL, next_seq INTEGER NOT NULL, folder TEXT NOT NULL, model TEXT NOT NULL,
+    title TEXT NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+    session TEXT NOT NULL, seq INTEGER NOT NULL, ts REAL NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
+    data BLOB NOT NULL, PRIMARY KEY (session, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inbox (
+    id INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT NULL, taken INTEGER NOT NULL DEFAULT 0,
+    data BLOB NOT NULL, UNIQUE (session, key)
+)"""
+_INDEX = """
+ALTER TABLE sessions ADD COLUMN mode TEXT NOT NULL DEFAULT 'default';
+ALTER TABLE sessions ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN client TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN unfinished INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE approvals (
+    session TEXT NOT NULL, call_id TEXT NOT NULL, asked_at REAL NOT NULL, expires_at REAL, data BLOB NOT NULL,
+    PRIMARY KEY (session, call_id)
+) WITHOUT ROWID;
+CREATE INDEX inbox_waiting ON inbox (session) WHERE taken = 0"""
+LAYOUTS = (_FIRST, _INDEX)
+"""Each makes its layout from the one before."""
+VERSION_NOW = len(LAYOUTS)
+
+
+def migrate(db: sqlite3.Connection, path: str) -> None:
+    """All or nothing, also when two processes begin at once."""
+    version = _version(db)
+    if version > VERSION_NOW:
+        raise LogUnavailable(f"{path} was written by a newer Assent (layout {version}); use that one")
+    if version == VERSION_NOW:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(db)
+        for layout in LAYOUTS[version:]:
+            for statement in layout.split(";"):
+                db.execute(statement)
+        if version == 1:
+            _index_all(db)
+        db.execute(f"PRAGMA user_version = {VERSION_NOW}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _index_all(db: sqlite3.Connection) -> None:
+    """What the index would be if it had been there from the beginning. Events that cannot be read are left out."""
+    index = Index()
+    found = f"SELECT session, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(INDEXED))}) "
+    for session, ts, v, data in db.execute(found + "ORDER BY session, seq", INDEXED).fetchall():
+        if v <= VERSION:
+            index.add(db, session, ts, decode_event(data, v))

@@ -1,0 +1,312 @@
+"""The API on a real server with a log on disk: sessions, messages, decisions, the inbox over all sessions."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from assent.client import Api, ApiProblem
+from assent.commands import Answer, Submit
+from assent.events import CallFinished, PromptSubmitted, TurnFinished
+from assent.session.runner import create_session
+from support.program import Program, asks_for, says, shell, write
+from support.served import Json, Served, ServedProgram, until_event, until_waiting
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    async with Served(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+def api(served: Served) -> Api:
+    return served.api()
+
+
+async def begun(api: Api) -> Json:
+    """A session whose first call waits."""
+    session = await api.create(prompt="go")
+    return (await until_waiting(api, session["id"]))[0]
+
+
+async def refused(work: object) -> ApiProblem:
+    with pytest.raises(ApiProblem) as caught:
+        await work  # pyright: ignore
+    return caught.value
+
+
+# --- sessions ---
+
+
+@pytest.mark.spec("H1")
+async def test_a_prompt_runs_to_its_end_with_an_answer_in_the_middle(served: Served, api: Api):
+    waiting = await begun(api)
+    session = waiting["session"]["id"]
+    taken = await api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+    assert taken["state"] == "taken"
+    events = await until_event(api, session, "turn.finished")
+    assert (served.folder / "a.txt").read_text() == "hello\n"
+    assert [envelope.seq for envelope in events if envelope.seq] == list(range(1, events[-1].seq + 1))
+    snapshot = await api.snapshot(session)
+    assert (snapshot["session"]["status"], snapshot["open_prompt"], snapshot["calls"]) == ("idle", None, [])
+
+
+@pytest.mark.spec("H1")
+async def test_sessions_are_listed_renamed_forked_and_deleted(api: Api):
+    first = await api.create(title="one")
+    second = await api.create()
+    await api.change(second["id"], title="two", mode="auto_edit")
+    fork = await api.fork(second["id"])
+    listed = (await api.sessions())["sessions"]
+    assert {(item["title"], item["mode"]) for item in listed} == {("one", "default"), ("two", "auto_edit")}
+    assert len(listed) == 3
+    for session in (first, second, fork):
+        await api.delete(session["id"])
+    assert (await api.sessions())["total"] == 0
+    assert (await refused(api.snapshot(first["id"]))).kind == "not-found"
+
+
+@pytest.mark.spec("H1")
+async def test_events_can_be_read_from_any_number(api: Api):
+    session = (await begun(api))["session"]["id"]
+    everything = await api.history(session)
+    for after in range(len(everything) + 1):
+        assert await api.history(session, after) == everything[after:]
+
+
+async def test_a_message_while_a_turn_runs_waits_in_the_queue_and_can_be_taken_back(api: Api):
+    waiting = await begun(api)
+    session = waiting["session"]["id"]
+    key = await api.say(session, "and then?")
+    async with asyncio.timeout(5):
+        while not (queued := (await api.snapshot(session))["queued"]):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert [item["key"] for item in queued] == [key]
+    await api.ask("DELETE", f"/sessions/{session}/queue/{key}")
+    assert (await api.snapshot(session))["queued"] == []
+    assert (await refused(api.ask("DELETE", f"/sessions/{session}/queue/{key}"))).status == 409
+
+
+async def test_cancelling_ends_the_turn_and_keeps_the_proposal(api: Api):
+    waiting = await begun(api)
+    session = waiting["session"]["id"]
+    await api.cancel(session, "not now")
+    events = await until_event(api, session, "turn.finished")
+    finished = [envelope.event for envelope in events if isinstance(envelope.event, CallFinished)]
+    assert [event.status for event in finished] == ["cancelled"]
+    decided = api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+    assert (await refused(decided)).status == 410
+
+
+async def test_files_grants_output_and_calls_can_be_looked_at(served: Served, api: Api):
+    (served.folder / "main.py").write_text("x")
+    waiting = await begun(api)
+    session, call = waiting["session"]["id"], waiting["call_id"]
+    assert await api.files(session, "mai") == ["main.py"]
+    view = await api.get(f"/sessions/{session}/calls/{call}")
+    assert view["call"]["type"] == "awaiting_approval"
+    assert view["hunks"][0]["lines"] == [{"kind": "+", "text": "hello", "new": 1}]
+    await api.decide(session, call, "proceed_always", waiting["approval"]["digest"])
+    await until_event(api, session, "turn.finished")
+    (granted,) = (await api.get(f"/sessions/{session}/grants"))["grants"]
+    await api.ask("DELETE", f"/sessions/{session}/grants/{granted['grant']['id']}")
+    assert (await api.get(f"/sessions/{session}/grants"))["grants"] == []
+    output = await api.get(f"/sessions/{session}/calls/{call}/output", offset=4)
+    assert (output["offset"], output["done"]) == (4, True)
+
+
+async def test_a_folder_outside_the_roots_and_a_model_without_a_key_are_refused_with_a_reason(api: Api):
+    assert "work below" in str(await refused(api.create(folder="/etc")))
+    assert "work below" in str(await refused(api.create(folder="/etc/../etc/ssl")))
+    assert "key" in str(await refused(api.create(model="gemini-2.5-pro")))
+
+
+# --- decisions ---
+
+
+@pytest.mark.spec("C10")
+async def test_of_two_answers_the_first_wins_and_the_late_one_is_told_who_was_first(served: Served, api: Api):
+    waiting = await begun(api)
+    bob = served.api(served.token("bob", "approver"))
+    where = (waiting["session"]["id"], waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+    answers = await asyncio.gather(api.decide(*where), bob.decide(*where), return_exceptions=True)
+    (late,) = (answer for answer in answers if isinstance(answer, ApiProblem))
+    assert (late.status, late.kind) == (409, "already-decided")
+    winner = "bob" if isinstance(answers[0], ApiProblem) else "ann"
+    assert late.more["by"] == f"{winner}@127.0.0.1"
+
+
+@pytest.mark.spec("J3")
+async def test_an_answer_to_something_else_than_what_is_asked_is_refused_with_the_new_digest(api: Api):
+    waiting = await begun(api)
+    where = (waiting["session"]["id"], waiting["call_id"])
+    problem = await refused(api.decide(*where, "proceed_once", "0" * 64))
+    assert (problem.status, problem.more["digest"]) == (412, waiting["approval"]["digest"])
+    assert (await refused(api.decide(where[0], "nothing", "proceed_once", "x"))).status == 404
+
+
+@pytest.mark.spec("J6")
+async def test_part_of_a_diff_can_be_accepted_and_arguments_can_be_edited(served: Served, api: Api):
+    (served.folder / "a.txt").write_text("".join(f"{n}\n" for n in range(40)))
+    lines = "".join(f"{'x' if n in (2, 37) else n}\n" for n in range(40))
+    model = served.scenario(asks_for(write("a.txt", lines)), says("Done."), name="two-hunks")
+    session = (await api.create(model=model, prompt="go"))["id"]
+    (waiting,) = await until_waiting(api, session)
+    assert [hunk["number"] for hunk in waiting["hunks"]] == [0, 1]
+    digest = waiting["approval"]["digest"]
+    assert (await refused(api.decide(session, "write", "proceed_once", digest, hunks=[7]))).kind == "refused"
+    await api.decide(session, "write", "proceed_once", digest, hunks=[1])
+    await until_event(api, session, "turn.finished")
+    changed = (served.folder / "a.txt").read_text().splitlines()
+    assert (changed[2], changed[37]) == ("2", "x")
+
+
+async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use_it(api: Api):
+    one = await api.post("/sessions", {"prompt": "go"}, "key-1")
+    again = await api.post("/sessions", {"prompt": "go"}, "key-1")
+    assert one["id"] == again["id"]
+    assert (await refused(api.post("/sessions", {"prompt": "stop"}, "key-1"))).status == 422
+    (waiting,) = await until_waiting(api)
+    first = await api.decide(one["id"], "write", "proceed_once", waiting["approval"]["digest"], key="key-2")
+    second = await api.decide(one["id"], "write", "proceed_once", waiting["approval"]["digest"], key="key-2")
+    assert first == second
+    assert await api.say(one["id"], "more", "key-3") == await api.say(one["id"], "more", "key-3")
+    await until_event(api, one["id"], "turn.finished")
+    prompts = [e.event.text for e in await api.history(one["id"]) if isinstance(e.event, PromptSubmitted)]
+    assert prompts.count("go") == 1 and prompts.count("more") <= 1
+
+
+# --- the inbox over all sessions ---
+
+
+@pytest.mark.spec("H3")
+async def test_everything_that_waits_is_in_one_list_over_all_sessions(api: Api):
+    sessions = [(await api.create(prompt="go"))["id"] for _ in range(3)]
+    waiting = await until_waiting(api, count=3)
+    assert [item["session"]["id"] for item in waiting] == sorted(
+        sessions, key=[i["session"]["id"] for i in waiting].index
+    )
+    assert {item["approval"]["tool"] for item in waiting} == {"write_file"}
+    await api.decide(sessions[1], "write", "cancel", "")
+    left = {item["session"]["id"] for item in (await api.approvals())["approvals"]}
+    assert left == {sessions[0], sessions[2]}
+
+
+@pytest.mark.spec("H3")
+async def test_a_session_of_another_process_is_shown_and_can_be_answered(served: Served, api: Api, tmp_path: Path):
+    program = Program(tmp_path / "other")
+    model = program.scenario(asks_for(shell("touch made.txt")), says("Done."))
+    env = {"ASSENT_HOME": str(served.home)}
+    with program.start("-p", "go", "-m", model, "--ask", "wait", "-o", "stream-json", env=env) as running:
+        await asyncio.to_thread(running.until_type, "approval.requested")
+        (waiting,) = await until_waiting(api)
+        session = waiting["session"]
+        assert session["status"] == "elsewhere"
+        assert (await refused(api.resume(session["id"]))).kind == "busy"
+        assert (await refused(api.delete(session["id"]))).kind == "busy"
+        follow = asyncio.create_task(until_event(api, session["id"], "turn.finished"))
+        taken = await api.decide(session["id"], "run", "proceed_once", waiting["approval"]["digest"])
+        assert taken["state"] == "taken"
+        events = await follow
+        assert [envelope.seq for envelope in events] == list(range(1, len(events) + 1))
+        assert (await asyncio.to_thread(running.wait)).code == 0
+    assert (program.folder / "made.txt").exists()
+
+
+# --- parking ---
+
+
+@pytest.mark.spec("J1")
+async def test_a_session_that_only_waits_is_parked_and_an_answer_wakes_it(tmp_path: Path):
+    async with Served(tmp_path, linger=0.0) as served:
+        api = served.api()
+        waiting = await begun(api)
+        engine = served.server.desk.engine
+        async with asyncio.timeout(10):
+            while engine.open_sessions:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert (await api.approvals())["total"] == 1
+        session = waiting["session"]["id"]
+        await api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+        await until_event(api, session, "turn.finished")
+        assert (served.folder / "a.txt").exists()
+
+
+@pytest.mark.spec("J1")
+async def test_an_answer_from_the_terminal_wakes_a_parked_session(tmp_path: Path):
+    async with Served(tmp_path, linger=0.0) as served:
+        api = served.api()
+        waiting = await begun(api)
+        session = waiting["session"]["id"]
+        async with asyncio.timeout(10):
+            while served.server.desk.engine.open_sessions:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        program = Program(tmp_path / "terminal")
+        ended = await program.run_beside("answer", session, "write", "yes", env={"ASSENT_HOME": str(served.home)})
+        assert ended.code == 0
+        await until_event(api, session, "turn.finished")
+        assert (served.folder / "a.txt").exists()
+
+
+@pytest.mark.spec("J1")
+async def test_killed_while_an_approval_waits_the_server_comes_back_and_the_answer_runs_once(tmp_path: Path):
+    program = Program(tmp_path)
+    model = program.scenario(asks_for(shell("echo once >> runs.txt")), says("Done."))
+    served = ServedProgram(program, model)
+    api = await asyncio.to_thread(served.start)
+    session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+    (before,) = await until_waiting(api)
+    served.kill()
+    await api.close()
+    api = await asyncio.to_thread(served.start)
+    (after,) = await until_waiting(api)
+    assert after["approval"]["digest"] == before["approval"]["digest"]
+    await api.decide(session, "run", "proceed_once", after["approval"]["digest"])
+    await until_event(api, session, "turn.finished")
+    assert (program.folder / "runs.txt").read_text() == "once\n"
+    problem = await refused(api.decide(session, "run", "proceed_once", after["approval"]["digest"]))
+    assert problem.kind == "already-decided"
+    await api.close()
+    served.kill()
+
+
+@pytest.mark.spec("J1")
+async def test_what_was_accepted_before_a_kill_is_carried_out_after_it(tmp_path: Path):
+    program = Program(tmp_path)
+    served = ServedProgram(program, program.scenario(says("Hello."), says("Again.")))
+    api = await asyncio.to_thread(served.start)
+    session = (await api.create(folder=str(program.folder)))["id"]
+    await api.say(session, "hi")
+    served.kill()
+    await api.close()
+    api = await asyncio.to_thread(served.start)
+    await api.resume(session)
+    events = await until_event(api, session, "turn.finished")
+    assert [e.event.text for e in events if isinstance(e.event, PromptSubmitted)] == ["hi"]
+    await api.close()
+    served.kill()
+
+
+# --- commands of our own clients ---
+
+
+async def test_any_command_can_be_sent_and_is_signed_by_the_server(api: Api):
+    session = (await api.create())["id"]
+    key = await api.send(session, Submit("go", by="somebody else"))
+    events = await until_event(api, session, "prompt.submitted")
+    submitted = events[-1].event
+    assert isinstance(submitted, PromptSubmitted)
+    assert (submitted.key, submitted.by) == (key, "ann@127.0.0.1")
+    (waiting,) = await until_waiting(api, session)
+    await api.send(session, Answer("write", "proceed_once", waiting["approval"]["digest"]))
+    ended = (await until_event(api, session, "turn.finished"))[-1].event
+    assert isinstance(ended, TurnFinished) and ended.status == "completed"
+
+
+async def test_a_session_made_by_the_terminal_can_be_resumed_here(served: Served, api: Api):
+    session = await create_session(served.log, str(served.folder), served.scenario(says("Hi."), name="hi"), "default")
+    assert (await api.resume(session))["id"] == session
+    await api.say(session, "hello")
+    await until_event(api, session, "turn.finished")

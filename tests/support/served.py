@@ -1,0 +1,129 @@
+"""A real server on loopback, in this process or in one of its own, with a log on disk and scripted models."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from assent.client import Api
+from assent.client.http import Http
+from assent.config import Settings
+from assent.events import Envelope, from_wire
+from assent.front.web.desk import Setup
+from assent.front.web.limits import Limits
+from assent.front.web.serve import Server, Where
+from assent.front.web.tokens import Role
+from assent.session.sqlite import SqliteLog
+from support.program import Program, Running, asks_for, says, write
+
+Json = dict[str, Any]
+PATIENCE = 10.0
+
+
+class Served:
+    """`home` has the log and the tokens, `folder` is where sessions work."""
+
+    def __init__(self, base: Path, **more: Any) -> None:
+        self.base, self.home, self.folder = base, base / "home", base / "project"
+        self.folder.mkdir(exist_ok=True)
+        self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
+        self._more = more
+        self._ready = asyncio.Event()
+        self._apis: list[Api] = []
+
+    async def __aenter__(self) -> Self:
+        settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")))
+        more: dict[str, Any] = {"limits": Limits(requests_per_second=10_000, burst=10_000), **self._more}
+        setup = Setup(settings, self.env, "ann", str(self.folder), (str(self.folder),), **more)
+        self.log = SqliteLog(self.home)
+        self.server = Server(self.log, setup, Where(port=0), self.home)
+        self._running = asyncio.create_task(self.server.run(lambda _: self._ready.set()))
+        waiting = asyncio.create_task(self._ready.wait())
+        await asyncio.wait([waiting, self._running], return_when=asyncio.FIRST_COMPLETED)
+        if self._running.done():
+            self._running.result()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for api in self._apis:
+            await api.close()
+        self.server.stop()
+        await self._running
+
+    def scenario(self, *replies: Json, name: str = "scenario") -> str:
+        path = self.base / f"{name}.json"
+        path.write_bytes(msgspec.json.encode({"replies": replies}))
+        return f"scripted:{path}"
+
+    @property
+    def address(self) -> str:
+        return self.server.address
+
+    def api(self, token: str | None = None) -> Api:
+        """A client with the operator's token, or with another."""
+        api = Api(Http(self.address, self.server.token if token is None else token))
+        self._apis.append(api)
+        return api
+
+    def token(self, name: str, role: Role, owner: str = "") -> str:
+        return self.server.tokens.issue(name, role, owner=owner)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 (any condition, not one event)
+            await asyncio.sleep(0.005)
+
+
+async def until_waiting(api: Api, session: str | None = None, count: int = 1) -> list[Json]:
+    """What waits (in a session), once there is so much."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found: list[Json] = (await api.approvals())["approvals"]
+            mine = [item for item in found if session in (None, item["session"]["id"])]
+            if len(mine) >= count:
+                return mine
+            await asyncio.sleep(0.01)
+
+
+async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list[Envelope]:
+    """Follows the stream to the first event of that type; gives all that came."""
+    seen: list[Envelope] = []
+    async with asyncio.timeout(PATIENCE):
+        events = api.events(session, after)
+        async for envelope in events:
+            seen.append(envelope)
+            if envelope.event.__struct_config__.tag == kind:  # pyright: ignore[reportUnknownMemberType]
+                break
+        await events.aclose()
+    return seen
+
+
+# --- in a process of its own, to be killed ---
+
+
+class ServedProgram:
+    def __init__(self, program: Program, model: str) -> None:
+        self.program = program
+        self._env = {"ASSENT_MODEL": model}
+        self.running: Running | None = None
+
+    def start(self) -> Api:
+        self.running = self.program.start("serve", "--port", "0", "--root", str(self.program.folder), env=self._env)
+        for line in self.running:
+            if line.startswith("Assent is at"):
+                break
+        found: Json = msgspec.json.decode((self.program.home / "serve.json").read_bytes())
+        return Api(Http(found["url"], found["token"]))
+
+    def kill(self) -> None:
+        """As `kill -9` does."""
+        assert self.running is not None
+        self.running.kill()
+
+
+def decoded(lines: tuple[bytes, ...]) -> list[Envelope]:
+    return [from_wire(line) for line in lines]
