@@ -155,7 +155,7 @@ def test_only_the_process_room_starts_programs():
 
 
 def test_only_a_few_modules_touch_the_network():
-    """The models' client, the one that dials what was judged, the ways to MCP servers and to ours; the one that serves."""
+    """The models' client, what dials judged addresses, the ways to MCP servers and to ours, and what serves."""
     dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket", "httpx2"}
     assert outside(dialling | {"mcp.client.streamable_http", "mcp.client.sse"}, MAY_DIAL) == {}
 
