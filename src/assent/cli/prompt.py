@@ -20,7 +20,6 @@ An AI agent that acts only with your assent: it proposes, you decide, it does ex
   assent -p "why does test_total fail?"            ask; on a terminal you approve what it wants to do
   git diff | assent -p "review this"               standard input goes before the prompt
   assent --resume 20261115-… -p "and now the docs" go on with an earlier session
-  assent mcp list | add | remove | accept          servers that bring tools
   assent tour                                      see it work, without a key"""
 
 COMMANDS = """\
@@ -30,7 +29,9 @@ commands:
   assent policy list | explain | revoke | replay   what is allowed here, and why
   assent undo SESSION [CALL]                       take back what a call wrote, unless the file changed since
   assent trust [FOLDER]                            trust a folder's own configuration as it is now
+  assent mcp list | add | remove | accept          servers that bring more tools
   assent serve                                     sessions in the browser, and for scripts
+  assent attach [URL] [SESSION]                    this terminal on a session that is served
   assent tour                                      a guided tour on a sample project; needs no key
 
 environment:
