@@ -31,7 +31,7 @@ class SessionClient(Protocol):
         """All events after those of `history`; ends when the session is closed."""
         ...
 
-    async def send(self, command: Command) -> str:
+    async def send(self, command: Command, key: str | None = None) -> str:
         """Durable when this returns; the outcome comes as `command.taken` with this key."""
         ...
 
@@ -64,8 +64,8 @@ class LocalClient:
             if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
                 yield envelope
 
-    async def send(self, command: Command) -> str:
-        return await self.runner.send(command)
+    async def send(self, command: Command, key: str | None = None) -> str:
+        return await self.runner.send(command, key)
 
     async def close(self) -> None:
         self._events.close()

@@ -5,6 +5,7 @@ Events go into the story and the panel; keys become commands. What it knows, it 
 
 import asyncio
 import os
+import secrets
 import signal
 import time
 from collections.abc import Coroutine
@@ -231,7 +232,7 @@ class AssentApp(App[None]):
                 self._sent.discard(key)
                 if problem and problem != "withdrawn":
                     self.note(f"Not done: {problem}", "warning")
-            case ApprovalAnswered(by=by) if by != self._me():
+            case ApprovalAnswered(by=by, key=key) if key not in self._sent:
                 self.note(f"Answered by {by or 'another client'}.")
             case _:
                 pass
@@ -316,8 +317,10 @@ class AssentApp(App[None]):
         if self.client is None:
             self.note("There is no session open. /sessions opens one; what you typed is in the history.", "error")
             return
+        key = secrets.token_urlsafe(12)
+        self._sent.add(key)  # before: what comes of it may be here sooner than the answer to the request
         try:
-            self._sent.add(await self.client.send(command))
+            await self.client.send(command, key)
         except Exception as error:
             self.note(f"That could not be sent: {error}", "error")
 
