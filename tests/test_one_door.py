@@ -1,18 +1,23 @@
 """One door: no effect without the gate, and no process, socket or file write outside the rooms meant for them."""
 
 import ast
+import socket
 from pathlib import Path
 
 import pytest
 
 from assent.events import CallStarted
 from assent.files.workspace import Workspace
+from assent.parts import SearchAnswer
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.call import Failed
 from assent.scheduler.scheduler import Scheduler
+from assent.tools.base import AnyTool
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.web_search import WebSearchTool
+from assent.web.fetch import Web
 from support.desk import Desk
 from support.doubles import ListJournal
 
@@ -20,13 +25,46 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "assent"
 
 ARGS: dict[str, dict[str, object]] = {
     "read_file": {"file_path": "a.txt"},
+    "read_many_files": {"include": ["*"]},
     "list_directory": {"dir_path": "."},
     "glob": {"pattern": "*"},
     "grep_search": {"pattern": "a"},
     "write_file": {"file_path": "new.txt", "content": "x"},
     "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
     "run_shell_command": {"command": "touch new.txt"},
+    "web_fetch": {"prompt": "Read https://example.org/ for me."},
+    "web_search": {"query": "x"},
+    "ask_user": {"questions": [{"question": "?", "type": "yesno"}]},
+    "write_todos": {"todos": []},
+    "save_memory": {"fact": "x"},
+    "undo": {"call_id": "c1"},
 }
+CHANGING = ("write_file", "replace", "run_shell_command", "save_memory", "web_fetch", "web_search")
+
+
+class NoWay:
+    """A network that nobody may touch; remembers who tried."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+        self.web = Web(self._resolve, self._dial)
+
+    async def _resolve(self, host: str) -> list[str]:
+        self.asked.append(host)
+        return ["93.184.216.34"]
+
+    async def _dial(self, address: str, port: int) -> socket.socket:
+        self.asked.append((address, port))
+        raise ConnectionRefusedError
+
+    async def search(self, query: str) -> SearchAnswer:
+        self.asked.append(query)
+        return SearchAnswer("")
+
+    def tools(self, folder: Path) -> list[AnyTool]:
+        workspace = Workspace([str(folder)], str(folder))
+        memory = folder / "home" / "ASSENT.md"
+        return [*builtin_tools(workspace, web=self.web, memory=memory), WebSearchTool(self.search)]
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -36,7 +74,8 @@ def tree(folder: Path) -> dict[str, bytes]:
 @pytest.mark.spec("I2")
 async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
-    tools = builtin_tools(Workspace([str(tmp_path)], str(tmp_path)))
+    network = NoWay()
+    tools = network.tools(tmp_path)
     assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
     journal = ListJournal()
     policy = Policy([Rule("deny")], "yolo", roots=(str(tmp_path),))
@@ -47,27 +86,30 @@ async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: P
     assert [type(call) for call in results] == [Failed] * len(ARGS)
     assert not any(isinstance(event, CallStarted) for event in journal.events)
     assert tree(tmp_path) == before
+    assert network.asked == [], "not even a name was looked up"
 
 
 @pytest.mark.spec("I2")
 async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     journal = ListJournal()
-    registry = Registry(builtin_tools(Workspace([str(tmp_path)], str(tmp_path))))
+    network = NoWay()
+    registry = Registry(network.tools(tmp_path))
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
     desk = Desk()
-    changing = [desk.call(name, args=ARGS[name]) for name in ("write_file", "replace", "run_shell_command")]
+    changing = [desk.call(name, args=ARGS[name]) for name in CHANGING]
     results = await scheduler.schedule(changing).results()
-    assert [type(call) for call in results] == [Failed] * 3
+    assert [type(call) for call in results] == [Failed] * len(CHANGING)
     assert tree(tmp_path) == before
+    assert network.asked == []
 
 
 # --- rooms ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models", "client"}
-MAY_WRITE = {"files", "session", "process", "policy/trust.py", "failpoints.py", "front/tour", "front/web/tokens.py"}
+MAY_DIAL = {"models/http.py", "web/dial.py", "mcp/transport.py", "client", "front/web/serve.py"}
+MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour", "front/web/tokens.py"}
 
 
 def modules() -> list[Path]:
@@ -103,12 +145,19 @@ def outside(names: set[str], rooms: set[str]) -> dict[str, set[str]]:
 
 def test_only_the_process_room_starts_programs():
     spawning = {"subprocess", "os.execv", "os.execve", "os.system", "os.fork", "os.posix_spawn", "pty"}
-    spawning |= {"asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"}
+    spawning |= {
+        "asyncio.create_subprocess_exec",
+        "asyncio.create_subprocess_shell",
+        "anyio.open_process",
+        "mcp.client.stdio",
+    }
     assert outside(spawning, MAY_SPAWN) == {}
 
 
-def test_only_the_models_dial():
-    assert outside({"socket.create_connection", "asyncio.open_connection", "http.client"}, MAY_DIAL) == {}
+def test_only_a_few_modules_touch_the_network():
+    """The models' client, what dials judged addresses, the ways to MCP servers and to ours, and what serves."""
+    dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket", "httpx2"}
+    assert outside(dialling | {"mcp.client.streamable_http", "mcp.client.sse"}, MAY_DIAL) == {}
 
 
 def writes(path: Path) -> set[str]:

@@ -33,6 +33,8 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True)
     new: str
     protected: str = ""
     """Why this file is asked about even where edits run by themselves, e.g. because it configures Assent."""
+    runs: str = ""
+    """Why edits that run by themselves leave this file out: tools run or obey what it says."""
 
 
 class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):
@@ -51,15 +53,61 @@ class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True)
 
     prompt: str
     urls: tuple[str, ...] = ()
+    """In their one spelling, exactly as they are asked."""
+    warnings: tuple[str, ...] = ()
+    """What a person should look at, even where a rule or a grant covers the host."""
 
 
-class McpDetails(Struct, frozen=True, gc=False, tag="mcp"):
+class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True):
+    """A tool of somebody else's server would be called with these arguments."""
+
     server: str
     tool: str
     args: JsonObject
+    description: str = ""
+    """What the server says the tool does; its words, made safe."""
+    definition: str = ""
+    """Digest of the tool's definition: when it changes, this is another action."""
+    unseen: str = ""
+    """Why no standing permission covers it, e.g. because the tool's definition changed since it was given."""
+    read_only: bool = False
+    """The server says that the tool only reads, and the person trusts the server."""
 
 
-Details = EditDetails | ExecDetails | InfoDetails | McpDetails
+QuestionType = Literal["choice", "text", "yesno"]
+
+
+class Choice(Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    label: str
+    description: str = ""
+
+
+class Question(
+    Struct,
+    frozen=True,
+    gc=False,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    rename={"multi_select": "multiSelect"},
+):
+    """What the model asks the person. Whatever the type, they may answer in their own words."""
+
+    question: str
+    type: QuestionType = "choice"
+    header: str = ""
+    """A word or two that say what it is about."""
+    options: tuple[Choice, ...] = ()
+    multi_select: bool = False
+    placeholder: str = ""
+
+
+class AskDetails(Struct, frozen=True, gc=False, tag="ask"):
+    """Questions for the person; the answer must bring one text for each."""
+
+    questions: tuple[Question, ...]
+
+
+Details = EditDetails | ExecDetails | InfoDetails | McpDetails | AskDetails
 
 
 GrantKind = Literal["exact", "subcommand", "program", "file", "folder", "tool", "server", "domain"]

@@ -32,6 +32,8 @@ class Answer(CommandBase, frozen=True, tag="answer"):
     """New arguments for the call."""
     hunks: tuple[int, ...] | None = None
     """The hunks of the shown diff that are accepted, by number; the others are left out."""
+    answers: tuple[str, ...] | None = None
+    """For questions that the model asks: one text for each, in order."""
     scope: str = ""
     """With "always": the id of the scope that was chosen; the narrowest when empty."""
     grant_seconds: float | None = None
@@ -76,6 +78,18 @@ class Withdraw(CommandBase, frozen=True, tag="withdraw"):
     by: str = ""
 
 
+class Compress(CommandBase, frozen=True, tag="compress"):
+    """Replaces the older part of the conversation by a summary. Waits until the turn is over."""
+
+    by: str = ""
+
+
+class ReloadContext(CommandBase, frozen=True, tag="reload_context"):
+    """Reads the context files again."""
+
+    by: str = ""
+
+
 class RevokeGrant(CommandBase, frozen=True, tag="revoke_grant"):
     grant_id: str
     by: str = ""
@@ -87,9 +101,24 @@ class RunTool(CommandBase, frozen=True, tag="run_tool"):
     tool: str
     args: JsonObject
     by: str = ""
+    judged: bool = False
+    """The words are not the person's own, but a file's: it is judged and asked about like a call of the model."""
 
 
-Command = Submit | Answer | CancelTurn | CancelCall | SetMode | SetModel | Rename | Withdraw | RevokeGrant | RunTool
+Command = (
+    Submit
+    | Answer
+    | CancelTurn
+    | CancelCall
+    | SetMode
+    | SetModel
+    | Rename
+    | Withdraw
+    | Compress
+    | ReloadContext
+    | RevokeGrant
+    | RunTool
+)
 
 _decoder: "msgspec.json.Decoder[Command]" = msgspec.json.Decoder(Command)
 

@@ -1,22 +1,33 @@
-"""Settings: defaults < the user's file < environment < flags. Nothing of the workspace is read: it is not trusted yet.
+"""Settings: defaults < the user's file < environment < flags. Of a workspace only MCP servers, and only when trusted.
 
 Everything Assent keeps is below one folder, readable by its owner only.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from assent.events import GateKind
+from assent.servers import BadServer, McpServer, Servers, read_servers
 
 DEFAULT_MODEL = "gemini-2.5-pro"
 
 
 class BadSettings(ValueError):
     """The settings cannot be used; the message names the file and the place."""
+
+
+class Price(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs, in dollars for a million tokens."""
+
+    input: float
+    output: float
+    """Thoughts count as output."""
+    cached: float | None = None
+    """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +43,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     max_turns: int = 100
     approval_ttl: float | None = None
     """Seconds after which an unanswered question expires; never, if not set."""
+    mcp: Servers = Servers()
+    compression_threshold: float = 0.5
+    """The share of the model's context window above which the conversation is compressed; 0 is never."""
+    context_window: int | None = None
+    """In tokens; by the model's name, if not set."""
+    prices: dict[str, Price] = {}
+    """Prices by model, where the list that comes with Assent is old or has none: `[prices."gemini-2.5-pro"]`."""
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -56,7 +74,37 @@ def load_settings(env: Mapping[str, str]) -> Settings:
         return Settings()
     except OSError as error:
         raise BadSettings(f"cannot read {path}: {error.strerror}") from error
+    return parse_settings(text, path)
+
+
+def parse_settings(text: bytes, path: Path) -> Settings:
+    settings = _decode(text, path, Settings)
+    mcp_servers(settings.mcp, path, "user")
+    return settings
+
+
+def mcp_servers(listed: Servers, path: Path, tier: Literal["user", "workspace"]) -> tuple[McpServer, ...]:
     try:
-        return msgspec.toml.decode(text, type=Settings)
+        return read_servers(listed, str(path), tier)
+    except BadServer as error:
+        raise BadSettings(str(error)) from error
+
+
+class WorkspaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`.assent/settings.toml` of a folder: what it may bring once it is trusted."""
+
+    mcp: Servers = Servers()
+
+
+def parse_workspace_settings(text: bytes, path: Path) -> tuple[McpServer, ...]:
+    return mcp_servers(_decode(text, path, WorkspaceSettings).mcp, path, "workspace")
+
+
+S = TypeVar("S", bound=Struct)
+
+
+def _decode(text: bytes, path: Path, type_: type[S]) -> S:
+    try:
+        return msgspec.toml.decode(text, type=type_)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path}: {error}") from error

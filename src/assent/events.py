@@ -17,7 +17,8 @@ from assent.parts import Display, Failure, FinishReason, JsonObject, ModelPart, 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse what is newer than they know."""
 
-Initiator = Literal["model", "person"]
+Initiator = Literal["model", "person", "command"]
+"""`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
 CallStatus = Literal["success", "error", "cancelled"]
 TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected"]
 GateKind = Literal["batch", "eager"]
@@ -52,6 +53,21 @@ class SessionOpened(EventBase, frozen=True, tag="session.opened"):
 
     fence: int
     client: str
+
+
+class ContextSource(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A context file that was found: how large, which content, and why it was not loaded, if so."""
+
+    path: str
+    size: int
+    digest: str
+    problem: str = ""
+
+
+class ContextLoaded(EventBase, frozen=True, tag="context.loaded"):
+    """The notes that the model is told with every request, from now on."""
+
+    sources: tuple[ContextSource, ...]
 
 
 class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
@@ -109,6 +125,8 @@ class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
     """Set when the answer changed the arguments: these are what runs."""
     key: str = ""
     """The idempotency key of the command, so that a crash does not make one answer count for two questions."""
+    answers: tuple[str, ...] | None = None
+    """What the person said to the model's questions."""
 
 
 class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
@@ -118,11 +136,25 @@ class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
     decision: Decision
 
 
+class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a call does to a file, so that it can be taken back."""
+
+    path: str
+    after: str
+    """The digest (SHA-256) of the content that it leaves; empty when it deletes the file."""
+    before: bytes | None = None
+    """The content that was there; None when there was no file, or when it is kept elsewhere."""
+    kept: str = ""
+    """The name under which a content too large for the log is kept."""
+
+
 class CallStarted(EventBase, frozen=True, tag="call.started"):
     """→ executing. Durable before the side effect; started without finished after a crash is *unknown*."""
 
     call_id: str
     digest: str
+    change: FileChange | None = None
+    """For a call that writes a file: what was there, durable before it is gone."""
 
 
 class CallFinished(EventBase, frozen=True, tag="call.finished"):
@@ -160,6 +192,25 @@ class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     by: str
 
 
+class ChatCompressed(EventBase, frozen=True, tag="chat.compressed"):
+    """The oldest messages of the conversation are replaced by a summary; with a `problem`, nothing is."""
+
+    prompt_id: str
+    """Empty when a person asked for it between two prompts."""
+    replaced: int
+    """How many messages of the conversation as it was."""
+    summary: str
+    """What the model is told instead."""
+    tokens_before: int
+    tokens_after: int
+    """Both estimated."""
+    usage: Usage = Usage()
+    """Of the request for the summary."""
+    by: str = ""
+    key: str = ""
+    problem: str = ""
+
+
 class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     """Always the last event of a prompt."""
 
@@ -180,6 +231,7 @@ class CommandTaken(EventBase, frozen=True, tag="command.taken"):
 DurableEvent = (
     SessionCreated
     | SessionOpened
+    | ContextLoaded
     | PromptSubmitted
     | ModelReplied
     | CallRequested
@@ -193,6 +245,7 @@ DurableEvent = (
     | ModeChanged
     | ModelChanged
     | SessionRenamed
+    | ChatCompressed
     | TurnFinished
     | CommandTaken
 )
@@ -261,6 +314,8 @@ class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
 class CallOutput(EventBase, frozen=True, tag="call.output"):
     call_id: str
     text: str
+    received: int = 0
+    """For output that is no text: the bytes that came until now, instead of a text."""
 
 
 class CallProcess(EventBase, frozen=True, tag="call.process"):

@@ -70,6 +70,20 @@ class Declaration(Struct, frozen=True, gc=False):
     schema: JsonObject
 
 
+class Source(Struct, frozen=True, gc=False):
+    """A page that an answer is drawn from."""
+
+    title: str
+    url: str
+
+
+class SearchAnswer(Struct, frozen=True, gc=False):
+    """What a search of the web found; numbers in square brackets in the text point to the sources, from 1."""
+
+    text: str
+    sources: tuple[Source, ...] = ()
+
+
 class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens, as the provider counted them."""
 
@@ -115,7 +129,21 @@ class DiffDisplay(Struct, frozen=True, gc=False, tag="diff"):
     removed: int
 
 
-Display = PlainDisplay | MarkdownDisplay | TerminalDisplay | DiffDisplay
+TodoStatus = Literal["pending", "in_progress", "completed", "cancelled", "blocked"]
+
+
+class Todo(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    description: str
+    status: TodoStatus
+
+
+class TodosDisplay(Struct, frozen=True, gc=False, tag="todos"):
+    """The model's list of steps, which replaces the one before."""
+
+    todos: tuple[Todo, ...]
+
+
+Display = PlainDisplay | MarkdownDisplay | TerminalDisplay | DiffDisplay | TodosDisplay
 
 
 class Failure(Struct, frozen=True, gc=False):

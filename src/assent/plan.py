@@ -72,3 +72,5 @@ class Plan(Struct, frozen=True):
     writes: tuple[str, ...] = ()
     inside: bool = False
     """Every path that the words name must be in `roots`, with links followed, or nothing starts."""
+    sweeps: bool = False
+    """A search in it passes over files that usually hold secrets."""

@@ -1,5 +1,7 @@
 """`assent answer` from another terminal: while the session runs, and while nobody has it open."""
 
+import signal
+
 import pytest
 
 from support.program import Program, Running, asks_for, says, shell, write
@@ -112,6 +114,34 @@ def test_always_releases_the_other_call_that_it_covers(program: Program):
     assert ended.result["status"] == "success"
     assert (program.folder / "canary").read_text() == "x\nx\n"
     assert ended.result["stats"]["decisions"] == {"person": 1, "grant": 1}
+
+
+@pytest.mark.spec("C10")
+def test_whoever_answers_is_told_when_the_session_dies_before_it_took_the_answer(program: Program):
+    running, session = start_waiting(program, CANARY)
+    with running:
+        running.signal(signal.SIGSTOP)
+        with program.start("answer", session, "run", "yes") as answering:
+            while not program.inbox(session) and answering.process.poll() is None:
+                pass
+            running.kill()
+            answered = answering.wait()
+    assert answered.code == 0
+    assert "The session ended before it took this." in answered.out
+    assert f"assent --resume {session}" in answered.out
+    assert program.run("--resume", session, "-o", "json").result["status"] == "success"
+    assert (program.folder / "canary").read_text() == "x\n"
+
+
+@pytest.mark.spec("C10")
+def test_an_answer_that_was_taken_with_the_last_breath_counts_as_taken(program: Program):
+    killed = {"ASSENT_FAILPOINTS": str(program.folder.parent / "trace"), "ASSENT_FAILPOINT_KILL": "answered"}
+    model = program.scenario(asks_for(CANARY), says("Done."))
+    with program.start("-p", "go", "-m", model, "--ask", "wait", "-o", "stream-json", env=killed) as running:
+        session = running.until_type("approval.requested")["session"]
+        answered = program.run("answer", session, "run", "yes")
+        assert running.wait().code == -9
+    assert (answered.code, answered.out) == (0, "Answered.\n")
 
 
 @pytest.mark.spec("J1")

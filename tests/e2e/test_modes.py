@@ -132,3 +132,22 @@ def test_telemetry_has_a_record_of_every_prompt_call_and_error(program: Program)
 
 def key_for(fake: FakeGemini) -> dict[str, str]:
     return {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": fake.url}
+
+
+@pytest.mark.spec("E3")
+async def test_a_model_that_can_search_the_web_is_offered_the_search_and_gets_its_answer(program: Program):
+    search = {"name": "web_search", "args": {"query": "how high?"}, "id": "search"}
+    replies = [asks_for(search), says("8848 m."), says("It is 8848 m high.")]
+    async with FakeGemini({"replies": replies}) as fake:
+        ended = await program.run_beside("-p", "go", "--allowed-tools", "web_search", env=key_for(fake))
+        first, asked, last = [request.body for request in fake.requests]
+    assert (ended.code, ended.out) == (0, "It is 8848 m high.\n")
+    assert "web_search" in [tool["name"] for tool in first["tools"][0]["functionDeclarations"]]
+    assert (asked["tools"], asked["contents"][0]["parts"]) == ([{"googleSearch": {}}], [{"text": "how high?"}])
+    (response,) = [part["functionResponse"]["response"] for part in last["contents"][-1]["parts"]]
+    assert response["output"].startswith('Web search results for "how high?":\n\n8848 m.')
+    scripted = program.run("-p", "go", "-m", program.scenario(asks_for(search), says("Done.")), "-o", "json")
+    assert scripted.code == 0
+    assert (
+        program.events_of_type("call.finished", program.sessions()[-1])[0]["failure"]["type"] == "tool_not_registered"
+    )

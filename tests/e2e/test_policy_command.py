@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from support.program import Program, asks_for, says, shell
+from support.program import Program, asks_for, replace, says, shell, write
 
 
 def answers(program: Program, action: str, *requests: object) -> list[dict[str, object]]:
@@ -80,6 +80,81 @@ def test_replay_shows_what_yesterdays_calls_would_get_today(program: Program):
     assert shown.out.splitlines()[-1] == "2 calls, 1 would be judged differently now"
 
 
+@pytest.mark.spec("J5")
+def test_replay_judges_edits_by_what_the_log_has_of_them_and_in_the_mode_of_their_moment(program: Program):
+    (program.folder / "notes.txt").write_text("one\n")
+    edits = replace("notes.txt", "one", "two"), write("gone/new.txt", "x\n")
+    model = program.scenario(asks_for(*edits), says("Done."), asks_for(shell("echo x > y")), says("Done."))
+    program.run("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    program.run("-p", "go on", "-m", model, "--resume", "--approval-mode", "yolo")
+    (program.folder / "notes.txt").unlink()
+    shown = program.run("policy", "replay")
+    assert shown.code == 0
+    assert shown.out.splitlines() == [
+        "  allow   → allow replace notes.txt: auto_edit mode allows edits inside the workspace",
+        "  allow   → allow write_file gone/new.txt: auto_edit mode allows edits inside the workspace",
+        "  allow   → allow run_shell_command echo x > y: yolo mode allows everything",
+        "3 calls, 0 would be judged differently now",
+    ]
+    (program.home / "policy.toml").write_text('[[rule]]\npath = "*.txt"\ndecision = "ask"\n')
+    assert "! allow   → ask   replace notes.txt: " in program.run("policy", "replay").out
+
+
+@pytest.mark.spec("J5")
+def test_replay_and_explain_know_the_grants_of_the_session_as_they_were_and_as_they_are(program: Program):
+    (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
+    once = shell("python3 add.py", "one"), shell("python3 add.py", "two"), shell("touch z", "no")
+    replies = [asks_for(once[0]), asks_for(once[1]), asks_for(once[2]), says("Done.")]
+    with program.start("-p", "go", "-m", program.scenario(*replies), "--ask", "wait", "-o", "stream-json") as running:
+        session = running.until_type("approval.requested")["session"]
+        program.run("answer", session, "one", "always")
+        running.until_type("approval.requested")
+        program.run("answer", session, "no", "no")
+        running.wait()
+    elsewhere = program.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    explain = ("policy", "explain", "--session", session, "--", "python3 add.py")
+    assert program.run(*explain, cwd=elsewhere).out.startswith("allow: granted before")
+    assert program.run("policy", "explain", "--", "python3 add.py").out.startswith("ask: ")
+    (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
+    program.run("policy", "revoke", session, grant)
+    program.run("-p", "again", "-m", program.scenario(says("Done.")), "--resume", session)
+    assert program.run(*explain, cwd=elsewhere).out.startswith("ask: ")
+    lines = program.run("policy", "replay", session, cwd=elsewhere).out.splitlines()
+    assert [line[:17] for line in lines[:3]] == ["  ask     → ask  ", "  allow   → allow", "  ask     → ask  "]
+    assert lines[-1] == "3 calls, 0 would be judged differently now"
+
+
+@pytest.mark.spec("J5")
+def test_explain_judges_in_the_folder_and_the_mode_of_the_session(program: Program):
+    model = program.scenario(says("Done."))
+    program.run("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    (session,) = program.sessions()
+    elsewhere = program.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    call = ("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
+    assert program.run(*call, "--session", session, cwd=elsewhere).out.startswith("allow: auto_edit mode")
+    assert program.run(*call, "--session", session, "--mode", "plan", cwd=elsewhere).out.startswith("deny: plan mode")
+    outside = json.dumps({"file_path": str(elsewhere / "a"), "content": "x"})
+    assert program.run(*call[:-1], outside, "--session", session, cwd=elsewhere).code == 42
+    assert program.run(*call[:-1], outside, cwd=elsewhere).out.startswith("ask: ")
+
+
+@pytest.mark.spec("C7")
+def test_explain_says_what_an_address_would_get_and_asks_nobody_for_it(program: Program):
+    fetch = ("policy", "explain", "--tool", "web_fetch", "--args")
+    assert program.run(*fetch, '{"prompt": "https://nowhere.invalid/a"}').out.startswith("ask: requests to the outside")
+    program.home.mkdir(exist_ok=True)
+    rule = '[[rule]]\ntool = "web_fetch"\ndomain = "nowhere.invalid"\ndecision = "allow"\n'
+    (program.home / "policy.toml").write_text(rule)
+    assert program.run(*fetch, '{"prompt": "https://nowhere.invalid/a"}').out.startswith("allow: ")
+    refused = program.run(*fetch, '{"prompt": "http://127.0.0.1/"}')
+    assert (refused.code, refused.out) == (42, "")
+    assert "127.0.0.1" in refused.err
+    (program.home / "policy.toml").write_text(rule.replace("nowhere.invalid", "com"))
+    assert "'com' is no domain" in program.run("policy", "list").err
+
+
 @pytest.mark.spec("J4")
 def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
     (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
@@ -114,6 +189,12 @@ def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program:
     with (program.folder / ".assent" / "policy.toml").open("a") as file:
         file.write("# changed\n")
     assert program.run(*call).out.startswith("ask: ")
+
+
+def test_a_folder_that_is_not_there_cannot_be_trusted(program: Program):
+    ended = program.run("trust", "nowhere", "--yes")
+    assert ended.code == 42
+    assert "nowhere is no folder" in ended.err
 
 
 def test_what_an_untrusted_folder_writes_does_not_reach_the_terminal_raw(program: Program):

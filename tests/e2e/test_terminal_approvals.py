@@ -48,6 +48,21 @@ def test_a_no_with_a_reason_runs_nothing_and_keeps_the_reason_for_the_model(prog
     assert not (program.folder / "canary").exists()
 
 
+@pytest.mark.spec("E3")
+def test_a_question_of_the_model_is_answered_by_a_number_or_in_words(program: Program):
+    options = [{"label": "Red"}, {"label": "Blue"}]
+    questions = [{"question": "Which colour?", "options": options}, {"question": "Which name?", "type": "text"}]
+    with ask(program, {"name": "ask_user", "args": {"questions": questions}, "id": "q"}) as terminal:
+        shown = terminal.until(OFFER)
+        assert "Which colour?" in shown and "2  Blue" in shown
+        terminal.answer("y 2")
+        terminal.until("please answer with one of")
+        terminal.answer("y 2; Ann")
+        assert terminal.wait() == 0
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["result"]["response"] == {"answers": {"0": "Blue", "1": "Ann"}}
+
+
 @pytest.mark.spec("C2")
 @pytest.mark.spec("B11")
 def test_always_answers_the_same_command_for_the_rest_of_the_session(program: Program):
@@ -216,7 +231,7 @@ def test_a_closed_terminal_leaves_the_question_open_and_the_session_resumable(pr
 def check_still_answerable(program: Program) -> None:
     (session,) = program.sessions()
     assert program.events()[-1]["type"] == "approval.requested"
-    with Terminal(program, "--resume", session) as terminal:
+    with Terminal(program, "--resume", session, "--ask", "inline") as terminal:
         terminal.until(OFFER)
         terminal.answer("y")
         assert terminal.wait() == 0
@@ -261,10 +276,10 @@ def test_what_a_command_hides_is_shown_and_warned_of(program: Program):
         assert terminal.wait() == 130
 
 
-def test_a_prompt_is_needed_on_a_terminal(program: Program):
-    with Terminal(program) as terminal:
+def test_a_terminal_that_can_show_nothing_gets_a_word_instead_of_the_ui(program: Program):
+    with Terminal(program, env={"TERM": "dumb"}) as terminal:
         assert terminal.wait() == 42
-        assert "assent tour" in terminal.shown
+        assert "cannot show the UI" in terminal.shown and "-p" in terminal.shown
 
 
 # --- the tour ---
@@ -279,7 +294,7 @@ def tour_folder(shown: str) -> Path:
 @pytest.mark.spec("G6")
 @pytest.mark.spec("B11")
 def test_the_tour_asks_twice_when_the_first_command_is_always_allowed(program: Program):
-    with Terminal(program, "tour", env={"TMPDIR": str(program.folder)}) as terminal:
+    with Terminal(program, "tour", "--lines", env={"TMPDIR": str(program.folder)}) as terminal:
         terminal.until(OFFER)
         assert "$ python3 -m unittest -v" in terminal.shown
         terminal.answer("a")
@@ -296,7 +311,7 @@ def test_the_tour_asks_twice_when_the_first_command_is_always_allowed(program: P
 
 
 def test_the_tour_leaves_the_file_alone_when_the_edit_is_refused(program: Program):
-    with Terminal(program, "tour", env={"TMPDIR": str(program.folder)}) as terminal:
+    with Terminal(program, "tour", "--lines", env={"TMPDIR": str(program.folder)}) as terminal:
         terminal.until(OFFER)
         terminal.answer("a")
         terminal.until(OFFER, 2)

@@ -356,3 +356,66 @@ def test_json_lines_in_and_out(root: Path) -> None:
     ):
         assert check_path({**request, **wrong})["decision"] == "reject"
     assert check_path({})["decision"] == "reject"
+
+
+# --- files of a project that tools run ---
+
+RUN_BY_TOOLS = [
+    "package.json",
+    "Makefile",
+    "sub/GNUmakefile",
+    "rules.mk",
+    "conftest.py",
+    "pyproject.toml",
+    "setup.py",
+    "Dockerfile",
+    "jest.config.js",
+    ".eslintrc.json",
+    "AGENTS.md",
+    "node_modules/.bin/x",
+    ".venv/bin/python",
+    "x.pth",
+    ".config/other/x",
+    ".github/dependabot.yml",
+]
+
+
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize("path", RUN_BY_TOOLS)
+def test_a_file_that_tools_run_is_inside_and_known(workspace: Workspace, root: Path, path: str) -> None:
+    assert workspace.classify(path, "write").kind == "inside"
+    assert "says what tools run" in (workspace.why_run(path) or "")
+    assert workspace.why_run(path.upper()) is not None
+    (root / "alias").symlink_to(path)
+    assert workspace.why_run("alias") is not None
+
+
+@pytest.mark.parametrize("path", ["a.py", "README.md", "makefile.txt", ".gitignore", "package.json.md", "\0"])
+def test_other_files_are_not_run(workspace: Workspace, path: str) -> None:
+    assert workspace.why_run(path) is None
+
+
+def test_what_a_link_calls_a_file_that_tools_run_is_one(workspace: Workspace, root: Path) -> None:
+    make(root / "plain.txt")
+    (root / "Makefile").symlink_to("plain.txt")
+    assert workspace.why_run("plain.txt") is not None
+
+
+@pytest.mark.parametrize("path", [*ENTRIES, *RUN_BY_TOOLS])
+def test_the_shell_gate_protects_what_the_file_tools_protect(path: str) -> None:
+    from assent.policy.shell import judge, rules
+
+    assert judge(f"touch a/{path}", rules(["touch"]), cwd="/w", roots=["/w"]).decision == "ask"
+    assert judge("touch a/x.py", rules(["touch"]), cwd="/w", roots=["/w"]).decision == "allow"
+
+
+@pytest.mark.parametrize("path", ["src/shadow/x.ts", "order_history/a.py", "src/credentials/load.py", ".env.sample"])
+def test_names_that_only_look_like_secrets_may_be_read(workspace: Workspace, path: str) -> None:
+    assert workspace.classify(path, "read").kind == "inside"
+
+
+@pytest.mark.parametrize(
+    "path", ["credentials", "a/credentials.json", ".npmrc", ".bash_history", ".docker/config.json"]
+)
+def test_more_places_for_secrets(workspace: Workspace, path: str) -> None:
+    assert workspace.classify(path, "read").kind == "protected"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from assent.http.body import ChunkedBody
 from assent.models.base import BrokenStream, CallChunk, Chunk, Finished, Request, Transient
-from assent.models.body import ChunkedBody
 from assent.models.gemini import GeminiModel
 from assent.parts import Text, UserMessage
 from support.fake_gemini import FakeGemini

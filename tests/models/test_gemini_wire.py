@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from google.genai import types
 
+from assent.http.body import ChunkedBody
 from assent.models.base import Request
-from assent.models.body import ChunkedBody
 from assent.models.gemini import GeminiModel
 from assent.models.gemini_request import NO_SIGNATURE, encode_request
 from assent.models.sse import SseDecoder

@@ -1,5 +1,8 @@
 """The verdict: rules, modes, grants and the shell gate together. Rows C1, C7, C8, C9, I6, J4."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from assent.approval import EditDetails, ExecDetails, Grant, InfoDetails, Mode, Risk
@@ -330,6 +333,20 @@ def test_a_read_only_command_does_not_leave_the_workspace_by_another_way(text: s
     assert judge(command(text)).ruling == "ask"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("rg -nL x", "rg --follow x", "grep -Rn x .", "egrep -R x .", "find -L . -name x", "find . -follow"),
+        *("ls -lL", "du -shL .", "tree -al", "ls {src,/etc}", "grep --file=/etc/passwd x", "cat -- /etc/passwd"),
+        *("find . -name '*.py' -exec cat {} +", "find . -exec cat {} + -type f"),
+    ],
+)
+def test_a_read_only_command_follows_no_links_out_of_the_workspace(text: str):
+    assert judge(command(text)).ruling == "ask"
+    assert judge(command("find . -type f -name '*.py' -exec cat {} +")).ruling == "allow"
+    assert judge(command("ls {src,tests} -R")).ruling == "allow"
+
+
 @pytest.mark.parametrize("text", ["cargo --version", "npm ls", "pip list"])
 def test_programs_that_look_up_what_to_run_are_not_allowed_out_of_the_box(text: str):
     assert judge(command(text)).ruling == "ask"
@@ -384,3 +401,92 @@ def test_every_grant_that_a_line_needs_is_named():
     assert verdict.rule.split() == [one.id, two.id]
     (slash,) = proposed(command("/usr/bin/make test"), "c")[:1]
     assert judge(command("/usr/bin/make test"), grants=(slash,)).rule == slash.id
+
+
+# --- files that a rule by path keeps, under another name ---
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Path:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "k").write_text("key")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "plain").write_text("x")
+    os.link(tmp_path / "secrets" / "k", tmp_path / "notes" / "twin")
+    (tmp_path / "notes" / "link").symlink_to("../secrets/k")
+    return tmp_path
+
+
+def in_folder(root: Path, text: str, *rules: Rule, mode: Mode = "default") -> str:
+    action = Action(SHELL, {}, ExecDetails(text, (), str(root), "high", ""), main=text, paths=(f"{root}/",))
+    return Policy((Rule("deny", path="secrets/**"), *rules), mode, roots=(str(root),)).judge(action).ruling
+
+
+def test_a_hard_link_to_a_kept_file_is_asked_about(guarded: Path) -> None:
+    def read(name: str) -> str:
+        action = Action("read_file", {}, None, paths=(f"{guarded}/notes/{name}",))
+        return Policy([Rule("deny", path="secrets/**")], roots=(str(guarded),)).judge(action).ruling
+
+    assert read("twin") == "ask"
+    assert read("plain") == "allow"
+    cat = parse_allowed(f"{SHELL}(cat)")
+    assert in_folder(guarded, "cat notes/twin", cat) == "ask"
+    assert in_folder(guarded, "cat notes/plain", cat) == "allow"
+
+
+def test_a_link_to_a_kept_file_is_that_file_for_commands_too(guarded: Path) -> None:
+    assert in_folder(guarded, "cat notes/link", parse_allowed(f"{SHELL}(cat)")) == "deny"
+    assert in_folder(guarded, "cat notes/link", mode="yolo") == "deny"
+
+
+@pytest.mark.parametrize(
+    "text", ["cat s*/k", "cat */k", "grep -r x .", "rg x", "cat secrets/../notes/../s?crets/k", "diff -r notes secrets"]
+)
+def test_a_command_that_may_come_upon_a_kept_file_asks_although_a_rule_allows_it(guarded: Path, text: str) -> None:
+    rules = [parse_allowed(f"{SHELL}({name})") for name in ("cat", "grep", "rg", "diff")]
+    assert in_folder(guarded, text, *rules) in ("ask", "deny")
+    assert in_folder(guarded, "cat notes/p*", *rules) == "allow"
+    assert in_folder(guarded, "grep -r x notes", *rules) == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cat < secrets/k", "grep --file=secrets/k x", "grep -fsecrets/k x", "cat 'secrets/k'", "cat $(x) secrets/k"),
+        *('cat notes/plain; cat "secrets/k" > $x', "x=1; tar cf - -C. secrets/k | cat <(x)"),
+    ],
+)
+def test_a_kept_file_is_seen_wherever_a_command_names_it(guarded: Path, text: str) -> None:
+    assert in_folder(guarded, text, mode="yolo") == "deny"
+    assert in_folder(guarded, text, parse_allowed(f"{SHELL}(cat)"), parse_allowed(f"{SHELL}(grep)")) == "deny"
+    assert in_folder(guarded, "cat < notes/plain", parse_allowed(f"{SHELL}(cat)")) == "allow"
+    assert in_folder(guarded, "cat < notes/twin", parse_allowed(f"{SHELL}(cat)")) == "ask"
+
+
+def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
+    assert judge(command("ls"), Rule("deny", SHELL), mode="yolo").ruling == "deny"
+    assert judge(command("ls"), Rule("ask", SHELL), mode="yolo").ruling == "ask"
+    assert judge(command("ls"), Rule("ask", SHELL), Rule("allow", SHELL)).ruling == "ask"
+    assert judge(command("rm x"), Rule("allow", SHELL)).ruling == "allow"
+
+
+def test_a_deny_for_an_argument_is_a_glob_over_the_whole_command() -> None:
+    rule = Rule("deny", SHELL, argument="*production*")
+    assert judge(command("psql -h production.db"), rule, mode="yolo").ruling == "deny"
+    assert judge(command("psql -h test.db"), rule, mode="yolo").ruling == "allow"
+
+
+# --- files that tools run ---
+
+
+def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() -> None:
+    def runs(mode: Mode, *grants: Grant) -> Verdict:
+        details = EditDetails("/w/Makefile", "", "old", "new", "", "Makefile says what tools run or do here")
+        return judge(Action("write_file", {}, details, paths=("/w/Makefile",)), mode=mode, grants=grants)
+
+    assert runs("auto_edit").ruling == "ask"
+    assert "says what tools run" in runs("auto_edit").reason
+    file, folder = proposed(edit("/w/Makefile"), "c")
+    assert runs("default", folder).ruling == "ask"
+    assert runs("default", file).ruling == "allow"
+    assert "except files that tools run" in folder.reach

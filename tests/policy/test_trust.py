@@ -68,6 +68,13 @@ def test_what_is_no_ordinary_file_can_never_be_trusted(folder: Path, store: Trus
     assert store.look(folder).state == "untrusted"
 
 
+def test_a_configuration_folder_that_is_a_link_is_never_trusted(folder: Path, store: TrustStore):
+    (folder / ".assent").rename(folder / "plain")
+    (folder / ".assent").symlink_to("plain")
+    store.trust(folder, store.look(folder))
+    assert store.look(folder).state == "untrusted"
+
+
 def test_what_changed_between_looking_and_trusting_is_not_trusted(folder: Path, store: TrustStore):
     seen = store.look(folder)
     (folder / ".assent" / "policy.toml").write_text("# other")

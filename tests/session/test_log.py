@@ -174,7 +174,34 @@ async def test_sessions_are_listed_newest_first_with_their_first_prompt(log: Ses
     assert listed[0].title.split() == ["fix", "the", "bug", "please"]
 
 
+async def ask(log: SessionLog, session: str, *asked: tuple[float, str], folder: str = "/w") -> None:
+    await log.create(session, 1.0, SessionCreated(folder, "model", "default", "0"))
+    fence = await log.acquire(session)
+    events = [PromptSubmitted(f"{session}########{seq}", text, "ann") for seq, (_, text) in enumerate(asked, start=2)]
+    await log.append(
+        fence,
+        [Envelope(seq, ts, session, e) for (seq, e), (ts, _) in zip(enumerate(events, start=2), asked, strict=True)],
+    )
+
+
+@pytest.mark.spec("G1")
+async def test_the_prompts_of_a_folder_come_in_the_order_of_time_whatever_their_session(log: SessionLog):
+    await ask(log, "a", (2.0, "one"), (5.0, "four"))
+    await ask(log, "b", (3.0, "two"), (4.0, "three"))
+    await ask(log, "c", (6.0, "elsewhere"), folder="/other")
+    assert await log.prompts("/w", 10) == ["one", "two", "three", "four"]
+    assert await log.prompts("/w", 2) == ["three", "four"]
+    assert await log.prompts("/none", 10) == []
+
+
 # --- SQLite only ---
+
+
+async def test_a_prompt_that_cannot_be_read_is_left_out_of_the_history(sqlite: SqliteLog):
+    await ask(sqlite, "a", (2.0, "one"), (4.0, "three"))
+    row = ("a", 9, 3.0, "prompt.submitted", 99, b"{}")
+    await sqlite._writer.submit(lambda db: db.execute("INSERT INTO events VALUES (?,?,?,?,?,?)", row))  # pyright: ignore
+    assert await sqlite.prompts("/w", 10) == ["one", "three"]
 
 
 async def test_another_process_is_heard_too(sqlite: SqliteLog, tmp_path: Path):

@@ -13,11 +13,11 @@ from cryptography.x509.oid import NameOID
 HOST = "model.test"
 
 
-def make_certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
+def make_certificate(folder: Path, *hosts: str) -> tuple[ssl.SSLContext, Path]:
     """A server's context, and the file that a client must trust (SSL_CERT_FILE)."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
-    names = x509.SubjectAlternativeName([x509.DNSName(HOST), x509.IPAddress(ip_address("127.0.0.1"))])
+    names = x509.SubjectAlternativeName([*map(x509.DNSName, hosts or (HOST,)), x509.IPAddress(ip_address("127.0.0.1"))])
     now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))

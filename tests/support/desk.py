@@ -52,6 +52,7 @@ class Desk:
         max_parallel: int = 64,
         approval_ttl: float | None = None,
         world: World | None = None,
+        registry: Registry | None = None,
     ) -> None:
         self.world = world or World()
         self.policy = Policy(rules, mode)
@@ -59,7 +60,7 @@ class Desk:
         self.now = 1000.0
         self.scheduler = Scheduler(
             "s",
-            Registry(note_tools(self.world)),
+            registry or Registry(note_tools(self.world)),
             self.policy,
             self.journal,
             gate=gate,

@@ -18,6 +18,7 @@ from assent.scheduler.call import AwaitingApproval
 from assent.session.log import SessionLog
 from assent.session.memory import MemoryLog
 from assent.session.runner import Options, Runner, create_session
+from assent.tools.base import AnyTool
 from assent.tools.registry import Registry
 from support.desk import note_tools
 from support.doubles import World
@@ -46,6 +47,11 @@ class House:
         self.session = ""
         self.events: list[Envelope] = []
         self.delays: list[float] = []
+        self.options: dict[str, Any] = {}
+        """More options for the runner."""
+        self.tools: list[AnyTool] = []
+        """More tools for the session."""
+        self.folder = "/w"
 
     async def open(
         self,
@@ -59,7 +65,7 @@ class House:
         open_model: Callable[[str], Model] | None = None,
     ) -> Runner:
         if not self.session:
-            self.session = await create_session(self.log, "/w", "scripted", mode, gate)
+            self.session = await create_session(self.log, self.folder, "scripted", mode, gate)
         self.model = ScriptedModel(self.scenario)
         options = Options(
             rules=rules,
@@ -70,7 +76,8 @@ class House:
             sleep=self._sleep,
             open_model=open_model,
         )
-        registry = Registry(note_tools(self.world))
+        options = msgspec.structs.replace(options, **self.options)
+        registry = Registry([*note_tools(self.world), *self.tools])
         runner = await Runner.open(self.log, self.session, self.model, registry, options)
         self._listen(runner)
         return runner

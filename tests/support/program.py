@@ -200,6 +200,10 @@ class Program:
     def events_of_type(self, name: str, session: str | None = None) -> list[Json]:
         return [event for event in self.events(session) if event["type"] == name]
 
+    def inbox(self, session: str) -> list[str]:
+        """The keys of the commands that nobody has taken."""
+        return [row[0] for row in self._query("SELECT key FROM inbox WHERE session = ? AND NOT taken", session)]
+
     def _query(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         path = self.home / "assent.db"
         if not path.exists():
@@ -229,6 +233,10 @@ def shell(command: str, call_id: str = "run") -> Json:
 
 def write(path: str, content: str, call_id: str = "write") -> Json:
     return {"name": "write_file", "args": {"file_path": path, "content": content}, "id": call_id}
+
+
+def replace(path: str, old: str, new: str, call_id: str = "replace") -> Json:
+    return {"name": "replace", "args": {"file_path": path, "old_string": old, "new_string": new}, "id": call_id}
 
 
 def read(path: str, call_id: str = "read") -> Json:

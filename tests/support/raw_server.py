@@ -1,17 +1,19 @@
 """Two tiny servers for what a well-behaved provider never does: one sends given bytes, one is a CONNECT proxy."""
 
 import asyncio
+import ssl
 from typing import Self
 
 
-class _Server:
-    def __init__(self) -> None:
+class Server:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -34,7 +36,7 @@ class _Server:
         raise NotImplementedError
 
 
-class RawServer(_Server):
+class RawServer(Server):
     """Reads the head of a request, sends the bytes and closes; without bytes it says nothing at all."""
 
     def __init__(self, answer: bytes | None) -> None:
@@ -51,7 +53,7 @@ class RawServer(_Server):
         await writer.wait_closed()
 
 
-class FakeProxy(_Server):
+class FakeProxy(Server):
     """Takes every CONNECT to the same port of this machine, or refuses with the given status."""
 
     def __init__(self, target_port: int, status: int = 200) -> None:

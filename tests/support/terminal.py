@@ -60,6 +60,13 @@ class Terminal:
             assert self._read(deadline), f"{text!r} did not appear:\n{self.shown}"
         return self.shown
 
+    def until_any(self, *texts: str) -> str:
+        """Reads on until one of the texts is on the screen."""
+        deadline = time.monotonic() + PATIENCE
+        while not any(text in self.shown for text in texts):
+            assert self._read(deadline), f"none of {texts} appeared:\n{self.shown}"
+        return self.shown
+
     def type(self, keys: str) -> None:
         """Typed keys are echoed by the terminal itself, so that the screen shows when they have arrived."""
         os.write(self._master, keys.encode())

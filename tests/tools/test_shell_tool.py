@@ -2,17 +2,23 @@
 
 import asyncio
 import os
+import stat
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assent.approval import ExecDetails
+from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.parts import TerminalDisplay
-from assent.tools.base import ToolResult
+from assent.policy.shell import judge, rules
+from assent.tools.base import Permit, ToolFailed, ToolResult
+from assent.tools.builtin import builtin_tools
 from assent.tools.files import Files
 from assent.tools.shell import ShellTool
-from assent.tools.throttle import Throttle
+from assent.tools.throttle import INTERVAL, Throttle
+from assent.tools.whole_output import WholeOutput
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 
@@ -40,6 +46,19 @@ async def test_success_is_output_and_exit_code(bench: Bench) -> None:
     assert result.content == "Output: out\nerr\nExit Code: 0"
     assert result.display == TerminalDisplay("out\nerr\n")
     assert result.failure is None
+
+
+async def test_a_search_that_passed_over_secrets_says_how_many(bench: Bench) -> None:
+    (bench.root / ".env").write_text("needle=1\n")
+    (bench.root / ".env.example").write_text("needle=2\n")
+    for command, told in (("grep -r needle .", True), ("cat .env.example", False)):
+        plan = judge(command, rules(["grep", "cat"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
+        assert plan is not None
+        permit = Permit("c", "d", plan)
+        result = await shell(bench).build({"command": command}).execute(permit, Heard())
+        assert "needle=2" in str(result.content)
+        assert "needle=1" not in str(result.content)
+        assert ("Not searched: 1 file(s) that usually hold secrets" in str(result.content)) == told
 
 
 async def test_a_failing_command_is_a_result_whose_code_cannot_be_missed(bench: Bench) -> None:
@@ -80,14 +99,79 @@ async def test_long_output_is_cut_in_the_middle_for_the_model(bench: Bench) -> N
     assert 40_000 < len(content) < 40_100
 
 
+@pytest.mark.spec("D4")
+async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_read(tmp_path: Path) -> None:
+    root, outputs = tmp_path / "w", PrivateFolder(str(tmp_path / "home" / "outputs" / "s1"))
+    root.mkdir()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "secret").write_text("no")
+    workspace = Workspace([str(root)], str(root), own_folders=[str(tmp_path / "home")], readable=[outputs.path])
+    tools = {tool.name: tool for tool in builtin_tools(workspace, outputs=outputs)}
+    command = r"for i in $(seq 9000); do printf '\e[31mline %d\e[0m\n' $i; done; printf '1%%\r100%%'"
+    result = await tools["run_shell_command"].build({"command": command}).execute(Permit("../C 1", ""), Heard())
+    content = str(result.content)
+    assert content.startswith("Output too large (") and "characters omitted] ..." in content
+    (path,) = [word.rstrip(";") for word in content.split() if word.startswith(outputs.path)]
+    assert path == f"{outputs.path}/run_shell_command_.._c_1.txt"
+    assert Path(path).read_text() == "".join(f"line {i}\n" for i in range(1, 9001)) + "100%"
+    assert [stat.S_IMODE(os.stat(each).st_mode) for each in (path, outputs.path)] == [0o600, 0o700]
+    read = tools["read_file"].build({"file_path": path, "start_line": 4500, "end_line": 4501})
+    assert await read.should_confirm() is None
+    assert str((await read.execute(PERMIT, Heard())).content).endswith("line 4500\nline 4501")
+    for tool, args in (
+        ("read_file", {"file_path": f"{outputs.path}/../../secret"}),
+        ("write_file", {"file_path": path, "content": "x"}),
+        ("list_directory", {"dir_path": outputs.path}),
+    ):
+        with pytest.raises(ToolFailed, match="outside the workspace"):
+            invocation = tools[tool].build(args)
+            await invocation.should_confirm()
+            await invocation.execute(PERMIT, Heard())
+
+
+async def test_a_file_of_whole_output_ends_where_read_file_could_not_follow(tmp_path: Path) -> None:
+    whole = WholeOutput(PrivateFolder(str(tmp_path)), "x.txt")
+    for _ in range(21):
+        whole.add("0123456789abcde\n" * 62_500)
+    whole.close()
+    assert Path(whole.path).stat().st_size == 20_000_000
+    assert "The first 20,000,000 bytes of it are in" in whole.note(21_000_000)
+
+
+async def test_a_full_disk_costs_the_file_and_not_the_command(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    whole = WholeOutput(PrivateFolder(str(tmp_path / "file" / "x")), "x.txt")
+    whole.add("x" * 100_000)
+    whole.close()
+    assert whole.note(100_000) == ""
+
+
+@pytest.mark.spec("D4")
+async def test_after_a_cancel_it_is_said_where_the_output_so_far_is(bench: Bench, tmp_path: Path) -> None:
+    os.mkfifo(bench.root / "ready")
+    heard = Heard()
+    tool = shell(bench, outputs=PrivateFolder(str(tmp_path / "outputs")))
+    task = asyncio.create_task(run(tool, "yes 0123456 | head -c 80000; echo x > ready; sleep 300", heard))
+    await asyncio.to_thread((bench.root / "ready").read_text)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (file,) = (tmp_path / "outputs").iterdir()
+    assert heard.pieces[-1].endswith(f"[all output so far: {file}]\n")
+    assert file.stat().st_size == 80_000
+
+
 async def test_output_between_what_is_kept_and_what_is_shown_is_counted_once(bench: Bench) -> None:
     result = await run(shell(bench), "yes 012345678 | head -c 100000")
     assert "... [60,000 characters omitted] ..." in str(result.content)
     assert result.display == TerminalDisplay("012345678\n" * 10_000)
 
 
-async def test_binary_output_is_only_counted(bench: Bench) -> None:
-    result = await run(shell(bench), "head -c 5000 /dev/zero")
+@pytest.mark.spec("D3")
+async def test_binary_output_is_only_counted_while_it_comes_and_at_the_end(bench: Bench) -> None:
+    heard = Heard()
+    result = await run(shell(bench), "head -c 5000 /dev/zero", heard)
+    assert heard.pieces == [] and heard.counts == sorted(heard.counts) and heard.counts[-1] == 5_000
     assert "(binary, 5,000 bytes;" in str(result.content)
     assert result.display == TerminalDisplay("[binary output: 5,000 bytes received]\n")
 
@@ -124,6 +208,7 @@ async def test_a_background_process_is_named_and_left_alone(bench: Bench) -> Non
         os.kill(pid, 9)
 
 
+@pytest.mark.spec("D3")
 async def test_live_output_comes_at_once_then_in_intervals_and_ends_with_the_rest() -> None:
     told: list[str] = []
     throttle = Throttle(told.append, interval=3600, cap=10)
@@ -151,3 +236,15 @@ async def test_live_output_flows_again_after_each_interval() -> None:
     await second.wait()
     throttle.close()
     assert told == ["1", "2"]
+
+
+@pytest.mark.spec("D3")
+async def test_the_count_of_binary_bytes_is_throttled_like_text() -> None:
+    told: list[int] = []
+    throttle = Throttle(lambda _: None, told.append, interval=3600)
+    for total in (10, 20, 30):
+        throttle.received(total)
+    assert told == [10]
+    throttle.close()
+    assert told == [10, 30]
+    assert INTERVAL == 0.1

@@ -10,7 +10,7 @@ from tools.toolkit import Bench
 
 @pytest.mark.spec("E1")
 def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
-    assert {name: tool.schema() for name, tool in bench.tools.items()} == snapshot(
+    assert {name: tool.schema() for name, tool in bench.tools.items() if tool.for_model} == snapshot(
         {
             "read_file": {
                 "type": "object",
@@ -31,6 +31,39 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                     },
                 },
                 "required": ["file_path"],
+                "additionalProperties": False,
+            },
+            "read_many_files": {
+                "type": "object",
+                "properties": {
+                    "include": {
+                        "description": "Files, folders or patterns such as `src/**/*.py`, relative to the workspace root.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                    },
+                    "exclude": {
+                        "description": "Patterns of paths to leave out.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "default": [],
+                    },
+                    "recursive": {
+                        "description": "Of a folder take also the folders in it. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                    "use_default_excludes": {
+                        "description": "Leave out dependencies, build output and the like. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                    "respect_git_ignore": {
+                        "description": "Leave out what git ignores. Default: true.",
+                        "type": "boolean",
+                        "default": True,
+                    },
+                },
+                "required": ["include"],
                 "additionalProperties": False,
             },
             "list_directory": {
@@ -202,6 +235,73 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                     },
                 },
                 "required": ["command"],
+                "additionalProperties": False,
+            },
+            "web_fetch": {
+                "type": "object",
+                "properties": {
+                    "prompt": {
+                        "description": "The addresses to fetch (at most 20, each beginning with http:// or https:// and with blanks around it), and what you want from them, in a sentence for the user.",
+                        "type": "string",
+                    }
+                },
+                "required": ["prompt"],
+                "additionalProperties": False,
+            },
+            "write_todos": {
+                "type": "object",
+                "properties": {
+                    "todos": {
+                        "description": "The whole list, in order; it replaces the one before. At most one is in_progress.",
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "description": {"type": "string"},
+                                "status": {"enum": ["blocked", "cancelled", "completed", "in_progress", "pending"]},
+                            },
+                            "required": ["description", "status"],
+                            "additionalProperties": False,
+                        },
+                    }
+                },
+                "required": ["todos"],
+                "additionalProperties": False,
+            },
+            "ask_user": {
+                "type": "object",
+                "properties": {
+                    "questions": {
+                        "description": "One to four questions that belong together.",
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "question": {"type": "string"},
+                                "type": {"enum": ["choice", "text", "yesno"], "default": "choice"},
+                                "header": {"type": "string", "default": ""},
+                                "options": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "properties": {
+                                            "label": {"type": "string"},
+                                            "description": {"type": "string", "default": ""},
+                                        },
+                                        "required": ["label"],
+                                        "additionalProperties": False,
+                                    },
+                                    "default": [],
+                                },
+                                "multiSelect": {"type": "boolean", "default": False},
+                                "placeholder": {"type": "string", "default": ""},
+                            },
+                            "required": ["question"],
+                            "additionalProperties": False,
+                        },
+                    }
+                },
+                "required": ["questions"],
                 "additionalProperties": False,
             },
         }

@@ -17,9 +17,13 @@ class Heard:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.pids: list[int] = []
+        self.counts: list[int] = []
 
     def output(self, text: str) -> None:
         self.pieces.append(text)
+
+    def received(self, total: int) -> None:
+        self.counts.append(total)
 
     def process(self, pid: int) -> None:
         self.pids.append(pid)

@@ -1,7 +1,7 @@
 """The loop: ask the model, run what it asks for, send the results back under the same prompt id, until none is left."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from assent.agent.loop_guard import LoopGuard
 from assent.agent.turn import Turn
@@ -22,12 +22,15 @@ class AgentLoop:
         scheduler: Scheduler,
         journal: Journal,
         *,
-        system: str,
+        system: Callable[[], str],
         tools: Callable[[], tuple[Declaration, ...]],
         history: Callable[[], tuple[Message, ...]],
         usage: Callable[[], Usage],
+        settled: Callable[[Sequence[Terminal]], Awaitable[None]],
+        make_room: Callable[[str], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
     ) -> None:
+        """`settled` is told of every batch that is over, before the model is; `make_room` comes before each request."""
         self._turn = turn
         self._scheduler = scheduler
         self._journal = journal
@@ -35,6 +38,8 @@ class AgentLoop:
         self._tools = tools
         self._history = history
         self._usage = usage
+        self._settled = settled
+        self._make_room = make_room
         self._max_turns = max_turns
         self._begun = False
         self._cancel_wanted = False
@@ -90,6 +95,7 @@ class AgentLoop:
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
             return "cancelled"
         for _ in range(self._max_turns):
+            await self._make_room(prompt_id)
             calls = await self._turn.run(self._request(), prompt_id)
             if not calls:
                 return "completed"
@@ -101,14 +107,16 @@ class AgentLoop:
         return "max_turns"
 
     def _request(self) -> Request:
-        return Request(self._system, self._history(), self._tools())
+        return Request(self._system(), self._history(), self._tools())
 
     async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
         return await self._results(self._scheduler.schedule(calls))
 
     async def _results(self, batch: Batch) -> list[Terminal]:
         try:
-            return await batch.results()
+            results = await batch.results()
+            await self._settled(results)
+            return results
         except asyncio.CancelledError:
             self._scheduler.cancel(batch, self._cancel_reason or "Assent was closed.")
             await batch.results()

@@ -3,7 +3,17 @@
 import platform
 
 
-def system_prompt(folder: str) -> str:
+def system_prompt(folder: str, context: str = "") -> str:
+    """`context` is what the user wrote down in context files."""
+    if not context:
+        return _instructions(folder)
+    return (
+        f"{_instructions(folder)}\n\nThe user keeps these notes for you. Follow them; what the user says in the "
+        f"conversation goes first.\n\n{context}"
+    )
+
+
+def _instructions(folder: str) -> str:
     return f"""You are Assent, an agent that works in the user's folder through tools.
 
 - The folder is {folder}; the system is {platform.system()}. Paths may be relative to the folder; you cannot leave it.

@@ -7,6 +7,7 @@ person cancels, the text so far is kept and the calls are not.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -24,10 +25,11 @@ from assent.models.base import (
     ThoughtChunk,
     Transient,
 )
-from assent.parts import Call, ModelPart, Text, Thought
+from assent.parts import Call, ModelPart, Text, Thought, Usage
 from assent.scheduler.ids import CallIds
 from assent.scheduler.life import Journal
 
+T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -104,10 +106,18 @@ class Turn:
         self._model = model
 
     async def run(self, request: Request, prompt_id: str) -> list[CallRequest]:
+        return await self._patiently(lambda: self._attempt(request, prompt_id), prompt_id)
+
+    async def text(self, request: Request, prompt_id: str) -> tuple[str, Usage]:
+        """The text of a reply that is no part of the conversation: not shown, not recorded, its calls not run."""
+        return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
+
+    async def _patiently(self, ask: Callable[[], Awaitable[T]], prompt_id: str) -> T:
+        """With retries, and with the smaller model when the quota is used up."""
         attempt = 1
         while True:
             try:
-                return await self._attempt(request, prompt_id)
+                return await ask()
             except Transient as error:
                 if attempt >= self._retries.attempts:
                     raise
@@ -125,6 +135,15 @@ class Turn:
         """Goes on with the smaller model for the rest of this run, and says so."""
         self._journal.announce(ModelFallback(prompt_id, self._model.name, smaller.name, reason))
         self._model, self._fallback = smaller, None
+
+    async def _silent_attempt(self, request: Request) -> tuple[str, Usage]:
+        collected = _Collected()
+        async for chunk in self._model.stream(request):
+            collected.add(chunk)
+        if collected.finished is None:
+            raise BrokenStream("the reply was cut off before its end")
+        texts = (part.text for part in collected.parts() if isinstance(part, Text))
+        return "".join(texts), collected.finished.usage
 
     async def _attempt(self, request: Request, prompt_id: str) -> list[CallRequest]:
         collected = _Collected()

@@ -3,10 +3,12 @@
 import gc
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from assent.cli.streams import discard_output, prepare_streams, reader_has_gone
 
-COMMANDS = ("sessions", "answer", "policy", "trust", "serve", "tour")
+COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour")
+"""Each is a module here, imported when it is called."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,30 +44,8 @@ def _dispatch(args: list[str]) -> int:
 
             sys.stdout.write(f"assent {__version__}\n")
             return 0
-        case ["sessions"]:
-            from assent.cli import sessions
-
-            return sessions.main(args[1:])
-        case ["answer"]:
-            from assent.cli import answer
-
-            return answer.main(args[1:])
-        case ["policy"]:
-            from assent.cli import policy
-
-            return policy.main(args[1:])
-        case ["trust"]:
-            from assent.cli import trust
-
-            return trust.main(args[1:])
-        case ["serve"]:
-            from assent.cli import serve
-
-            return serve.main(args[1:])
-        case ["tour"]:
-            from assent.cli import tour
-
-            return tour.main(args[1:])
+        case [name] if name in COMMANDS:
+            return import_module(f"assent.cli.{name}").main(args[1:])
         case _:
             from assent.cli import prompt
 

@@ -54,6 +54,9 @@ def _parser() -> Parser:
     parser.add_argument("call", metavar="CALL")
     parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT, *OUTCOMES))
     parser.add_argument("--reason", default="", help="for the model, with `no`")
+    parser.add_argument(
+        "--say", action="append", metavar="TEXT", help="what you answer to the model's question; once for each question"
+    )
     parser.add_argument("--content", metavar="FILE", help="approve, but write this file's content instead")
     parser.add_argument("--args", metavar="JSON", help="approve, but with these arguments instead")
     parser.add_argument(
@@ -112,6 +115,7 @@ def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
         reason=args.reason,
         content=None if args.content is None else _content(args.content),
         args=None if args.args is None else _arguments(args.args),
+        answers=None if args.say is None else tuple(args.say),
         scope=_scope(args.scope, call),
         grant_seconds=args.minutes * 60 if args.minutes is not None else None,
         grant_uses=args.uses,
@@ -146,11 +150,9 @@ def _told(sent: Sent, session: str) -> int:
     match sent.state:
         case "taken":
             sys.stdout.write("Answered.\n")
-        case "recorded":
-            sys.stdout.write(f"Recorded. It takes effect when the session goes on: assent --resume {session}\n")
-        case "busy":
-            sys.stdout.write("Recorded, but the session is busy; it will take the answer when it can.\n")
         case "refused":
             complain(f"the answer was not taken: {sent.problem}")
             return exits.ERROR
+        case _:
+            sys.stdout.write(sent.waits(session) + "\n")
     return exits.OK

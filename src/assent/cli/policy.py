@@ -13,11 +13,12 @@ from assent.config import BadSettings
 from assent.policy.rules import BadRule
 
 EPILOG = """\
-  assent policy list [--session ID]          the rules that hold here, and the grants of a session
+  assent policy list [--session ID]          the rules that hold here, or in a session, with its grants
   assent policy explain -- 'git log | head'  which rule decides each part of a command, and why
   assent policy explain --tool write_file --args '{"file_path": "a", "content": "x"}'
   assent policy revoke SESSION GRANT         takes a grant back
-  assent policy replay [SESSION]             what the calls of a session would get with today's rules
+  assent policy replay [SESSION]             what each call of a session would get with today's rules,
+                                             with the mode and the grants that it had then
   assent policy check --jsonl                {"command", "allow": […]} lines in, decisions out
   assent policy check-path --jsonl           {"roots", "cwd", "path", "op"} lines in, verdicts out
   assent policy check-text --jsonl           {"text", "context"} lines in, safe texts out
@@ -40,8 +41,10 @@ def _parser() -> Parser:
     actions = ("list", "explain", "revoke", "replay", "check", "check-path", "check-text", "check-url")
     parser.add_argument("action", choices=actions)
     parser.add_argument("words", nargs="*", metavar="WORD", help="a command, or a session and a grant")
-    parser.add_argument("--session", metavar="ID", help="with list and explain: also the grants of this session")
-    parser.add_argument("--mode", choices=("default", "auto_edit", "yolo", "plan"), default="default")
+    parser.add_argument(
+        "--session", metavar="ID", help="with list and explain: the folder, mode and grants of this session"
+    )
+    parser.add_argument("--mode", choices=("default", "auto_edit", "yolo", "plan"), help="with explain: in this mode")
     parser.add_argument("--tool", help="with explain: another tool than the shell")
     parser.add_argument("--args", default="{}", metavar="JSON", help="with --tool: its arguments")
     parser.add_argument("--jsonl", action="store_true", help="read requests and write answers as JSON lines")
@@ -83,7 +86,7 @@ def _checker(action: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
             return check_text
         case _:
-            from assent.policy.urls import check_url_line
+            from assent.web.urls import check_url_line
 
             return check_url_line
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
 DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
 
+  assent                                           open it on this folder, in the terminal
   assent -p "why does test_total fail?"            ask; on a terminal you approve what it wants to do
   git diff | assent -p "review this"               standard input goes before the prompt
   assent --resume 20261115-… -p "and now the docs" go on with an earlier session
@@ -26,8 +27,11 @@ commands:
   assent sessions list | show ID | export ID | fork ID
   assent answer SESSION CALL OUTCOME               answer a waiting call from another terminal
   assent policy list | explain | revoke | replay   what is allowed here, and why
+  assent undo SESSION [CALL]                       take back what a call wrote, unless the file changed since
   assent trust [FOLDER]                            trust a folder's own configuration as it is now
+  assent mcp list | add | remove | accept          servers that bring more tools
   assent serve                                     sessions in the browser, and for scripts
+  assent attach [URL] [SESSION]                    this terminal on a session that is served
   assent tour                                      a guided tour on a sample project; needs no key
 
 environment:
@@ -40,10 +44,32 @@ STDIN_LIMIT = 8_000_000
 
 def main(argv: list[str]) -> int:
     args = build_parser().parse_args(argv)
-    if args.prompt is None and args.resume is None and sys.stdin.isatty():
-        complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
-        return exits.INPUT
+    if args.prompt is None and sys.stdin.isatty():
+        if args.ask is None and args.output_format == "text" and sys.stdout.isatty():
+            return _open_terminal(args)
+        if args.resume is None:
+            complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
+            return exits.INPUT
     return _run(args)
+
+
+def _open_terminal(args: argparse.Namespace) -> int:
+    from assent.config import BadSettings, load_settings
+    from assent.policy.rules import BadRule
+
+    if os.environ.get("TERM", "dumb") == "dumb":
+        complain('this terminal cannot show the UI (TERM is not set, or dumb); ask one thing with -p "…"')
+        return exits.INPUT
+    try:
+        settings = load_settings(os.environ)
+        rules, folder = _rules(args, settings), _folder()
+    except (BadSettings, BadRule, BadInput) as error:
+        complain(str(error))
+        return exits.CONFIG if isinstance(error, BadSettings) else exits.INPUT
+    from assent.front.tui.run import open_terminal
+
+    model = args.model or os.environ.get("ASSENT_MODEL")
+    return open_terminal(folder, settings, session=args.resume, mode=args.approval_mode, model=model, rules=rules)
 
 
 def build_parser() -> Parser:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable
 
 from assent import exits
+from assent.approval import Approval
+from assent.cli.answer import SHORT
 from assent.cli.parsing import Parser
 from assent.cli.running import run
 from assent.config import data_folder
@@ -19,10 +21,11 @@ from assent.events import (
     TurnFinished,
     to_wire,
 )
-from assent.front.headless.output import call_label, duration
+from assent.front.headless.output import call_label
 from assent.front.lookup import find_session
 from assent.front.question import question_lines
 from assent.front.style import Style
+from assent.front.words import duration
 from assent.parts import Text
 from assent.screen import make_safe
 from assent.session.fork import fork_session
@@ -91,7 +94,13 @@ def _show_lines(envelopes: list[Envelope], state: SessionState, style: Style) ->
     for call in state.waiting():
         yield ""
         yield from question_lines(call, style)
-        yield f"  answer with: assent answer {state.session} {call.request.call_id} yes|always|no"
+        yield f"  answer with: assent answer {state.session} {call.request.call_id} {_answers(call.approval)}"
+
+
+def _answers(approval: Approval) -> str:
+    """The short words for what is offered; what only a person at the screen can do is not among them."""
+    offered = [word for word, outcome in SHORT.items() if outcome in approval.options and word != "once"]
+    return "|".join(offered)
 
 
 def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Iterable[str]:

@@ -14,8 +14,10 @@ from assent.screen import make_safe
 def main(argv: list[str]) -> int:
     parser = Parser(
         "assent trust",
-        "Shows the configuration that a folder brings (.assent/), and trusts it as it is now.\n"
-        "Until then its rules may only tighten; when a file changes, it is not trusted any more.",
+        "Shows the configuration that a folder brings (.assent/) and its context files (ASSENT.md, AGENTS.md,\n"
+        "GEMINI.md, also those of the folders above and below), and trusts them as they are now.\n"
+        "Until then its rules may only tighten, its MCP servers are not started and context files are left out;\n"
+        "what changes is not trusted any more.",
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER")
     parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")
@@ -27,6 +29,9 @@ def main(argv: list[str]) -> int:
         store.forget(folder)
         sys.stdout.write("Forgotten.\n")
         return exits.OK
+    if not folder.is_dir():
+        complain(f"{args.folder} is no folder that can be looked at: name one that exists")
+        return exits.INPUT
     seen = store.look(folder)
     _show(folder, seen)
     if seen.state in ("nothing", "trusted"):

@@ -54,8 +54,8 @@ class RemoteClient:
             return False  # a delta for a call that is over: it was on its way while we were away
         return True
 
-    async def send(self, command: Command) -> str:
-        return await self._api.send(self._session, command)
+    async def send(self, command: Command, key: str | None = None) -> str:
+        return await self._api.send(self._session, command, key)
 
     async def close(self) -> None:
         self._closed = True

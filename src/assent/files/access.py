@@ -63,9 +63,11 @@ class Entry(msgspec.Struct, frozen=True):
 class FileAccess:
     """Reads and writes within one workspace."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, new_mode: int = 0o644) -> None:
+        """`new_mode`: the permissions of files that did not exist before."""
         self._workspace = workspace
-        self._root_ids = {root: _identity_of(root) for root in workspace.roots}
+        self._new_mode = new_mode
+        self._root_ids = {root: _identity_of(root) for root in (*workspace.roots, *workspace.readable)}
 
     def read_bytes(self, path: str, limit: int, *, protected_ok: bool = False) -> FileContent:
         """The whole content of a regular file of at most `limit` bytes."""
@@ -86,7 +88,7 @@ class FileAccess:
         op = "create" if expected is None else "write"
         with self._target(path, op, protected_ok) as (folder, name):
             before = preimage(folder, name, path, expected)
-            with Draft(folder, 0o644 if before is None else 0o600) as draft:
+            with Draft(folder, self._new_mode if before is None else 0o600) as draft:
                 draft.write(data, before)
                 self._check_still_there(path, op, folder)
                 check_unchanged(folder, name, path, before, expected)
@@ -155,7 +157,7 @@ class FileAccess:
     @contextmanager
     def _folder(self, canonical: str, path: str, *, make: bool) -> Generator[int]:
         """Walk from the root to a folder, each step from the one before and without following links."""
-        found = self._workspace.below_root(canonical)
+        found = self._workspace.below_readable(canonical)  # judged before: only reading comes as far as outside
         if found is None:
             raise OutsideWorkspace(path, f"{canonical} is outside the workspace")
         root, names = found

@@ -1,9 +1,13 @@
-"""Files that decide what runs or what is allowed: changing them needs a question of its own (threat T26).
+"""The one list of special files, for the file tools and the shell gate alike. There are three kinds (threat T26):
+
+- *Protected*: decides what runs or what is allowed (`.git`, hooks, CI, editor and shell configuration, our own
+  settings). A change needs a question of its own, and no "always" is offered.
+- *Run by tools*: an ordinary file of a project that tools run or obey (`Makefile`, `package.json`, `conftest.py`).
+  It is inside the workspace like any other, but nothing changes it without a question.
+- *Secret*: where keys and passwords usually are. The content would go to the model, so reading asks.
 
 Names are compared case-folded and without what some file systems ignore (`.GIT`, `.git.`, `.g\u200cit`,
-`GIT~1` are all `.git` somewhere), at any depth, whether the file exists or not. The list is about *changes*.
-Reading is ordinary, except for a short list of places where secrets live (`SECRET_NAMES`): their content
-would go to the model.
+`GIT~1` are all `.git` somewhere), at any depth, whether the file exists or not.
 
 It knows names only: where the workspace is and what a path resolves to is the workspace's business.
 """
@@ -12,6 +16,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 _NAMES = """
     .git .hg .svn .bzr .jj git~1
@@ -50,17 +55,38 @@ _PATHS = """
     .config/mise .config/systemd .config/environment.d .config/direnv .config/pip .config/code .config/husky
     .docker/config.json .docker/cli-plugins .local/bin .local/share/assent .local/state/assent
 """
-SECRET_NAMES = """
-    .ssh .gnupg .aws .azure .kube .netrc _netrc .pgpass .pypirc .git-credentials .vault-token .htpasswd
-    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk
+_RUN_NAMES = """
+    package.json makefile gnumakefile justfile .justfile taskfile.yml taskfile.yaml rakefile gemfile podfile
+    setup.py setup.cfg pyproject.toml tox.ini noxfile.py tasks.py fabfile.py conftest.py pytest.ini dodo.py
+    cargo.toml build.rs build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew mvnw pom.xml
+    build.xml build.sbt cmakelists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
+    dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml procfile
+    vagrantfile gulpfile.js gruntfile.js .venv venv .config .docker .github
+    agents.md claude.md gemini.md assent.md
 """
-_SECRET_PATTERNS = r"""
-    \.env(?!rc$)(?!.*[._-](?:example|sample|template|dist|defaults?)$).*
-    | .+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk)
+_RUN_PATTERNS = r"""
+    .+\.mk | .+\.cmake | .+\.pth | .+\.config\.[cm]?[jt]s | \.[a-z]+rc(?:\.(?:js|cjs|mjs|json|ya?ml|toml))? |
+    dockerfile\..+ | \.zsh.*
 """
+_RUN_PATHS = "node_modules/.bin"
+_SECRET_FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store"
+_SECRET_NAMES = """
+    .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
+    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite
+"""
+_ENV_EXAMPLES = "example sample template dist default defaults"  # `.env.example` is made to be read
+_SECRET_PATTERNS = rf"""
+    \.env(?!rc$)(?!.*[._-](?:{"|".join(_ENV_EXAMPLES.split())})$).*
+    | .+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk) | \.[a-z_]+_history | login\.keychain.*
+"""
+_SECRET_PATHS = """
+    .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d library/keychains
+"""
+_SECRET_FILES = "credentials credentials.json"  # a folder of code may be called so
 # What HFS+ leaves out when it compares names: `.g<U+200C>it` opens `.git` there.
 _IGNORED = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\ufe00-\ufe0f]")
 _MOST_ENTRIES = 20_000
+_SHORT_LOOK = 5_000
 
 
 def why_protected(names: Sequence[str], *, may_bring: bool = False) -> str | None:
@@ -68,24 +94,42 @@ def why_protected(names: Sequence[str], *, may_bring: bool = False) -> str | Non
 
     `may_bring`: something new arrives under this name; `.github` itself counts, it may hold workflows.
     """
-    folded = [fold(name) for name in names]
-    for index, name in enumerate(folded):
-        if name in _names() or _pattern().fullmatch(name):
-            return f"{names[index]} decides what runs or what is allowed here"
-        for path in _paths():
-            part = tuple(folded[index : index + len(path)])
-            leads_there = may_bring and index + len(part) == len(folded) and part == path[: len(part)]
-            if part == path or leads_there:
-                return f"{'/'.join(names[index : index + len(part)])} decides what runs or what is allowed here"
-    return None
+    found = _protected().find(names, may_bring=may_bring)
+    return None if found is None else f"{found} decides what runs or what is allowed here"
+
+
+def why_run(names: Sequence[str]) -> str | None:
+    """The sentence for a file of a project that tools run or obey."""
+    found = _run().find(names)
+    return None if found is None else f"{found} says what tools run or do here"
 
 
 def why_secret(names: Sequence[str]) -> str | None:
     """The sentence for a path whose content is likely a secret."""
-    for name in names:
-        if fold(name) in _secrets() or _secret_pattern().fullmatch(fold(name)):
-            return f"{name} is a usual place for secrets"
-    return None
+    found = _secret().find(names) or next((one for one in names[-1:] if fold(one) in _SECRET_FILES.split()), None)
+    return None if found is None else f"{found} is a usual place for secrets"
+
+
+class _List:
+    """Names at any depth, patterns of names, and names below each other."""
+
+    def __init__(self, names: str, patterns: str, paths: str) -> None:
+        self.names = frozenset(names.split())
+        self._pattern = re.compile(patterns, re.VERBOSE)
+        self._paths = tuple(tuple(path.split("/")) for path in paths.split())
+
+    def find(self, names: Sequence[str], *, may_bring: bool = False) -> str | None:
+        """The part of the path that is on the list, as it was written."""
+        folded = [fold(name) for name in names]
+        for index, name in enumerate(folded):
+            if name in self.names or self._pattern.fullmatch(name):
+                return names[index]
+            for path in self._paths:
+                part = tuple(folded[index : index + len(path)])
+                leads_there = may_bring and index + len(part) == len(folded) and part == path[: len(part)]
+                if part == path or leads_there:
+                    return "/".join(names[index : index + len(part)])
+        return None
 
 
 def why_contains_protected(folder: str, names: Sequence[str]) -> str | None:
@@ -99,6 +143,15 @@ def why_contains_protected(folder: str, names: Sequence[str]) -> str | None:
     except OSError as error:
         return f"it cannot be searched for protected files ({error.strerror})"
     return None
+
+
+def secrets_below(folder: str) -> int:
+    """How many files below a folder are usual places for secrets, as far as a short look tells."""
+    try:
+        entries = islice(_below(folder, ()), _SHORT_LOOK)
+        return sum(1 for names in entries if why_secret(names) and not os.path.isdir(os.path.join(folder, *names)))
+    except OSError:
+        return 0
 
 
 def fold(name: str) -> str:
@@ -124,25 +177,41 @@ def _below(folder: str, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 @cache
-def _names() -> frozenset[str]:
-    return frozenset(_NAMES.split())
+def _protected() -> _List:
+    return _List(_NAMES, _PATTERNS, _PATHS)
 
 
 @cache
-def _secrets() -> frozenset[str]:
-    return frozenset(SECRET_NAMES.split())
+def _run() -> _List:
+    return _List(_RUN_NAMES, _RUN_PATTERNS, _RUN_PATHS)
 
 
 @cache
-def _paths() -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(path.split("/")) for path in _PATHS.split())
+def _secret() -> _List:
+    return _List(f"{_SECRET_FOLDERS} {_SECRET_NAMES}", _SECRET_PATTERNS, _SECRET_PATHS)
+
+
+def secret_samples() -> frozenset[str]:
+    """Names of secrets, to try a wildcard on."""
+    return _secret().names | {".env", "server.key", "server.pem", "credentials", ".bash_history", "shadow", "sudoers"}
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    return re.compile(_PATTERNS, re.VERBOSE)
+def secret_globs() -> tuple[str, ...]:
+    """Secret files as globs, for programs that are told what to pass over."""
+    kinds = ("pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk")
+    env = (".env", ".env-*", ".env_*", *(f".env.{rest}" for rest in _all_but(_ENV_EXAMPLES.split())))
+    return (*env, *(f"*.{kind}" for kind in kinds), ".*_history", *_SECRET_FILES.split(), *_SECRET_NAMES.split())
 
 
-@cache
-def _secret_pattern() -> re.Pattern[str]:
-    return re.compile(_SECRET_PATTERNS, re.VERBOSE)
+def secret_folders() -> tuple[str, ...]:
+    return (".env", *_SECRET_FOLDERS.split())
+
+
+def _all_but(words: Sequence[str]) -> Iterator[str]:
+    """Globs that together match every text but these words. Programs have no glob that says "not"."""
+    for begin in sorted({word[:size] for word in words for size in range(len(word) + 1)}):
+        follows = "".join(sorted({word[len(begin)] for word in words if word.startswith(begin) and word != begin}))
+        yield f"{begin}[!{follows}]*" if follows else f"{begin}?*"
+        if begin and begin not in words:
+            yield begin

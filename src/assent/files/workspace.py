@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from assent.files.protected import why_contains_protected, why_protected, why_secret
+from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
@@ -41,8 +41,11 @@ class Verdict(msgspec.Struct, frozen=True):
 class Workspace:
     """The folders that the user opened, and the folder that relative paths start from."""
 
-    def __init__(self, roots: Sequence[str], cwd: str, *, own_folders: Sequence[str] = ()) -> None:
-        """`own_folders`: where our settings and sessions are, protected wherever that is.
+    def __init__(
+        self, roots: Sequence[str], cwd: str, *, own_folders: Sequence[str] = (), readable: Sequence[str] = ()
+    ) -> None:
+        """`own_folders`: where our settings and sessions are, protected wherever that is. `readable`: folders outside
+        whose files may be read, and nothing else.
 
         Raises `Unusable` for a root that is no absolute path.
         """
@@ -50,6 +53,7 @@ class Workspace:
         self.roots = tuple(sorted(root for root in found if not any(_is_below(root, other) for other in found)))
         self.cwd = cwd
         self._own_folders = tuple(_root(folder) for folder in own_folders)
+        self.readable = tuple(_root(folder) for folder in readable)
 
     def classify(self, path: str, op: Operation) -> Verdict:
         """The verdict about a path as someone wrote it."""
@@ -61,17 +65,28 @@ class Workspace:
         except Unusable as error:
             return Verdict("reject", path, str(error))
 
+    def why_run(self, path: str) -> str | None:
+        """Why tools would run or obey what is written there; None when they would not, or it is no path."""
+        try:
+            target = resolve(path, self.cwd)
+        except Unusable:
+            return None
+        below = [self._names_below(place) for place in (*target.spellings, target.path)]
+        return _first(why_run(names) for names in below + self._names_by_links(target.path))
+
     def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
         """The root that holds a canonical path, and the components below it."""
-        for root in self.roots:
-            if canonical == root or _is_below(canonical, root):
-                return root, tuple(name for name in canonical[len(root) :].split("/") if name)
-        return None
+        return _below_first(self.roots, canonical)
+
+    def below_readable(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
+        """The same for what may be read: a root, or a folder outside that is open for reading."""
+        return _below_first((*self.roots, *self.readable), canonical)
 
     def _judge(self, target: Resolved, named: Resolved, op: Operation) -> Verdict:
         """`target` is where the path leads, `named` the entry that is acted on; they differ for a link."""
+        below = self.below_readable if op == "read" else self.below_root
         for place in (named, target):
-            if self.below_root(place.path) is None:
+            if below(place.path) is None:
                 return Verdict("outside", named.path, f"{place.path} is outside the workspace")
         reason = self._why_protected(target, named, op)
         if reason is not None:
@@ -94,7 +109,7 @@ class Workspace:
     def _why_special_place(self, path: str, op: Operation) -> str | None:
         if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):
             return f"{folder} holds Assent's own settings"
-        if op == "write" and _has_other_names(path):
+        if op == "write" and has_other_names(path):
             return "the file has a second name (hard link), which may be outside the workspace"
         if op in ("delete", "rename"):
             return self._why_moves_too_much(path)
@@ -149,6 +164,13 @@ def _is_below(path: str, folder: str) -> bool:
     return path != folder and path.startswith(folder if folder.endswith("/") else folder + "/")
 
 
+def _below_first(folders: Sequence[str], canonical: str) -> tuple[str, tuple[str, ...]] | None:
+    for folder in folders:
+        if canonical == folder or _is_below(canonical, folder):
+            return folder, tuple(name for name in canonical[len(folder) :].split("/") if name)
+    return None
+
+
 def _first(reasons: Iterable[str | None]) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
@@ -168,7 +190,8 @@ def _links(folder: str) -> list[str]:
         return []  # a root that is not there holds no links
 
 
-def _has_other_names(path: str) -> bool:
+def has_other_names(path: str) -> bool:
+    """Whether this regular file can be reached by another name as well (hard link)."""
     try:
         found = os.lstat(path)
     except OSError:

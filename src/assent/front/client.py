@@ -8,6 +8,7 @@ from typing import Protocol
 
 from assent.commands import Command
 from assent.events import Envelope
+from assent.models.base import Model
 from assent.session.hub import Subscription
 from assent.session.runner import Runner
 from assent.session.state import SessionState
@@ -30,7 +31,7 @@ class SessionClient(Protocol):
         """All events after those of `history`; ends when the session is closed."""
         ...
 
-    async def send(self, command: Command) -> str:
+    async def send(self, command: Command, key: str | None = None) -> str:
         """Durable when this returns; the outcome comes as `command.taken` with this key."""
         ...
 
@@ -38,10 +39,11 @@ class SessionClient(Protocol):
 
 
 class LocalClient:
-    """A session that runs in this process."""
+    """A session that runs in this process, with a model that is closed with it."""
 
-    def __init__(self, runner: Runner, me: str) -> None:
+    def __init__(self, runner: Runner, me: str, model: Model | None = None) -> None:
         self.me = me
+        self._model = model
         self.runner = runner
         self._events: Subscription = runner.subscribe()
         self._known = 0
@@ -62,9 +64,11 @@ class LocalClient:
             if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
                 yield envelope
 
-    async def send(self, command: Command) -> str:
-        return await self.runner.send(command)
+    async def send(self, command: Command, key: str | None = None) -> str:
+        return await self.runner.send(command, key)
 
     async def close(self) -> None:
         self._events.close()
         await self.runner.close()
+        if self._model is not None:
+            await self._model.close()

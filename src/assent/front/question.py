@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assent.approval import Approval, Details, EditDetails, ExecDetails, InfoDetails, McpDetails, Outcome
+from assent.approval import (
+    Approval,
+    AskDetails,
+    Details,
+    EditDetails,
+    ExecDetails,
+    InfoDetails,
+    McpDetails,
+    Outcome,
+    Question,
+)
 from assent.front.style import Style
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
@@ -24,10 +34,10 @@ KEYS: dict[str, Outcome] = {
 
 def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     """What is asked, and why."""
-    yield style.yellow(style.bold(f"? {_title(call.approval.details)}"))
+    yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
-    for warning in _hidden(call.approval.details):
-        yield style.red(f"  ! {warning}")
+    for warning in hidden_characters(call.approval.details):
+        yield style.red(f"  ! {safe(warning, 'label')}")
     yield style.dim(f"  asked because: {safe(call.approval.why)}")
 
 
@@ -46,6 +56,8 @@ def offered_keys(approval: Approval) -> dict[str, Outcome]:
 
 def _meaning(outcome: Outcome, approval: Approval) -> str:
     match outcome:
+        case "proceed_once" if isinstance(approval.details, AskDetails):
+            return "answer: y TEXT, or y and the number of an option; with several questions, `;` between the answers"
         case "proceed_once":
             return "yes, once"
         case "proceed_always":
@@ -60,7 +72,7 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
             return "no; a reason may follow: n use the other branch"
 
 
-def _title(details: Details) -> str:
+def question_title(details: Details) -> str:
     match details:
         case EditDetails(path=path, old=None):
             return f"Create {safe(path, 'label')}"
@@ -68,10 +80,14 @@ def _title(details: Details) -> str:
             return f"Change {safe(path, 'label')}"
         case ExecDetails(risk=risk):
             return f"Run a command (risk: {risk})"
-        case InfoDetails():
+        case InfoDetails(urls=()):
             return "Ask the outside world"
+        case InfoDetails():
+            return "Fetch from the web"
         case McpDetails(server=server, tool=tool):
             return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
+        case AskDetails():
+            return "The model asks you"
 
 
 def _body(details: Details, style: Style) -> Iterator[str]:
@@ -87,9 +103,41 @@ def _body(details: Details, style: Style) -> Iterator[str]:
             yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
-            yield from (style.cyan(safe(url)) for url in urls)
-        case McpDetails(args=args):
+            yield from (style.cyan(line) for url in urls for line in _url_lines(url))
+        case McpDetails(args=args, description=description):
             yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
+            yield from (style.dim(f"the server says: {line}") for line in safe(description).splitlines()[:1])
+        case AskDetails(questions=questions):
+            for question in questions:
+                yield from _asked(question, style)
+
+
+def _url_lines(url: str) -> list[str]:
+    """The whole address and, where that differs, what it says in plain letters."""
+    from assent.web.urls import preview
+
+    return preview(url).shown.splitlines()
+
+
+def _asked(question: Question, style: Style) -> Iterator[str]:
+    yield from (style.bold(line) for line in safe(question.question).splitlines())
+    for number, option in enumerate(question.options, start=1):
+        more = f": {safe(option.description, 'label')}" if option.description else ""
+        yield f"  {number}  {safe(option.label, 'label')}{more}"
+
+
+def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
+    """What somebody typed as answers: `;` between them, numbers stand for options. None when they are too few."""
+    pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]
+    if len(pieces) != len(questions) or not all(pieces):
+        return None
+    return tuple(_spoken(question, piece) for question, piece in zip(questions, pieces, strict=True))
+
+
+def _spoken(question: Question, piece: str) -> str:
+    numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
+    options = {str(number): option.label for number, option in enumerate(question.options, start=1)}
+    return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
 
 
 def _diff_line(line: str, style: Style) -> str:
@@ -105,7 +153,7 @@ def _diff_line(line: str, style: Style) -> str:
 
 
 def exact_text(details: Details) -> str:
-    """What would happen, word for word: this is what is looked at for hidden characters."""
+    """What would happen, word for word."""
     match details:
         case EditDetails(diff=text) | ExecDetails(command=text):
             return text
@@ -113,10 +161,14 @@ def exact_text(details: Details) -> str:
             return "\n".join((prompt, *urls))
         case McpDetails(args=args):
             return msgspec.json.format(msgspec.json.encode(args)).decode()
+        case AskDetails(questions=questions):
+            return msgspec.json.format(msgspec.json.encode(questions)).decode()
 
 
-def _hidden(details: Details) -> tuple[str, ...]:
-    return make_safe(exact_text(details), "prompt").suspicious
+def hidden_characters(details: Details) -> tuple[str, ...]:
+    """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
+    warnings = details.warnings if isinstance(details, InfoDetails) else ()
+    return (*warnings, *make_safe(exact_text(details), "prompt").suspicious)
 
 
 def safe(text: str, context: str = "prompt") -> str:

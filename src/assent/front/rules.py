@@ -11,6 +11,8 @@ from assent.config import data_folder, settings_file
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
+SOMETIMES = ("web_search",)
+"""Tools that only some models bring; a rule may name them anywhere."""
 ADMIN_FILE = Path("/etc/assent/policy.toml")
 
 
@@ -23,7 +25,11 @@ def workspace_policy_file(folder: str) -> Path:
 
 
 def trust_store(env: Mapping[str, str]) -> TrustStore:
-    return TrustStore(data_folder(env) / "trust.json")
+    return TrustStore(data_folder(env) / "trust.json", home_folder(env))
+
+
+def home_folder(env: Mapping[str, str]) -> str:
+    return os.path.realpath(env.get("HOME", "/"))
 
 
 def collect_rules(
@@ -31,7 +37,7 @@ def collect_rules(
 ) -> tuple[Rule, ...]:
     """Raises BadRule for a file that cannot be used as it is."""
     workspace, own = workspace_policy_file(folder), policy_file(env)
-    known, given = tuple(known_tools), tuple(given)
+    known, given = (*known_tools, *SOMETIMES), tuple(given)
     for rule in given:
         if rule.tool not in known:
             check_tool(rule.tool, "--allowed-tools", known)
@@ -39,7 +45,7 @@ def collect_rules(
         return given
     from assent.policy.rulefile import load_rules
 
-    trusted = trust_store(env).look(Path(folder)).state == "trusted"
+    trusted = trust_store(env).rules(Path(folder)).state == "trusted"
     _check_admin_file()
     return (
         *load_rules(ADMIN_FILE, "admin", known),

@@ -4,23 +4,33 @@ import asyncio
 import getpass
 import os
 import secrets
+from contextlib import suppress
 from typing import Literal
 
 from msgspec import Struct
 
 from assent.commands import Command
-from assent.events import CommandTaken
+from assent.events import ApprovalAnswered, CommandTaken
 from assent.session.log import SessionLog
 
 PATIENCE = 10.0
 """Seconds that we wait for a running session."""
+LOOK_AGAIN = 0.3
+"""Seconds after which we look whether it still runs: a process that dies says nothing."""
 
 
 class Sent(Struct, frozen=True):
-    """`recorded`: nobody runs the session now; `busy`: somebody does and has not taken it yet."""
+    """`recorded`: nobody runs the session; `ended`: who ran it is gone; `busy`: somebody has not taken it yet."""
 
-    state: Literal["taken", "refused", "recorded", "busy"]
+    state: Literal["taken", "refused", "recorded", "ended", "busy"]
     problem: str = ""
+
+    def waits(self, session: str) -> str:
+        """What became of a command that lies in the inbox, in words."""
+        if self.state == "busy":
+            return "Recorded. The session is busy and takes it when it can."
+        meanwhile = "The session ended before it took this. " if self.state == "ended" else ""
+        return f"Recorded. {meanwhile}It takes effect when the session goes on: assent --resume {session}"
 
 
 def me() -> str:
@@ -53,12 +63,15 @@ async def send_and_wait(log: SessionLog, session: str, after: int, command: Comm
 
 
 async def _until_taken(log: SessionLog, session: str, after: int, key: str, news: asyncio.Event) -> Sent:
-    while (taken := await _taken(log, session, after, key)) is None:
-        await news.wait()
+    while True:
+        running = await log.is_open(session)  # before reading: what it wrote last must not be missed
+        events = [envelope.event for envelope in await log.read(session, after)]
+        taken = next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)
+        if taken is not None:
+            return Sent("refused", taken.problem) if taken.problem else Sent("taken")
+        if not running:
+            answered = any(isinstance(event, ApprovalAnswered) and event.key == key for event in events)
+            return Sent("taken" if answered else "ended")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(news.wait(), LOOK_AGAIN)
         news.clear()
-    return Sent("refused", taken.problem) if taken.problem else Sent("taken")
-
-
-async def _taken(log: SessionLog, session: str, after: int, key: str) -> CommandTaken | None:
-    events = (envelope.event for envelope in await log.read(session, after))
-    return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)

@@ -11,11 +11,11 @@ A stream that ends without `Finished` was cut. What can go wrong:
 """
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from assent.parts import Declaration, FinishReason, JsonObject, Message, Usage
+from assent.parts import Declaration, FinishReason, JsonObject, Message, SearchAnswer, Usage
 
 
 class ModelError(Exception):
@@ -88,3 +88,12 @@ class Model(Protocol):
     def stream(self, request: Request) -> AsyncIterator[Chunk]: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Searching(Protocol):
+    """A model whose provider can search the web."""
+
+    async def search(self, query: str) -> SearchAnswer:
+        """Raises ModelError."""
+        ...

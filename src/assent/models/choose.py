@@ -1,8 +1,9 @@
 """From a model's name to a model. Adapters are imported here, one by one, and only when they are chosen."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
-from assent.models.base import AuthFailed, BadRequest, Model
+from assent.models.base import AuthFailed, BadRequest, Chunk, Model, Request, Searching
+from assent.parts import SearchAnswer
 
 SCRIPTED = "scripted:"
 BASE_URL = "https://generativelanguage.googleapis.com"
@@ -19,6 +20,33 @@ def open_model(name: str, env: Mapping[str, str]) -> Model:
     if name.startswith(SCRIPTED):
         return _scripted(name.removeprefix(SCRIPTED))
     return _gemini(name, env)
+
+
+class DeferredModel:
+    """A model that is opened with its first request. Until then nothing is missed if the key is missing: the person
+    can look around, and is told how to get one when they ask something.
+    """
+
+    def __init__(self, name: str, env: Mapping[str, str]) -> None:
+        self.name = name
+        self._env = env
+        self._model: Model | None = None
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        if self._model is None:
+            self._model = open_model(self.name, self._env)
+        return self._model.stream(request)
+
+    async def search(self, query: str) -> SearchAnswer:
+        if self._model is None:
+            self._model = open_model(self.name, self._env)
+        if not isinstance(self._model, Searching):
+            raise BadRequest(f"{self.name} cannot search the web")
+        return await self._model.search(query)
+
+    async def close(self) -> None:
+        if self._model is not None:
+            await self._model.close()
 
 
 def _scripted(path: str) -> Model:

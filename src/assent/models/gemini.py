@@ -13,6 +13,7 @@ from assent.models.gemini_request import encode_request
 from assent.models.http import HttpClient, Response, Timeouts
 from assent.models.proxy import Proxy
 from assent.models.sse import SseDecoder
+from assent.parts import SearchAnswer
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 
@@ -47,9 +48,7 @@ class GeminiModel:
         body = encode_request(request, self._name)
         reply, events = ReplyReader(self._name), SseDecoder()
         async with await self._http.post(self._path, self._headers, body) as response:
-            if response.status != 200:
-                raise await self._failure(response)
-            _check_type(response, self._http.host)
+            await self._check(response)
             while (block := await response.read()) is not None:
                 for event in events.feed(block):
                     for chunk in reply.chunks(event.data):
@@ -57,8 +56,26 @@ class GeminiModel:
         # Only here: the connection is free again, and nothing can come after the last chunk.
         yield reply.finished(cut=events.unfinished)
 
+    async def search(self, query: str) -> SearchAnswer:
+        """Google's search, with an answer that this model writes from what was found."""
+        from assent.models.gemini_search import SearchReader, encode_search
+
+        reply, events, found = ReplyReader(self._name), SseDecoder(), SearchReader()
+        async with await self._http.post(self._path, self._headers, encode_search(query)) as response:
+            await self._check(response)
+            while (block := await response.read()) is not None:
+                for event in events.feed(block):
+                    found.take(reply.chunks(event.data), event.data)
+        reply.finished(cut=events.unfinished)
+        return found.answer()
+
     async def close(self) -> None:
         await self._http.close()
+
+    async def _check(self, response: Response) -> None:
+        if response.status != 200:
+            raise await self._failure(response)
+        _check_type(response, self._http.host)
 
     async def _failure(self, response: Response) -> ModelError:
         body = await response.read_all()

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client for streaming POSTs on asyncio streams (heads: `head`, bodies: `body`). It knows no provider.
+"""A small client for streaming POSTs over `assent.http`. It knows no provider.
 
 Every failure is one of ours (see `models.base`), with a sentence that names the host:
 
@@ -11,21 +11,22 @@ happens (an error, a cancelled task, a consumer that stops reading) closes it on
 """
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from assent.http import Broken, NoReply, Silent, Unsendable
+from assent.http.connection import BLOCK, Connection, Reply, reason
+from assent.http.head import Headers, request_head
 from assent.models.base import BadRequest, BrokenStream, ModelError, Transient
-from assent.models.body import Body, body_for
-from assent.models.head import Head, Headers, HeadParser, request_head
 from assent.models.proxy import Proxy
 
 if TYPE_CHECKING:
     import ssl
 
-BLOCK = 1 << 18
 ERROR_BODY_LIMIT = 1 << 16
 
 
@@ -64,74 +65,17 @@ def parse_origin(url: str) -> Origin:
     return Origin(parts.scheme, parts.hostname, port or default, parts.path.rstrip("/"))
 
 
-class Connection:
-    """One stream of bytes, and the words for what goes wrong with it."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, timeout: float) -> None:
-        self._reader, self._writer = reader, writer
-        self._host, self._timeout = host, timeout
-        self.rested_since: float | None = None
-        """When it became idle; None before its first use."""
-
-    @property
-    def usable(self) -> bool:
-        return not self._writer.is_closing() and not self._reader.at_eof()
-
-    async def send(self, data: bytes) -> None:
-        self._writer.write(data)
-        try:
-            async with asyncio.timeout(self._timeout):
-                await self._writer.drain()
-        except TimeoutError:
-            raise Transient(f"{self._host} did not take the request within {self._timeout:g} s") from None
-
-    async def read(self) -> bytes:
-        """The next block, or b"" at the end."""
-        try:
-            async with asyncio.timeout(self._timeout):
-                return await self._reader.read(BLOCK)
-        except TimeoutError:
-            raise Transient(f"{self._host} sent nothing for {self._timeout:g} s") from None
-
-    async def start_tls(self, context: "ssl.SSLContext", host: str) -> None:
-        await self._writer.start_tls(context, server_hostname=host)
-
-    def abort(self) -> None:
-        """At once, without the TLS farewell: a peer that does not answer it would keep us for half a minute."""
-        self._writer.transport.abort()
-
-    async def closed(self) -> None:
-        with suppress(OSError):
-            await self._writer.wait_closed()
-
-
 class Response:
     """A response whose head has come. `read` gives the body block by block; leave the `async with` to let go of it."""
 
-    def __init__(self, client: "HttpClient", connection: Connection, head: Head, body: Body) -> None:
-        self._client, self._connection = client, connection
-        self._body, self._rest, self._keeps = body, head.rest, head.keeps
-        self.status, self.headers = head.status, head.headers
+    def __init__(self, client: "HttpClient", connection: Connection, reply: Reply) -> None:
+        self._client, self._connection, self._reply = client, connection, reply
+        self.status, self.headers = reply.status, reply.headers
 
     async def read(self) -> bytes | None:
         """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
-        while not self._body.done:
-            block, self._rest = self._rest, b""
-            block = block or await self._read_block()
-            if not block:
-                self._body.end()
-                return None
-            if data := self._body.feed(block):
-                return data
-        return None
-
-    async def _read_block(self) -> bytes:
-        try:
-            return await self._connection.read()
-        except Transient as silence:
-            raise BrokenStream(f"{silence}, in the middle of its reply") from None
-        except OSError as error:
-            raise BrokenStream(f"{self._client.host} closed in the middle of its reply: {_reason(error)}") from error
+        with _in_our_words():
+            return await self._reply.read()
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
         """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
@@ -147,7 +91,7 @@ class Response:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._client.take_back(self._connection, self._keeps and self._body.done and self._body.clean)
+        self._client.take_back(self._connection, self._reply.leaves_clean)
 
 
 class HttpClient:
@@ -172,13 +116,16 @@ class HttpClient:
 
     async def post(self, path: str, headers: Headers, body: bytes) -> Response:
         """Send and wait for the head. An idle connection that the server closed meanwhile is replaced, once."""
-        data = self._request(path, headers, body)
+        with _in_our_words():
+            return await self._post(self._request(path, headers, body))
+
+    async def _post(self, data: bytes) -> Response:
         while True:
             reused = self._take_idle()
             connection = reused or await self._connect()
             try:
-                return await self._exchange(connection, data)
-            except _NoReply as failed:
+                return Response(self, connection, await connection.request(data, "POST"))
+            except NoReply as failed:
                 self.take_back(connection, keep=False)
                 if reused is None:
                     raise Transient(f"{self.host} closed the connection without a reply{failed}") from failed
@@ -214,14 +161,6 @@ class HttpClient:
             fields += _proxy_login(self._proxy)
         return request_head("POST", target, fields) + body
 
-    async def _exchange(self, connection: Connection, data: bytes) -> Response:
-        try:
-            await connection.send(data)
-        except OSError as error:
-            raise _NoReply(f": {_reason(error)}") from error
-        head = await _read_head(connection, self.host, "POST")
-        return Response(self, connection, head, body_for(head.status, head.headers))
-
     # --- connecting ---
 
     def _take_idle(self) -> Connection | None:
@@ -243,7 +182,7 @@ class HttpClient:
         except TimeoutError:
             raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
-            raise Transient(f"cannot reach {self._way()}: {_reason(error)}") from error
+            raise Transient(f"cannot reach {self._way()}: {reason(error)}") from error
         except UnicodeError:
             raise BadRequest(f"{self.host!r} is not the name of a host") from None
 
@@ -267,10 +206,10 @@ class HttpClient:
     async def _ask_for_tunnel(self, connection: Connection, proxy: Proxy) -> None:
         target = f"{self._origin.host}:{self._origin.port}"
         fields = [("Host", target), *_proxy_login(proxy)]
-        await connection.send(request_head("CONNECT", target, fields))
         try:
-            head = await _read_head(connection, proxy.host, "CONNECT")
-        except _NoReply as failed:
+            await connection.send(request_head("CONNECT", target, fields))
+            head = await connection.read_head("CONNECT")
+        except NoReply as failed:
             raise Transient(f"the proxy {proxy.host} closed the connection{failed}") from failed
         if not 200 <= head.status < 300:
             raise _proxy_refusal(proxy, head.status)
@@ -293,25 +232,17 @@ class HttpClient:
         return f"{self.host} through the proxy {self._proxy.host}" if self._proxy else self.host
 
 
-class _NoReply(Exception):
-    """The connection ended before the first byte of a response. The text begins with a colon or is empty."""
-
-
-async def _read_head(connection: Connection, host: str, method: str) -> Head:
-    parser = HeadParser(host, method)
-    while True:
-        try:
-            block = await connection.read()
-        except OSError as error:
-            if parser.begun:
-                raise BrokenStream(f"{host} closed in the middle of its reply: {_reason(error)}") from error
-            raise _NoReply(f": {_reason(error)}") from error
-        if not block and parser.begun:
-            raise BrokenStream(f"{host} closed in the middle of its reply")
-        if not block:
-            raise _NoReply
-        if (head := parser.feed(block)) is not None:
-            return head
+@contextmanager
+def _in_our_words() -> Generator[None, None, None]:
+    """What went wrong with HTTP, as what it means for a request to a model."""
+    try:
+        yield
+    except Unsendable as error:
+        raise BadRequest(str(error)) from error
+    except Broken as error:
+        raise BrokenStream(str(error)) from error
+    except Silent as error:
+        raise Transient(str(error)) from error
 
 
 def _proxy_login(proxy: Proxy) -> list[tuple[str, str]]:
@@ -328,17 +259,3 @@ def _proxy_refusal(proxy: Proxy, status: int) -> ModelError:
         return BadRequest(f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY")
     sentence = f"the proxy {proxy.host} refuses to connect us (status {status})"
     return BadRequest(sentence) if status < 500 else Transient(sentence)
-
-
-def _reason(error: OSError) -> str:
-    match type(error).__name__:
-        case "gaierror":
-            return "its name cannot be resolved; is the network up?"
-        case "SSLCertVerificationError":
-            return f"its certificate is not trusted ({getattr(error, 'verify_message', error)})"
-        case "ConnectionRefusedError":
-            return "connection refused"
-        case "ConnectionResetError" | "BrokenPipeError":
-            return "connection reset"
-        case _:
-            return error.strerror or str(error)

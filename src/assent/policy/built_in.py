@@ -5,9 +5,12 @@ asks, and what would leave it through a link is refused by the runner (`Plan.ins
 what to run (version managers, package managers) are not here.
 """
 
+from itertools import pairwise
 from posixpath import normpath
 
 from assent.plan import Plan, Stage, Word
+from assent.policy.shell.options import examine
+from assent.policy.shell.rules import program
 
 _NAMES = """
 ls cat head tail wc nl tac cut sort uniq comm diff cmp file stat du df tree find grep egrep fgrep rg sed tr rev fold
@@ -36,7 +39,16 @@ READ_ONLY: tuple[tuple[str, ...], ...] = (
     *((name,) for name in _NAMES.split()),
     *(tuple(line.split()) for line in _SUBCOMMANDS.strip().splitlines()),
 )
-_FOLLOWING = {"-L", "-H", "-follow", "--follow", "--dereference", "--dereference-recursive"}
+_FOLLOWING = {
+    "ls": ("-L", "--dereference"),
+    "du": ("-L", "--dereference"),
+    "tree": ("-l",),
+    "find": ("-L", "-follow"),
+    "rg": ("-L", "--follow"),
+    "grep": ("-R", "--dereference-recursive"),
+    "egrep": ("-R", "--dereference-recursive"),
+    "fgrep": ("-R", "--dereference-recursive"),
+}
 """Options that make a program follow links while it walks a tree."""
 
 
@@ -59,12 +71,23 @@ def _after_cd(stage: Stage, cwd: str) -> str:
 def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
     if stage.words[0].text == "cd" and len(stage.words) != 2:
         return False  # home, or something we do not know
+    if _follows_links(stage):
+        return False
     words = [*stage.words[1:], *(r.target for r in stage.redirects if isinstance(r.target, Word))]
     return all(_word_inside(word, cwd, roots) for word in words)
 
 
+def _follows_links(stage: Stage) -> bool:
+    name = program(stage.words[0].text)
+    use = examine(name, stage.words)
+    texts = [word.text for word in stage.words]
+    if "-exec" in texts and ("-type", "f") not in pairwise(texts[: texts.index("-exec")]):
+        return True  # a link that is found is opened by the other program
+    return use is not None and use.option(*_FOLLOWING.get(name, ())) is not None
+
+
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
-    if any(part.kind in ("home", "variable") for part in word.parts) or word.text in _FOLLOWING:
+    if any(part.kind in ("home", "variable") for part in word.parts):
         return False
     return all(_place_inside(text, cwd, roots) for text in _places(word.text))
 
@@ -73,6 +96,8 @@ def _places(text: str) -> list[str]:
     """The paths that a word may name: itself, or for an option what is glued to it."""
     if not text.startswith("-"):
         return [text]
+    if text.startswith("--") and "=" in text:
+        return [text.partition("=")[2]]
     slash = text.find("/")
     return [text.rpartition("=")[2], *([text[slash:]] if slash > 0 else [])]
 

@@ -3,20 +3,25 @@
 What the words mean is the shell gate's knowledge (`policy.shell`); who may decide on them is said here.
 """
 
+import re
 from collections.abc import Iterable
-from posixpath import normpath
+from posixpath import dirname, isdir, normpath, realpath
 
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
+from assent.files.workspace import has_other_names
+from assent.plan import Stage, Word
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.rules import Rule, Ruling
 from assent.policy.shell import Judgement, Rules, judge
+from assent.policy.shell.options import examine
 from assent.policy.shell.reader import read
 from assent.policy.shell.rules import program
-from assent.policy.verdict import Verdict, by_grants, by_rule, by_yolo, first, read_only
+from assent.policy.shell.sweep import walks
+from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
 
 
 class CommandJudge:
@@ -63,9 +68,13 @@ class CommandJudge:
         named = next((rule for rule in rules if rule.words() and self._names(rule)), None)
         if named is not None:
             return named
-        places = self._places(found)
-        guards = [rule for rule in self._guards if rule.ruling == ruling]
-        return next((rule for rule in guards if any(rule.guards(place, self._roots) for place in places)), None)
+        return next((rule for rule in self._guards if rule.ruling == ruling and self._touches(rule, found)), None)
+
+    def _touches(self, rule: Rule, found: Judgement) -> bool:
+        """Whether some word names a file that the rule is about, also through a link."""
+        words = self._named_by_text() if not found.readable else self._file_words()
+        places = [self._place(word) for word in words]
+        return any(rule.guards(one, self._roots) for place in places for one in (place, realpath(place)))
 
     def _names(self, rule: Rule) -> bool:
         """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
@@ -76,16 +85,26 @@ class CommandJudge:
         )
         return found.decision == "deny"
 
-    def _places(self, found: Judgement) -> list[str]:
-        words = [word for command in self._written(found) for word in command]
-        return [normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}") for word in words]
+    def _file_words(self) -> list[str]:
+        """What may name a file: words, values of options, and where input comes from."""
+        words = [word for stage in self._stages() for word in _words_of(stage)]
+        return [part for word in words if word.literal for part in (word.text, *_values(word.text))]
+
+    def _named_by_text(self) -> list[str]:
+        """What could not be read is cut into pieces: rather too many than too few."""
+        return _PIECE.findall(self._details.command)
+
+    def _place(self, word: str) -> str:
+        return normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}")
 
     def _written(self, found: Judgement) -> list[tuple[str, ...]]:
         """The commands of the line as they were written; the gate's own words have its hardening in them."""
         if not found.readable:
             return [part.words for part in found.parts]
-        stages = [stage for step in read(self._details.command) for stage in step.stages]
-        return [tuple(word.text for word in stage.words) for stage in stages]
+        return [tuple(word.text for word in stage.words) for stage in self._stages()]
+
+    def _stages(self) -> list[Stage]:
+        return [stage for step in read(self._details.command) for stage in step.stages]
 
     # --- allowing ---
 
@@ -96,7 +115,7 @@ class CommandJudge:
         if whole is not None:
             return by_rule(whole)
         if found.plan is not None:
-            return self._by_words(found)
+            return self._by_guards() or self._by_words(found)
         return self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
@@ -118,6 +137,28 @@ class CommandJudge:
 
     def _allowing(self) -> list[Rule]:
         return [rule for rule in self._rules if rule.ruling == "allow" and rule.words()]
+
+    def _by_guards(self) -> Verdict | None:
+        """Words may reach a guarded file without naming it: through its folder, a wildcard or a hard link."""
+        if not self._guards:
+            return None
+        names = [self._place(word) for word in self._file_words()]
+        trees = [*filter(isdir, names), *self._swept()]
+        for rule in self._guards:
+            if any(rule.may_be_below(tree.rstrip("/") + "/", self._roots) for tree in trees):
+                return by_guard(rule, "it may come upon what {rule} is about")
+        if any(map(has_other_names, names)):
+            return by_guard(
+                self._guards[0], "a file in it has a second name (hard link), which may be what {rule} is about"
+            )
+        return None
+
+    def _swept(self) -> list[str]:
+        """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
+        wild = [word.fixed for stage in self._stages() for word in _words_of(stage) if not word.literal]
+        uses = [examine(program(stage.words[0].text), stage.words) for stage in self._stages()]
+        here = [""] if any(use is not None and walks(use) and not use.reads for use in uses) else []
+        return [self._place(dirname(fixed)) for fixed in wild] + [self._place(one) for one in here]
 
     def _by_built_in(self) -> Verdict:
         """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
@@ -147,6 +188,7 @@ class CommandJudge:
         return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
 
 
+_PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
@@ -157,6 +199,15 @@ def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
 def _named(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words with the program's bare name, as grants and rules have it."""
     return (program(words[0]), *words[1:]) if words else ()
+
+
+def _words_of(stage: Stage) -> list[Word]:
+    return [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
+
+
+def _values(text: str) -> list[str]:
+    """What is glued to an option: `--file=x`, `-fx`."""
+    return [value for value in (text.partition("=")[2], text[2:]) if value] if text.startswith("-") else []
 
 
 def _begins(words: tuple[str, ...], prefix: tuple[str, ...]) -> bool:

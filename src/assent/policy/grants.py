@@ -1,7 +1,7 @@
 """Grants: standing permissions that a person gave with an answer, proposed as narrow as makes sense.
 
 For commands the shell gate says which words may be granted; shells, interpreters and wrappers are never proposed. A
-protected file is never proposed: it is asked about each time.
+protected file and an address with something odd about it are never proposed: they are asked about each time.
 """
 
 import os
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, McpDetails
 from assent.policy.action import Action
-from assent.policy.hosts import domain_matches
 from assent.policy.rules import host_of
+from assent.web.hosts import domain_matches
 
 if TYPE_CHECKING:  # the shell gate is imported with the first command
     from assent.policy.shell.proposal import Scope
@@ -31,9 +31,9 @@ def covers(grant: Grant, action: Action) -> bool:
             return True
         case "file", EditDetails(path=path, protected=""):
             return path == grant.value
-        case "folder", EditDetails(path=path, protected=""):
+        case "folder", EditDetails(path=path, protected="", runs=""):
             return path.startswith(grant.value.rstrip("/") + "/")
-        case "domain", InfoDetails(urls=urls):
+        case "domain", InfoDetails(urls=urls, warnings=()):
             return bool(urls) and all(domain_matches(f"={grant.value}", host_of(url)) for url in urls)
         case _:
             return False
@@ -51,7 +51,9 @@ def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
             return tuple(_for_command(command, directory, action.tool, call_id))
         case EditDetails(path=path, protected=""):
             return _for_file(path, action.tool, call_id)
-        case InfoDetails(urls=urls):
+        case InfoDetails(urls=(), warnings=()) if not action.paths:  # neither a host nor a file to name: a search
+            return (whole_tool(action, call_id),)
+        case InfoDetails(urls=urls, warnings=()):
             return _for_urls(urls, action.tool, call_id)
         case McpDetails(server=server, tool=name):
             reach = f"Every call of {name} of the server {server}, {SESSION}."
@@ -71,9 +73,10 @@ def whole_tool(action: Action, call_id: str) -> Grant:
 
 def _for_file(path: str, tool: str, call_id: str) -> tuple[Grant, ...]:
     folder = os.path.dirname(path)
+    reach = f"Changes below {folder} by {tool}, except files that tools run, {SESSION}."
     return (
         _grant("file", tool, f"Changes of {path} by {tool}, {SESSION}.", call_id, value=path),
-        _grant("folder", tool, f"Changes below {folder} by {tool}, {SESSION}.", call_id, value=folder),
+        _grant("folder", tool, reach, call_id, value=folder),
     )
 
 

@@ -1,6 +1,6 @@
 """The verdict on an action: deny > ask > allow over all rules; then mode, rules and grants may allow; the rest asks.
 
-It judges and explains. It runs nothing, asks nobody and reads no file; commands have a judge of their own, which is
+It judges and explains. It runs nothing, asks nobody and opens no file; commands have a judge of their own, which is
 imported with the first one.
 """
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
+from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
+from assent.files.workspace import has_other_names
 from assent.policy.action import Action
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
-from assent.policy.verdict import Verdict, by_grants, by_rule, by_yolo, first, read_only
+from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
 
 if TYPE_CHECKING:
     from assent.policy.commands import CommandJudge
@@ -78,7 +79,8 @@ class Policy:
             if rule is not None:
                 return by_rule(rule)
         return (
-            self._by_guarded_tree(action)
+            _by_asking(action)
+            or self._by_guards(action)
             or self._by_mode(action)
             or self._by_permission(action, matching)
             or _ask(action)
@@ -91,30 +93,42 @@ class Policy:
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]
         return CommandJudge(details, rules, grants, self.mode, self._roots)
 
-    def _by_guarded_tree(self, action: Action) -> Verdict | None:
-        """A search of a folder may come upon what a rule keeps from it."""
+    def _by_guards(self, action: Action) -> Verdict | None:
+        """A search of a folder may come upon what a rule keeps from it; a hard link may be it by another name."""
         guards = [r for r in self.rules if r.path and r.ruling != "allow" and r.is_about(action, self.mode)]
         trees = [path for path in action.paths if path.endswith("/")]
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
-        if rule is None:
-            return None
-        said = rule.describe()
-        return Verdict("ask", "rule", f"it looks through a folder that {said} is about", said)
+        if rule is not None:
+            return by_guard(rule, "it looks through a folder that {rule} is about")
+        if guards and any(map(has_other_names, action.paths)):
+            return by_guard(guards[0], "the file has a second name (hard link), which may be what {rule} is about")
+        return None
 
     def _by_mode(self, action: Action) -> Verdict | None:
         match self.mode, action.details:
             case _, None:
                 return Verdict("allow", "tool", "it only reads inside the workspace")
+            case "plan", InfoDetails():
+                return None  # it only reads, so it is asked as ever
+            case "plan", McpDetails(read_only=True, unseen=""):
+                return None
             case "plan", _:
                 return read_only()
             case "yolo", _:
                 return by_yolo()
-            case "auto_edit", EditDetails(protected=""):
+            case "auto_edit", EditDetails(protected="", runs=""):
                 return Verdict("allow", "mode", "auto_edit mode allows edits inside the workspace")
             case _:
                 return None
 
     def _by_permission(self, action: Action, matching: list[Rule]) -> Verdict | None:
+        match action.details:
+            case InfoDetails(warnings=[_, *_]):
+                return None  # an address can carry data away also to a host that is allowed
+            case McpDetails(unseen=unseen) if unseen:
+                return None
+            case _:
+                pass
         rule = first(matching, "allow")
         if rule is not None:
             return by_rule(rule)
@@ -122,14 +136,25 @@ class Policy:
         return None if grant is None else by_grants([grant])
 
 
+def _by_asking(action: Action) -> Verdict | None:
+    """A question for the person is theirs to answer, whatever is allowed."""
+    return Verdict("ask", "rule", "the model asks you something") if isinstance(action.details, AskDetails) else None
+
+
 def _ask(action: Action) -> Verdict:
     match action.details:
         case EditDetails(protected=protected) if protected:
             reason = f"it is a protected file: {protected}"
+        case EditDetails(runs=runs) if runs:
+            reason = f"an edit of this file is always asked: {runs}"
         case EditDetails():
             reason = "changes to files are asked in this mode"
+        case InfoDetails(warnings=[warning, *_]):
+            reason = f"look at the address: {warning}"
         case InfoDetails():
             reason = "requests to the outside are asked in this mode"
+        case McpDetails(unseen=unseen) if unseen:
+            reason = unseen
         case McpDetails(server=server):
             reason = f"the server {server} is not trusted by any rule"
         case _:

@@ -29,7 +29,7 @@ from assent.approval import ExecDetails, Mode
 from assent.files.plain import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
-from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_tool
+from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_domain, check_tool
 
 _HEADER = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
 
@@ -93,6 +93,8 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     tools = (spec.tool,) if isinstance(spec.tool, str) else spec.tool
     for tool in tools:
         check_tool(tool, place, known)
+    if spec.domain:
+        check_domain(spec.domain, place)
     if spec.path.count("**/") > 4 or len(spec.path) > 1000:
         raise BadRule(f"{place}: the path has more than four `**/` or is too long")
     if not 0 <= spec.priority <= 999:

@@ -13,10 +13,14 @@ from msgspec import Struct
 from assent.approval import ExecDetails, InfoDetails, Mode
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
-from assent.policy.hosts import domain_matches
+from assent.web.hosts import BadHost, canonical_host, domain_matches
 
 Ruling = Literal["allow", "ask", "deny"]
 Tier = Literal["admin", "user", "workspace", "session", "built-in"]
+_WHOLE_HOST = re.compile(r"https?://[^/*?]+/")
+"""How a glob must begin that allows addresses: `https://a.org*` would be `https://a.org.evil.net`, too."""
+_UPWARDS = re.compile(r"(?:\.|%2e){2}", re.IGNORECASE)
+
 TIERS: tuple[Tier, ...] = ("admin", "user", "workspace", "session", "built-in")
 
 
@@ -54,14 +58,26 @@ class Rule(Struct, frozen=True):
             and (not self.modes or mode in self.modes)
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
-            and (
-                not self.argument or isinstance(action.details, ExecDetails) or text_matches(self.argument, action.main)
-            )
+            and (not self.argument or self._argument_matches(action))
         )
 
     def words(self) -> tuple[str, ...]:
         """The command words that it is about; empty for a rule about whole tools."""
         return self.command or tuple(self.argument.split())
+
+    def _argument_matches(self, action: Action) -> bool:
+        match action.details:
+            case ExecDetails():
+                return True
+            case InfoDetails(urls=urls) if urls and self.ruling == "allow":
+                return bool(_WHOLE_HOST.match(self.argument)) and all(self._url_matches(url) for url in urls)
+            case InfoDetails(urls=urls):
+                return any(text_matches(self.argument, text) for text in (action.main, *urls))
+            case _:
+                return text_matches(self.argument, action.main)
+
+    def _url_matches(self, url: str) -> bool:
+        return text_matches(self.argument, url) and not _UPWARDS.search(url)
 
     def _domain_matches(self, action: Action) -> bool:
         """Every URL of the call for an allow, any for the others; a call without URLs never matches."""
@@ -135,8 +151,20 @@ def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
     raise BadRule(f"{place}: there is no tool {tool!r}{hint}")
 
 
+def check_domain(domain: str, place: str) -> None:
+    """A rule for what is no host, or for a whole `com`, would silently match nothing."""
+    try:
+        host = canonical_host(domain.removeprefix("=").removeprefix("*."))
+    except BadHost as error:
+        raise BadRule(f"{place}: {domain!r} is no domain ({error}); write a host, such as docs.python.org") from None
+    if "." not in host and ":" not in host:
+        raise BadRule(f"{place}: {domain!r} is no domain; write a host with a dot in it, such as docs.python.org")
+
+
 def parse_allowed(text: str) -> Rule:
-    """`tool` or `tool(argument)`, as in `--allowed-tools "read_file,run_shell_command(git status)"`."""
+    """`tool` or `tool(argument)`, as in `--allowed-tools "read_file,run_shell_command(git status)"`; for web_fetch the
+    argument is a host, which means also what is below it, or the beginning of an address with its whole host.
+    """
     match = _ALLOWED_TOOL.fullmatch(text.strip())
     if match is None:
         raise BadRule(f"cannot read the rule {text!r}: write `tool` or `tool(argument)`")
@@ -145,6 +173,9 @@ def parse_allowed(text: str) -> Rule:
         raise BadRule(f"the rule {text!r} has empty brackets: leave them out to allow every call of {tool}")
     if argument is None:
         return Rule("allow", tool)
+    if tool == "web_fetch" and not _WHOLE_HOST.match(argument):
+        check_domain(argument.strip(), f"cannot read the rule {text!r}")
+        return Rule("allow", tool, domain=argument.strip())
     words = tuple(argument.split())
     return Rule("allow", tool, argument=argument.strip() + "*", command=words)
 

@@ -1,7 +1,8 @@
 """Trust in a folder: nothing of its configuration takes effect before the person has seen and trusted it.
 
-Trust is bound to content: it names every configuration file with its hash. A changed, new or removed file is not
-trusted until the person has looked again. Until then a folder's rules may only tighten.
+Trust is bound to content: it names every configuration file, and every context file that the model would be told, with
+its hash. A changed, new or removed file is not trusted until the person has looked again. Until then a folder's rules
+may only tighten, and a context file is left out.
 """
 
 import hashlib
@@ -13,7 +14,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from assent.files.context import find_context, folders_below
 from assent.files.plain import NotPlain, read_plain
+from assent.files.private import save_private
 
 CONFIG_FOLDER = ".assent"
 UNTRUSTABLE = "no ordinary file"
@@ -24,25 +27,31 @@ class Trust(Struct, frozen=True):
 
     state: Literal["nothing", "untrusted", "trusted", "changed"]
     files: dict[str, str]
-    """Every configuration file there is now, with its hash."""
+    """Every configuration and context file there is now, with its hash."""
     changed: tuple[str, ...] = ()
 
 
 class TrustStore:
     """Which folders are trusted, with which content. The file is the user's own, outside every workspace."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, home: str = "") -> None:
+        """`home`: no context file above this folder counts."""
         self._path = path
+        self._home = home
 
     def look(self, folder: Path) -> Trust:
-        now = dict(_config_files(folder))
+        now = {**dict(_config_files(folder)), **dict(self._context_files(folder))}
+        return _compared(now, self._load().get(str(folder)))
+
+    def rules(self, folder: Path) -> Trust:
+        """The configuration alone: a context file that changed does not take the rules' trust away."""
         then = self._load().get(str(folder))
-        if not now:
-            return Trust("nothing", {})
-        if then is None or UNTRUSTABLE in now.values():
-            return Trust("untrusted", now)
-        changed = tuple(sorted(name for name in {*now, *then} if now.get(name) != then.get(name)))
-        return Trust("changed" if changed else "trusted", now, changed)
+        config = None if then is None else {name: then[name] for name in then if _is_config(name)}
+        return _compared(dict(_config_files(folder)), config)
+
+    def trusted(self, folder: Path) -> dict[str, str]:
+        """What was trusted: paths relative to the folder, with the hash of the content that was seen."""
+        return self._load().get(str(folder), {})
 
     def trust(self, folder: Path, seen: Trust) -> None:
         """Trusts exactly what was seen; what has changed since is not covered."""
@@ -51,6 +60,12 @@ class TrustStore:
     def forget(self, folder: Path) -> None:
         self._save({name: files for name, files in self._load().items() if name != str(folder)})
 
+    def _context_files(self, folder: Path) -> Iterator[tuple[str, str]]:
+        """Those of the folders above and below, too: the model may be told them here. What cannot be read is not."""
+        for file in find_context(str(folder), self._home, folders_below(str(folder))):
+            if not file.problem:
+                yield os.path.relpath(file.path, folder), file.digest
+
     def _load(self) -> dict[str, dict[str, str]]:
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, str]])
@@ -58,14 +73,20 @@ class TrustStore:
             return {}  # nothing can be read, so nothing is trusted
 
     def _save(self, trusted: dict[str, dict[str, str]]) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".new")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(trusted))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, self._path)
+        save_private(self._path, msgspec.json.encode(trusted))
+
+
+def _is_config(name: str) -> bool:
+    return name.partition("/")[0] == CONFIG_FOLDER
+
+
+def _compared(now: dict[str, str], then: dict[str, str] | None) -> Trust:
+    if not now:
+        return Trust("nothing", {})
+    if then is None or UNTRUSTABLE in now.values():
+        return Trust("untrusted", now)
+    changed = tuple(sorted(name for name in {*now, *then} if now.get(name) != then.get(name)))
+    return Trust("changed" if changed else "trusted", now, changed)
 
 
 def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
@@ -74,7 +95,7 @@ def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
     if base.is_symlink():
         yield CONFIG_FOLDER, UNTRUSTABLE
         return
-    for path in sorted(base.rglob("*")) if base.is_dir() else ():
+    for path in sorted(base.rglob("*")):
         name = str(path.relative_to(folder))
         if path.is_symlink() or not path.is_dir():
             yield name, _hash(path)

@@ -27,6 +27,11 @@ def by_rule(rule: Rule) -> Verdict:
     return Verdict(rule.ruling, "rule", rule.message or f"{rule.describe()} says so", rule.describe())
 
 
+def by_guard(rule: Rule, reason: str) -> Verdict:
+    """Asks because of a rule by path that may be meant. `{rule}` in the reason stands for the rule in words."""
+    return Verdict("ask", "rule", reason.format(rule=rule.describe()), rule.describe())
+
+
 def by_grants(grants: list[Grant], plan: Plan | None = None) -> Verdict:
     reach = " ".join(grant.reach for grant in grants)
     return Verdict("allow", "grant", f"granted before: {reach}", " ".join(grant.id for grant in grants), plan)

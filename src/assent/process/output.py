@@ -74,23 +74,27 @@ def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:
 
 
 class Decoder:
-    """Feeds decoded text to `tell`; a character cut by two reads stays whole. Binary is only counted."""
+    """Feeds decoded text to `tell`; a character cut by two reads stays whole. Binary is only counted, to `count`."""
 
     _SNIFFED = 4096
 
-    def __init__(self, tell: Callable[[str], None], *, sniff: bool = True) -> None:
+    def __init__(
+        self, tell: Callable[[str], None], count: Callable[[int], None] = lambda _: None, *, sniff: bool = True
+    ) -> None:
         self._sniff = self._SNIFFED if sniff else 0
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._tell = tell
+        self._count = count
         self.bytes = 0
         self.binary = False
 
     def feed(self, data: bytes) -> None:
         if self.bytes < self._sniff and not self.binary and b"\0" in data[: self._sniff - self.bytes]:
             self.binary = True
-            self._tell("[binary output]\n")
         self.bytes += len(data)
-        if not self.binary and (text := self._decode(data)):
+        if self.binary:
+            self._count(self.bytes)
+        elif text := self._decode(data):
             self._tell(text)
 
     def close(self) -> None:

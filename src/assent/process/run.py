@@ -6,20 +6,18 @@ not hold the call.
 """
 
 import asyncio
-import contextlib
 import os
-import subprocess
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from assent.process.environment import child_environment
-from assent.process.family import MARKER, Family, nested_mark
+from assent.process.family import Family
 from assent.process.kill import end_family
 from assent.process.output import Decoder, Excerpt, Kept
 from assent.process.pty import Channel, Size
+from assent.process.spawn import ExitNotice, spawn
 
 Ended = Literal["exited", "idle_timeout", "total_timeout"]
 Tell = Callable[[str], None]
@@ -70,11 +68,13 @@ async def run(
     env: Mapping[str, str] | None = None,
     on_start: Callable[[int], None] = _ignore,
     on_output: Tell = _ignore,
+    on_binary: Callable[[int], None] = _ignore,
     limits: Limits = Limits(),  # noqa: B008  (frozen)
     terminal: Size | None = None,
 ) -> Finished:
-    """Raises OSError when the program cannot be started."""
-    child = _Child(argv, cwd, child_environment() if env is None else env, on_output, limits, terminal)
+    """Raises OSError when the program cannot be started. `on_binary` counts the bytes of output that is no text."""
+    env = child_environment() if env is None else env
+    child = _Child(argv, cwd, env, on_output, on_binary, limits, terminal)
     try:
         return await child.over(on_start)
     finally:
@@ -90,6 +90,7 @@ class _Child:
         cwd: str,
         env: Mapping[str, str],
         on_output: Tell,
+        on_binary: Callable[[int], None],
         limits: Limits,
         terminal: Size | None,
     ) -> None:
@@ -97,7 +98,7 @@ class _Child:
         self._limits = limits
         self._kept = Kept(limits.keep)
         self._on_output = on_output
-        self._decoder = Decoder(self._text, sniff=limits.sniff)
+        self._decoder = Decoder(self._text, on_binary, sniff=limits.sniff)
         self._end: asyncio.Future[Ended] = self._loop.create_future()
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
@@ -105,7 +106,7 @@ class _Child:
         mark = os.urandom(8).hex()
         self._channel = Channel(terminal)
         try:
-            self._process = _spawn(argv, cwd, env, mark, self._channel.theirs)
+            self._process = spawn(argv, cwd, env, mark, output=self._channel.theirs)
         except BaseException:
             self._channel.close()
             raise
@@ -113,7 +114,7 @@ class _Child:
         self.pid = self._process.pid
         self._family = Family(self.pid, mark, self._channel.name)
         self._loop.add_reader(self._channel.ours, self._readable)
-        self._notice = _ExitNotice(self._process, self._on_exit)
+        self._notice = ExitNotice(self._process, self._on_exit)
         self._last = self._loop.time()
         self._arm()
 
@@ -238,49 +239,3 @@ class _Child:
             self._later(left, self._check_idle)
         elif not self._exited:
             self._over("idle_timeout")
-
-
-def _spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, output: int) -> "subprocess.Popen[bytes]":
-    marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
-    return subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env=marked,
-        stdin=subprocess.DEVNULL,  # ours may be a protocol
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-    )
-
-
-class _ExitNotice:
-    """Calls `tell` in the loop when the process has ended: by its descriptor, or else by a thread."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", tell: Callable[[], None]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._tell = tell
-        self._fd = -1
-        self._closed = False
-        try:
-            self._fd = os.pidfd_open(process.pid)
-        except (AttributeError, OSError):
-            threading.Thread(target=self._wait, args=(process,), daemon=True).start()
-        else:
-            self._loop.add_reader(self._fd, self._ended)
-
-    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
-        process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is gone
-            self._loop.call_soon_threadsafe(self._ended)
-
-    def _ended(self) -> None:
-        if not self._closed:
-            self.close()
-            self._tell()
-
-    def close(self) -> None:
-        self._closed = True
-        if self._fd >= 0:
-            self._loop.remove_reader(self._fd)
-            os.close(self._fd)
-            self._fd = -1

@@ -75,7 +75,7 @@ class Answers:
                 raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")
             invocation, action = await self._rebuilt(life, args)
         approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
-        life.invocation, life.action = invocation, action
+        life.invocation, life.action, life.answers = invocation, action, answer.answers
         await self._approve(life, answer, approval, _answered(answer, approval, key, args))
 
     async def _approve(self, life: Life, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
@@ -130,4 +130,6 @@ class Answers:
 
 
 def _answered(answer: Answer, approval: Approval, key: str, args: JsonObject | None = None) -> ApprovalAnswered:
-    return ApprovalAnswered(answer.call_id, approval.id, answer.outcome, answer.by, answer.reason, args, key)
+    return ApprovalAnswered(
+        answer.call_id, approval.id, answer.outcome, answer.by, answer.reason, args, key, answer.answers
+    )

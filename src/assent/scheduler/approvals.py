@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assent.approval import Approval, Decision, EditDetails, Grant, McpDetails, Outcome
+from assent.approval import Approval, AskDetails, Decision, EditDetails, Grant, McpDetails, Outcome
 from assent.commands import Answer
 from assent.hunks import BadHunks, accept
 from assent.parts import JsonObject
@@ -75,9 +75,16 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
         return approval  # a no needs no digest: nothing happens
     if answer.digest != approval.digest:
         raise Refused("the action changed since it was shown to you; look at it again before you answer")
+    if isinstance(approval.details, AskDetails):
+        _check_answers(len(approval.details.questions), answer)
     if answer.outcome not in approval.options:
         raise Refused(f"{answer.outcome} is not offered here; choose one of: {', '.join(approval.options)}")
     return approval
+
+
+def _check_answers(questions: int, answer: Answer) -> None:
+    if len(answer.answers or ()) != questions:
+        raise Refused(f"the model asks {questions} question(s) here; give {questions} answer(s), or cancel")
 
 
 def edited_args(invocation: Invocation, answer: Answer, approval: Approval) -> JsonObject | None:

@@ -65,6 +65,8 @@ class Executing(Struct, frozen=True, gc=False, tag="executing"):
     approval: Approval | None = None
     pid: int | None = None
     output: str = ""
+    received: int = 0
+    """Bytes so far of output that is no text."""
 
 
 class Success(Struct, frozen=True, gc=False, tag="success"):
@@ -144,7 +146,8 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
         return None
     match call, event:
         case Executing(), CallOutput():
-            return replace(call, output=(call.output + event.text)[-LIVE_OUTPUT_LIMIT:])
+            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
+            return replace(call, output=output, received=event.received or call.received)
         case Executing(), CallProcess():
             return replace(call, pid=event.pid)
         case AwaitingApproval(), ApprovalModifying():

@@ -64,6 +64,8 @@ class Life:
         """What was judged last; judged again when a mode or a grant changes."""
         self.plan: Plan | None = None
         """For a command that was allowed by its words: exactly these words run, and no shell."""
+        self.answers: tuple[str, ...] | None = None
+        """What the person said, for a call that asks them something."""
         self.task: asyncio.Task[None] | None = None
         self.changed: asyncio.Event | None = None
         """Made while the life waits for its answer; set by every transition, so that it looks again."""
@@ -136,6 +138,9 @@ class LiveChannel:
 
     def output(self, text: str) -> None:
         self._tell(CallOutput(self._life.call_id, text))
+
+    def received(self, total: int) -> None:
+        self._tell(CallOutput(self._life.call_id, "", total))
 
     def process(self, pid: int) -> None:
         self._tell(CallProcess(self._life.call_id, pid))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from assent import failpoints
 from assent.commands import Answer
-from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, GateKind
+from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, FileChange, GateKind
 from assent.parts import Failure
 from assent.policy.policy import Policy
 from assent.scheduler.answers import Answers
@@ -245,8 +245,9 @@ class Scheduler:
 
     async def _execute(self, life: Life) -> None:
         assert life.invocation is not None
+        change = await self._change(life, life.invocation)
         permit = self._permit(life)
-        await self._steps.move(life, CallStarted(life.call_id, permit.digest))
+        await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
         try:
             result = await life.invocation.execute(permit, LiveChannel(life, self._journal))
@@ -258,6 +259,12 @@ class Scheduler:
         await self._steps.succeed(life, result)
         failpoints.hit("finished")
 
+    async def _change(self, life: Life, invocation: Invocation) -> FileChange | None:
+        try:
+            return invocation.change()
+        except ToolFailed as error:
+            await self._steps.fail(life, error.failure)
+
     def _permit(self, life: Life) -> Permit:
         """What was allowed by its words runs as these words; a text goes to a shell by a person's own leave."""
         assert isinstance(life.call, Scheduled)
@@ -265,7 +272,8 @@ class Scheduler:
         if decision.source == "grant":
             self._policy.used(decision.rule)
         plan = life.plan if decision.source in ("rule", "grant") else None
-        return Permit(life.call_id, self._steps.digest(life), plan)
+        by_person = decision.source == "person"
+        return Permit(life.call_id, self._steps.digest(life), plan, by_person, life.answers)
 
     async def _cancelled(self, life: Life) -> None:
         if self._parking and not isinstance(life.call, Executing | Terminal):

@@ -9,7 +9,7 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from assent import failpoints
-from assent.approval import Decision
+from assent.approval import Decision, Details
 from assent.events import (
     ApprovalRequested,
     CallFinished,
@@ -38,12 +38,18 @@ class Over(Exception):
 
 
 async def make_action(policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
-    """What is judged: the checked call with what it would do, and what the policy adds to that for the person."""
+    """What is judged: the checked call with what it would do now."""
+    return action_of(policy, tool, args, invocation, await invocation.should_confirm())
+
+
+def action_of(
+    policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation, details: Details | None
+) -> Action:
+    """The checked call with these details, and what the policy adds to them for the person."""
     main = args.get(tool.main_argument, "") if tool.main_argument else ""
-    details = policy.assess(await invocation.should_confirm())
     touched = invocation.resources()
     paths = (*touched.reads, *touched.writes)
-    return Action(tool.name, args, details, main=str(main), server=tool.server, paths=paths)
+    return Action(tool.name, args, policy.assess(details), main=str(main), server=tool.server, paths=paths)
 
 
 class Steps:
@@ -85,8 +91,8 @@ class Steps:
 
     async def build(self, life: Life) -> Invocation:
         """Finds the tool and checks the arguments; what is wrong with them ends the call."""
-        tool = self._registry.get(life.request.tool)
-        if tool is None:
+        tool = await self._registry.find(life.request.tool)
+        if tool is None or (not tool.for_model and life.request.initiator == "model"):
             await self.fail(life, Failure("tool_not_registered", self._registry.not_found(life.request.tool)))
         try:
             invocation = tool.build(life.request.args)
@@ -180,5 +186,8 @@ def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:
 
 
 def _partial_output(life: Life) -> TerminalDisplay | None:
-    output = life.call.output if isinstance(life.call, Executing) else ""
+    if not isinstance(life.call, Executing):
+        return None
+    count = f"[binary output: {life.call.received:,} bytes received]\n" if life.call.received else ""
+    output = life.call.output + count
     return TerminalDisplay(output) if output else None

@@ -62,6 +62,8 @@ class Inboxed(Struct, frozen=True):
 
 
 TITLE_LENGTH = 120
+RECENT_SESSIONS = 100
+"""How many sessions of a folder are looked through for its prompts."""
 
 
 class SessionInfo(Struct, frozen=True):
@@ -135,6 +137,10 @@ class SessionLog(Protocol):
 
     async def sessions(self) -> list[SessionInfo]:
         """All sessions, the newest first."""
+        ...
+
+    async def prompts(self, folder: str, limit: int) -> list[str]:
+        """What was asked in the latest sessions of this folder, the oldest first; what cannot be read is left out."""
         ...
 
     async def info(self, session: str) -> SessionInfo: ...

@@ -20,6 +20,7 @@ from assent.events import (
     TurnFinished,
 )
 from assent.session.log import (
+    RECENT_SESSIONS,
     Fence,
     Inboxed,
     SessionInfo,
@@ -112,6 +113,14 @@ class MemoryLog:
     async def sessions(self) -> list[SessionInfo]:
         return [_info(id, stored) for id, stored in reversed(self._sessions.items())]
 
+    async def prompts(self, folder: str, limit: int) -> list[str]:
+        there = [stored.events for stored in self._sessions.values() if _created(stored).folder == folder]
+        latest = sorted(there, key=lambda events: events[-1].ts)[-RECENT_SESSIONS:]
+        found = [
+            (e.ts, e.seq, e.event.text) for events in latest for e in events if isinstance(e.event, PromptSubmitted)
+        ]
+        return [text for _, _, text in sorted(found)[-limit:]]
+
     async def info(self, session: str) -> SessionInfo:
         return _info(session, self._stored(session))
 
@@ -158,10 +167,14 @@ class MemoryLog:
             loop.call_soon(watcher)
 
 
+def _created(stored: _Stored) -> SessionCreated:
+    first = stored.events[0].event
+    assert isinstance(first, SessionCreated)
+    return first
+
+
 def _info(session: str, stored: _Stored) -> SessionInfo:
-    first = stored.events[0]
-    created = first.event
-    assert isinstance(created, SessionCreated)
+    first, created = stored.events[0], _created(stored)
     title, model, mode, client, unfinished = "", created.model, created.mode, "", False
     for envelope in stored.events:
         match envelope.event:

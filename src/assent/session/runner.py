@@ -7,12 +7,14 @@ that comes while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
 
 from assent import __version__
+from assent.agent.compression import Compressor
+from assent.agent.context import Context, Touched
 from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
 from assent.agent.system import system_prompt
 from assent.agent.turn import Retries, Sleep, Turn
@@ -22,6 +24,8 @@ from assent.commands import (
     CancelCall,
     CancelTurn,
     Command,
+    Compress,
+    ReloadContext,
     Rename,
     RevokeGrant,
     RunTool,
@@ -33,6 +37,7 @@ from assent.commands import (
 from assent.events import (
     CallRequest,
     CommandTaken,
+    ContextLoaded,
     Envelope,
     GateKind,
     GrantRevoked,
@@ -51,7 +56,7 @@ from assent.parts import Call
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.approvals import NotWaiting, Refused
-from assent.scheduler.call import AwaitingApproval
+from assent.scheduler.call import AwaitingApproval, Success, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.life import Batch, Parked
 from assent.scheduler.scheduler import Scheduler
@@ -60,6 +65,10 @@ from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id, title_of
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
+from assent.tools.undo import UndoTool
+
+CHANGES_CONTEXT = {"save_memory", "undo"}
+"""Tools after whose success the context files are read again."""
 
 
 class Options(Struct, frozen=True):
@@ -78,6 +87,12 @@ class Options(Struct, frozen=True):
     """Makes the smaller model for when the quota is used up."""
     open_model: Callable[[str], Model] | None = None
     """Opens another model by its name, for when a client wants to change it."""
+    load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
+    """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
+    compress_above: int = 0
+    """So many tokens of conversation are compressed before the next request; 0 is never."""
+    only: str = ""
+    """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
     clock: Callable[[], float] = time.time
     listener: Callable[[Envelope], None] | None = None
     """Hears every event from the opening on, at once."""
@@ -124,6 +139,9 @@ class Runner:
             clock=options.clock,
         )
         self._ids = CallIds(state.calls)
+        undo = registry.get(UndoTool.name)
+        if isinstance(undo, UndoTool):
+            undo.changes = state.changes
         self._scheduler = Scheduler(
             self.session,
             registry,
@@ -136,7 +154,17 @@ class Runner:
             clock=options.clock,
         )
         self._reply = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
+        self._touched = Touched(state.folder)
+        for call in state.calls.values():
+            if isinstance(call, Success):
+                self._touched.saw(call.request.args)
+        self._context = options.load_context(self._touched.folders)
         self._loop = self._agent_loop(registry)
+        self._compressor = Compressor(
+            self._reply, state.history, lambda: state.latest_prompt if state.open_prompt else ""
+        )
+        self._compressing: asyncio.Task[None] | None = None
+        """The task in `_turn` when a person asked for a compression."""
         self._opened_models: list[Model] = []
         self._turn: asyncio.Task[None] | None = None
         self._local: set[asyncio.Task[None]] = set()
@@ -153,10 +181,12 @@ class Runner:
             self._reply,
             self._scheduler,
             self._journal,
-            system=system_prompt(self.state.folder),
+            system=lambda: system_prompt(self.state.folder, self._context.text),
             tools=registry.declarations,
             history=self.state.history,
             usage=lambda: self.state.usage,
+            settled=self._settled,
+            make_room=self._make_room,
             max_turns=self._options.max_turns,
         )
 
@@ -179,9 +209,12 @@ class Runner:
 
     async def _start(self) -> None:
         self.opened_at = self.state.seq + 1
-        await self._journal.record(SessionOpened(self._fence.token, self._options.client))
+        opened = SessionOpened(self._fence.token, self._options.client)
+        context = (ContextLoaded(self._context.sources),) if self._context.sources or self.state.context else ()
+        await self._journal.record(opened, *context)
         self._unwatch = self._log.watch(self.session, self._news.set)
-        self._pick_up_unfinished()
+        if not self._options.only:
+            self._pick_up_unfinished()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -195,7 +228,7 @@ class Runner:
         self._loop.closing = True
         self._news.set()
         if self._turn is not None and not self._scheduler.busy:
-            self._loop.cancel(self._turn, "Assent was closed.")
+            self._stop(self._turn, "Assent was closed.")
         await self._scheduler.park()
         if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
             await asyncio.gather(self._inbox_task, return_exceptions=True)
@@ -266,10 +299,16 @@ class Runner:
 
     async def _take(self, item: Inboxed) -> None:
         match item.command:
+            case _ if self._options.only not in ("", item.key):
+                pass
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
+            case Compress() if self._turn is not None:
+                pass  # waits in the inbox until the turn is over
+            case Compress(by=by):
+                self._turn = self._compressing = asyncio.create_task(self._compress(by, item.key), name="compress")
             case Submit():
                 await self._begin_turn(item.command, item)
             case Withdraw():
@@ -301,9 +340,11 @@ class Runner:
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
                 case RunTool():
                     self._run_tool(command, key)
+                case ReloadContext():
+                    await self._reload_context()
                 case SetMode() | SetModel() | Rename() | RevokeGrant():
                     await self._change(command)
-                case Submit() | Withdraw():
+                case Submit() | Withdraw() | Compress():
                     raise AssertionError("taken care of before")
         except Refused as refusal:
             return self._explain(refusal, command)
@@ -364,6 +405,39 @@ class Runner:
             raise Refused(f"there is no grant {command.grant_id} in this session")
         await self._journal.record(GrantRevoked(command.grant_id, command.by))
 
+    # --- context ---
+
+    async def _reload_context(self) -> None:
+        self._context = self._options.load_context(self._touched.folders)
+        await self._journal.record(ContextLoaded(self._context.sources))
+
+    async def _settled(self, calls: Sequence[Terminal]) -> None:
+        done = [call.request for call in calls if isinstance(call, Success)]
+        found = [self._touched.saw(request.args) for request in done]
+        if any(found) or any(request.tool in CHANGES_CONTEXT for request in done):
+            await self._reload_context()
+
+    # --- compression ---
+
+    async def _make_room(self, prompt_id: str) -> None:
+        """Before every request. After a failure only when the conversation has grown a good deal more."""
+        limit = max(self._options.compress_above, int(self.state.incompressible * 1.25))
+        if self._options.compress_above and self.state.tokens > limit and self._compressor.is_worth_it():
+            await self._journal.record(await self._compressor.compress(prompt_id))
+
+    async def _compress(self, by: str, key: str) -> None:
+        """For a person; ends like a turn."""
+        try:
+            done = await self._compressor.compress(by=by, key=key)
+            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))
+        except asyncio.CancelledError:
+            await self._journal.record(CommandTaken(key, by, "cancelled"), taken=(key,))
+        except LogError:
+            self._hub.close()  # the journal keeps the reason in `failure`
+        finally:
+            self._turn = self._compressing = None
+            self._news.set()
+
     # --- turns ---
 
     async def _begin_turn(self, command: Submit, item: Inboxed) -> None:
@@ -386,7 +460,13 @@ class Runner:
     def _cancel_turn(self, command: CancelTurn) -> None:
         if self._turn is None:
             raise Refused("nothing is running that could be cancelled")
-        self._loop.cancel(self._turn, command.reason)
+        self._stop(self._turn, command.reason)
+
+    def _stop(self, turn: "asyncio.Task[None]", reason: str) -> None:
+        if turn is self._compressing:
+            turn.cancel()
+        else:
+            self._loop.cancel(turn, reason)
 
     def _pick_up_unfinished(self) -> None:
         """Goes on where an earlier process stopped. Calls that had started are not run again."""
@@ -412,17 +492,28 @@ class Runner:
     # --- tools that a person starts ---
 
     def _run_tool(self, command: RunTool, key: str) -> None:
-        request = self._ids.request(f"person-{key}", command.tool, command.args, self.state.open_prompt or "", "person")
+        initiator = "command" if command.judged else "person"
+        prompt_id = self.state.open_prompt or ""
+        request = self._ids.request(person_call_id(key), command.tool, command.args, prompt_id, initiator)
         self._keep(self._scheduler.schedule(request))
 
     def _keep(self, batch: Batch) -> None:
-        task = asyncio.create_task(_until_settled(batch))
+        task = asyncio.create_task(self._until_settled(batch))
         self._local.add(task)
         task.add_done_callback(self._local_is_over)
+
+    async def _until_settled(self, batch: Batch) -> None:
+        with suppress(Parked, LogError):
+            await self._settled(await batch.results())
 
     def _local_is_over(self, task: "asyncio.Task[None]") -> None:
         self._local.discard(task)
         self._news.set()
+
+
+def person_call_id(key: str) -> str:
+    """The id of the call that a RunTool with this key becomes, so that its sender can wait for it."""
+    return f"person-{key}"
 
 
 def _queued(key: str, command: Submit | RunTool) -> Queued:
@@ -431,8 +522,3 @@ def _queued(key: str, command: Submit | RunTool) -> Queued:
             return Queued(key, text, by)
         case RunTool(tool=tool, args=args, by=by):
             return Queued(key, str(args.get("command") or args), by, tool)
-
-
-async def _until_settled(batch: Batch) -> None:
-    with suppress(Parked, LogError):
-        await batch.results()

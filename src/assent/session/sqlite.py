@@ -15,10 +15,20 @@ from pathlib import Path
 import msgspec
 
 from assent.commands import Command, decode_command, encode_command
-from assent.events import VERSION, Envelope, NewerFormat, SessionCreated, decode_event, encode_event, type_of
+from assent.events import (
+    VERSION,
+    Envelope,
+    NewerFormat,
+    PromptSubmitted,
+    SessionCreated,
+    decode_event,
+    encode_event,
+    type_of,
+)
 from assent.session import index
 from assent.session.layout import migrate
 from assent.session.log import (
+    RECENT_SESSIONS,
     Fence,
     Inboxed,
     LogDamaged,
@@ -135,6 +145,16 @@ class SqliteLog:
             self._lock_file(session).unlink(missing_ok=True)
         finally:
             self._unlock(session)
+
+    async def prompts(self, folder: str, limit: int) -> list[str]:
+        def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
+            latest = "SELECT id FROM sessions WHERE folder = ? ORDER BY updated_at DESC LIMIT ?"
+            asked = f"type = 'prompt.submitted' AND session IN ({latest})"
+            found = f"SELECT v, data FROM events WHERE {asked} ORDER BY ts DESC, seq DESC LIMIT ?"
+            return db.execute(found, (folder, RECENT_SESSIONS, limit)).fetchall()
+
+        rows = await self._writer.submit(job, reads=True)
+        return [text for v, data in reversed(rows) if (text := _asked(v, data)) is not None]
 
     # --- events ---
 
@@ -273,6 +293,15 @@ class SqliteLog:
         handle = self._locks.pop(session, None)
         if handle is not None:
             os.close(handle)
+
+
+def _asked(v: int, data: bytes) -> str | None:
+    """The text of a prompt. One that cannot be read is no reason to have no history at all."""
+    try:
+        event = decode_event(data, v)
+    except (msgspec.MsgspecError, NewerFormat):
+        return None
+    return event.text if isinstance(event, PromptSubmitted) else None
 
 
 def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:

@@ -5,6 +5,7 @@
 
 from msgspec import Struct
 
+from assent.agent import tokens
 from assent.approval import Grant, Mode
 from assent.events import (
     ApprovalAnswered,
@@ -16,9 +17,13 @@ from assent.events import (
     CallRequested,
     CallScheduled,
     CallStarted,
+    ChatCompressed,
     CommandTaken,
+    ContextLoaded,
+    ContextSource,
     Envelope,
     Event,
+    FileChange,
     GateKind,
     GrantAdded,
     GrantRevoked,
@@ -36,9 +41,22 @@ from assent.events import (
     TurnFinished,
     TurnStatus,
 )
-from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
-from assent.scheduler.call import AwaitingApproval, Executing, IllegalTransition, Terminal, ToolCall, advance, begin
+from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
+from assent.scheduler.call import (
+    AwaitingApproval,
+    Executing,
+    IllegalTransition,
+    Success,
+    Terminal,
+    ToolCall,
+    advance,
+    begin,
+)
 from assent.session.log import LogDamaged, title_of
+from assent.tools.undo import NAME as UNDO
+
+UNDERSTOOD = ModelMessage((Text("I have the notes and go on from there."),))
+"""Stands between the summary of a compressed conversation and a prompt, because speakers take turns."""
 
 
 class _CallsOf(Struct, frozen=True):
@@ -51,26 +69,42 @@ class SessionState:
     def __init__(self, session: str) -> None:
         self.session = session
         self.seq = 0
-        self.folder = ""
-        self.model = ""
+        self.folder = self.model = ""
         self.title = ""
         """The name that a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.calls: dict[str, ToolCall] = {}
         """Every call of the session by id, in order."""
+        self._open: dict[str, ToolCall] = {}
+        """Those of them that are not over."""
         self.answered_by: dict[str, str] = {}
+        self.changes: dict[str, FileChange] = {}
+        """What calls did to files, or were about to do, in order."""
+        self.undone: set[str] = set()
+        """Calls whose change was taken back."""
+        self.todos: tuple[Todo, ...] = ()
+        """The model's list of steps, as it wrote it last."""
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
         """How many calls each grant has let through."""
         self.prompts = 0
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
+        self.busy_since = 0.0
+        """When the newest prompt was submitted."""
         self.unrecorded_end: TurnStatus | None = None
         """Set between the reply that ends a turn and the record of that end."""
         self.queued: tuple[Queued, ...] = ()
         """What people sent while a turn was running, in order."""
+        self.context: tuple[ContextSource, ...] = ()
+        """The context files that were found, loaded or not."""
+        self.latest_prompt = ""
         self.usage = Usage()
+        self.tokens = self.incompressible = 0
+        """About what the next request sends (as the provider counted the last one, with what came since), and what it
+        was when compressing did not help.
+        """
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
         self._history: list[Message | _CallsOf] = []
@@ -84,22 +118,49 @@ class SessionState:
             case TextDelta() | ThoughtDelta():
                 pass  # first, because there are thousands; the whole reply comes with ModelReplied
             case CallRequested():
-                self.calls[event.request.call_id] = begin(event, ts)
+                self._put(begin(event, ts))
             case ApprovalAnswered():
                 self.answered_by[event.call_id] = event.by
                 self.keys.add(event.key)
                 self._advance(event.call_id, event)
             case CallStarted():
                 self._advance(event.call_id, event)
-                self._count_use(event)
-            case ApprovalRequested() | CallScheduled() | CallFinished():
+                self._start(event)
+            case CallFinished():
                 self._advance(event.call_id, event)
-            case ApprovalModifying() | CallOutput() | CallProcess():
+                self._finish(self.calls[event.call_id])
+            case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
-            case PromptSubmitted() | ModelReplied() | TurnFinished():
-                self._converse(event)
+            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed():
+                self._converse(event, ts)
             case _:
                 self._settle(event)
+
+    def _start(self, event: CallStarted) -> None:
+        self._count_use(event)
+        if event.change is not None:
+            self.changes[event.call_id] = event.change
+
+    def _finish(self, call: ToolCall) -> None:
+        if not isinstance(call, Terminal):
+            return
+        if call.request.initiator == "model":
+            self.tokens += tokens.of_result(call.result)
+        if isinstance(call, Success):
+            self._succeed(call)
+
+    def _succeed(self, call: Success) -> None:
+        if isinstance(call.display, TodosDisplay):
+            self.todos = call.display.todos
+        if call.request.tool == UNDO:
+            self._undo(str(call.request.args["call_id"]))
+
+    def _undo(self, call_id: str) -> None:
+        """Taking back an undo brings the change again."""
+        self.undone.add(call_id)
+        undone = self.calls.get(call_id)
+        if undone is not None and undone.request.tool == UNDO:
+            self.undone.discard(str(undone.request.args["call_id"]))
 
     def _count_use(self, event: CallStarted) -> None:
         call = self.calls.get(event.call_id)
@@ -108,18 +169,29 @@ class SessionState:
                 self.grant_uses[grant_id] = self.grant_uses.get(grant_id, 0) + 1
 
     def _advance(self, call_id: str, event: Event) -> None:
-        self.calls[call_id] = advance(self.calls[call_id], event)
+        self._put(advance(self.calls[call_id], event))
 
-    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished) -> None:
+    def _put(self, call: ToolCall) -> None:
+        call_id = call.request.call_id
+        self.calls[call_id] = call
+        if isinstance(call, Terminal):
+            self._open.pop(call_id, None)
+        else:
+            self._open[call_id] = call
+
+    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed, ts: float) -> None:
         match event:
             case PromptSubmitted():
                 self.prompts += 1
+                self.busy_since = ts
                 self.title = self.title or title_of(event.text)
                 self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
+                self.latest_prompt = event.text
+                self.tokens += tokens.of_text(event.text)
                 self._history.append(UserMessage((Text(event.text),)))
             case ModelReplied():
-                self.usage += event.usage
+                self._count(event)
                 if event.parts:
                     self._history.append(ModelMessage(event.parts))
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
@@ -129,6 +201,45 @@ class SessionState:
                     self.unrecorded_end = "cancelled" if event.finish == "cancelled" else "completed"
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
+            case ChatCompressed():
+                self.usage += event.usage
+                self.keys.add(event.key)
+                self._compress(event)
+
+    def _count(self, event: ModelReplied) -> None:
+        self.usage += event.usage
+        if event.usage.input:
+            self.tokens = event.usage.input + event.usage.output
+        else:
+            self.tokens += sum(map(tokens.of_part, event.parts))
+
+    def _compress(self, event: ChatCompressed) -> None:
+        cut = 0 if event.problem else self._safe_cut(event.replaced)
+        if cut == 0:
+            self.incompressible = self.tokens
+            return
+        kept = self._history[cut:]
+        answer = () if kept and isinstance(kept[0], ModelMessage) else (UNDERSTOOD,)
+        self._history = [UserMessage((Text(event.summary),)), *answer, *kept]
+        self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
+        self.incompressible = 0
+
+    def _safe_cut(self, wanted: int) -> int:
+        """Before the first reply with a call that has no result yet, and never between a reply and its results."""
+        cut = min(wanted, len(self._history))
+        for place, entry in enumerate(self._history[:cut]):
+            if isinstance(entry, _CallsOf) and any(self._is_open(call_id) for call_id in entry.call_ids):
+                cut = place - 1
+                break
+        split = cut < len(self._history) and isinstance(self._history[cut], _CallsOf)
+        return cut - 1 if split else cut
+
+    def _is_open(self, call_id: str) -> bool:
+        """A call of the newest reply is open before anything is known of it."""
+        call = self.calls.get(call_id)
+        if call is None:
+            return any(call_id == newest.call_id for newest in self.newest_calls())
+        return not isinstance(call, Terminal)
 
     def _settle(self, event: Event) -> None:
         match event:
@@ -141,6 +252,8 @@ class SessionState:
                 self.model = event.model
             case SessionRenamed():
                 self.title = event.title
+            case ContextLoaded():
+                self.context = event.sources
             case PromptsQueued():
                 self.queued = event.waiting
             case GrantAdded():
@@ -177,11 +290,15 @@ class SessionState:
         parts = reply.parts if isinstance(reply, ModelMessage) else ()
         return tuple(part for part in parts if isinstance(part, Call))
 
+    def undoable(self) -> list[str]:
+        """Calls whose change was not taken back yet, the newest last. Whether the file still is theirs is not known."""
+        return [id for id in self.changes if id not in self.undone and self.calls[id].request.tool != UNDO]
+
     def pending(self) -> list[ToolCall]:
-        return [call for call in self.calls.values() if not isinstance(call, Terminal)]
+        return list(self._open.values())
 
     def waiting(self) -> list[AwaitingApproval]:
-        return [call for call in self.calls.values() if isinstance(call, AwaitingApproval)]
+        return [call for call in self._open.values() if isinstance(call, AwaitingApproval)]
 
 
 def fold(session: str, envelopes: list[Envelope]) -> SessionState:

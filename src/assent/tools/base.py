@@ -5,12 +5,13 @@ permit, which the scheduler alone hands out. Tools do not know policy, approvals
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from assent.approval import Details
+from assent.events import FileChange
 from assent.parts import Display, Failure, JsonObject, Media, Text
 from assent.plan import Plan
 
@@ -52,12 +53,20 @@ class Permit(Struct, frozen=True):
     digest: str
     plan: Plan | None = None
     """For a command that was allowed by its words: run exactly this, and no shell."""
+    by_person: bool = False
+    """A person saw exactly this and said yes to it."""
+    answers: tuple[str, ...] | None = None
+    """What the person said to the questions of the call."""
 
 
 class Live(Protocol):
     """Where a running call reports: output as it comes, and the process that can be killed."""
 
     def output(self, text: str) -> None: ...
+
+    def received(self, total: int) -> None:
+        """So many bytes of output that is no text came until now."""
+        ...
 
     def process(self, pid: int) -> None: ...
 
@@ -91,32 +100,51 @@ class Invocation(ABC):
     def modifiable(self) -> Modifiable | None:
         return None
 
+    def change(self) -> FileChange | None:
+        """For one that writes a file: what it will do to it. Asked right before the effect."""
+        return None
+
     @abstractmethod
     async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
+
+
+class AnyTool(ABC):
+    """What the registry, the model and the scheduler know of a tool."""
+
+    name: str
+    display_name: str
+    description: str
+    kind: Kind
+    can_update_output: bool = False
+    output_is_markdown: bool = False
+    server: str = ""
+    """The MCP server it comes from; empty for built-ins."""
+    for_model: bool = True
+    """False: only people run it."""
+    main_argument: str = ""
+    """The argument that a rule such as `tool(prefix)` looks at."""
+
+    @abstractmethod
+    def schema(self) -> JsonObject:
+        """JSON Schema of the parameters."""
+
+    @abstractmethod
+    def build(self, args: JsonObject) -> Invocation:
+        """Checks the arguments. Raises InvalidParams with what the model should know."""
 
 
 P = TypeVar("P", bound=Struct)
 
 
-class Tool(ABC, Generic[P]):
-    """Subclasses say what they are in class attributes and how to make an invocation of checked parameters."""
+class Tool(AnyTool, Generic[P]):
+    """A tool of ours: what it is in class attributes, its parameters as a struct."""
 
-    name: ClassVar[str]
-    display_name: ClassVar[str]
-    description: ClassVar[str]
-    kind: ClassVar[Kind]
-    can_update_output: ClassVar[bool] = False
-    output_is_markdown: ClassVar[bool] = False
-    server: ClassVar[str] = ""
-    """The MCP server it comes from; empty for built-ins."""
-    main_argument: ClassVar[str] = ""
-    """The argument that a rule such as `tool(prefix)` looks at."""
     params: type[P]
 
     def schema(self) -> JsonObject:
         """JSON Schema of the parameters, with everything in one object as model providers want it."""
         (_,), components = msgspec.json.schema_components([self.params])
-        schema: dict[str, Any] = components[self.params.__name__]
+        schema: dict[str, Any] = _inlined(components[self.params.__name__], components)
         schema.pop("title", None)
         schema.pop("description", None)
         return schema
@@ -133,4 +161,15 @@ class Tool(ABC, Generic[P]):
         """Raise InvalidParams for what the schema cannot say."""
 
 
-AnyTool = Tool[Any]
+def _inlined(schema: Any, components: dict[str, Any]) -> Any:
+    """The schema with what it refers to in its place."""
+    match schema:
+        case {"$ref": str(name), **beside}:
+            inner = _inlined(components[name.rpartition("/")[2]], components)
+            return {key: value for key, value in inner.items() if key not in ("title", "description")} | beside
+        case dict():
+            return {key: _inlined(value, components) for key, value in schema.items()}  # pyright: ignore[reportUnknownVariableType]
+        case list() | tuple():
+            return [_inlined(each, components) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            return schema

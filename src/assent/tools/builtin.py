@@ -1,15 +1,28 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
+import os
+from typing import TYPE_CHECKING
+
+from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.tools.ask_user import AskUserTool
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.read_file import ReadFileTool
+from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
+from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
+from assent.tools.undo import UndoTool
+from assent.tools.web_fetch import WebFetchTool
 from assent.tools.write_file import WriteFileTool
+from assent.tools.write_todos import WriteTodosTool
+
+if TYPE_CHECKING:
+    from assent.web.fetch import Web
 
 
 def builtin_tools(
@@ -18,16 +31,36 @@ def builtin_tools(
     idle_timeout: float | None = IDLE_TIMEOUT,
     total_timeout: float | None = None,
     terminal: tuple[int, int] | None = TERMINAL,
+    web: "Web | None" = None,
+    outputs: PrivateFolder | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    contents: PrivateFolder | None = None,
 ) -> list[AnyTool]:
-    """The options are those of shell commands. Where nobody watches, `terminal=None` is a plain pipe, and faster."""
-    files = Files(workspace)
-    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal)
+    """Timeouts and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
+    faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read. `memory`
+    is the user's own context file; without one nothing is remembered. `contents` is where large contents of files are
+    kept before they are changed.
+    """
+    files = Files(workspace, contents=contents)
+    remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
+    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal, outputs=outputs)
     return [
         ReadFileTool(files),
+        ReadManyFilesTool(files),
         ListDirectoryTool(files),
         GlobTool(files),
         GrepTool(files),
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
+        WebFetchTool(web),
+        WriteTodosTool(),
+        AskUserTool(),
+        *remembered,
+        UndoTool([files, *(tool.memory for tool in remembered)]),
     ]
+
+
+def _save_memory(path: str) -> SaveMemoryTool:
+    folder, name = os.path.split(path)
+    return SaveMemoryTool(Files(Workspace([folder], folder), new_mode=0o600), name)

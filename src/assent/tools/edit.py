@@ -9,6 +9,7 @@ from abc import abstractmethod
 from msgspec import Struct
 
 from assent.approval import EditDetails
+from assent.events import FileChange
 from assent.parts import JsonObject
 from assent.tools.base import Invocation, Live, Modifiable, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.diff import Diff, changed_lines, diff
@@ -54,7 +55,12 @@ class EditInvocation(Invocation):
     async def should_confirm(self) -> EditDetails:
         self._shown = plan = self._make_plan()
         protected = self._files.why_protected(plan.path, "create" if plan.old is None else "write")
-        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected)
+        runs = self._files.workspace.why_run(plan.path) or ""
+        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected, runs)
+
+    def change(self) -> FileChange:
+        plan = self._plan()
+        return self._files.recorded(plan.path, plan.before, plan.after)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         plan = self._shown or self._make_plan()

@@ -8,6 +8,7 @@ import os
 from functools import lru_cache
 from typing import Literal
 
+from assent.events import FileChange
 from assent.files.access import Entry, FileAccess
 from assent.files.beneath import digest_of
 from assent.files.errors import (
@@ -21,6 +22,8 @@ from assent.files.errors import (
     TooLarge,
     WorkspaceError,
 )
+from assent.files.plain import NotPlain
+from assent.files.private import PrivateFolder
 from assent.files.protected import fold
 from assent.files.workspace import Operation, Workspace
 from assent.tools.base import InvalidParams, ToolFailed
@@ -28,6 +31,7 @@ from assent.tools.textfile import NotText, decode
 
 _TEXT_BYTES = 20_000_000
 _NEAR_ENOUGH = 60
+_IN_THE_LOG = 100_000
 
 Doing = Literal["read", "write", "list"]
 
@@ -69,9 +73,11 @@ def printable(name: str) -> str:
 class Files:
     """One workspace, as all its tools see it. Every method raises ToolFailed with a message for the model."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, new_mode: int = 0o644, contents: PrivateFolder | None = None) -> None:
+        """`contents`: where contents are kept that are too large for the log, in case a change is taken back."""
         self.workspace = workspace
-        self._access = FileAccess(workspace)
+        self._contents = contents
+        self._access = FileAccess(workspace, new_mode=new_mode)
 
     # --- places ---
 
@@ -129,6 +135,9 @@ class Files:
         base = self.root.rstrip("/") + "/"
         return canonical[len(base) :] if canonical.startswith(base) else canonical
 
+    def holds(self, path: str) -> bool:
+        return self.workspace.below_root(path) is not None
+
     def root_of(self, canonical: str) -> str:
         """The folder the user opened that holds this path."""
         below = self.workspace.below_root(canonical)
@@ -167,6 +176,40 @@ class Files:
             self._access.write(path, after, None if before is None else digest_of(before), protected_ok=True)
         except WorkspaceError as error:
             raise self._failed(error, path, "write") from error
+
+    def delete(self, path: str, before: bytes) -> None:
+        """Only if the file still has exactly the content `before`."""
+        try:
+            self._access.delete(path, digest_of(before), protected_ok=True)
+        except WorkspaceError as error:
+            raise self._failed(error, path, "write") from error
+
+    # --- what was there before ---
+
+    def recorded(self, path: str, before: bytes | None, after: bytes | None) -> FileChange:
+        """A change that is about to happen. A large content is kept beside the log."""
+        digest = "" if after is None else digest_of(after)
+        if before is None or len(before) <= _IN_THE_LOG or self._contents is None:
+            return FileChange(path, digest, before)
+        try:
+            return FileChange(path, digest, kept=self._contents.keep(before))
+        except OSError as error:
+            message = f"{path} was left alone: what it holds now could not be kept to take the change back: {error}."
+            raise ToolFailed("file_write_failure", message) from error
+
+    def before(self, change: FileChange) -> bytes | None:
+        if not change.kept:
+            return change.before
+        try:
+            if self._contents is None:
+                raise FileNotFoundError
+            data = self._contents.kept(change.kept)
+        except (OSError, NotPlain):
+            data = b""
+        if digest_of(data) != change.kept:
+            message = f"What {change.path} held before is not kept any more, so the change cannot be taken back."
+            raise ToolFailed("read_content_failure", message)
+        return data
 
     def entries(self, path: str) -> list[Entry]:
         try:

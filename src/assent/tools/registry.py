@@ -1,6 +1,6 @@
 """The tools of a session: lookup, listing, schemas for the model, nearest names for a name that does not exist."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 from assent.parts import Declaration
 from assent.tools.base import AnyTool
@@ -15,6 +15,7 @@ class Registry:
         self._tools: dict[str, AnyTool] = {}
         self._excluded = frozenset(exclude)
         self._declarations: tuple[Declaration, ...] | None = None
+        self._await: Callable[[str], Awaitable[None]] | None = None
         for tool in tools:
             self.add(tool)
 
@@ -26,8 +27,25 @@ class Registry:
         self._tools[tool.name] = tool
         self._declarations = None
 
+    def replace_server(self, server: str, tools: Iterable[AnyTool]) -> None:
+        """Puts these in place of all tools of one MCP server; the next request to the model carries them."""
+        self._tools = {name: tool for name, tool in self._tools.items() if tool.server != server}
+        self._declarations = None
+        for tool in tools:
+            self.add(tool)
+
     def get(self, name: str) -> AnyTool | None:
         return self._tools.get(name)
+
+    def await_with(self, wait: Callable[[str], Awaitable[None]]) -> None:
+        """Some tools come later: `wait` returns when the one of this name is there, or will not come."""
+        self._await = wait
+
+    async def find(self, name: str) -> AnyTool | None:
+        """Like `get`, but waits for a tool that is on its way, e.g. for a question from before a restart."""
+        if name not in self._tools and self._await is not None:
+            await self._await(name)
+        return self.get(name)
 
     def __iter__(self) -> Iterator[AnyTool]:
         return iter(self._tools.values())
@@ -38,7 +56,9 @@ class Registry:
     def declarations(self) -> tuple[Declaration, ...]:
         """Every request carries them, so the schemas are made once."""
         if self._declarations is None:
-            self._declarations = tuple(Declaration(tool.name, tool.description, tool.schema()) for tool in self)
+            self._declarations = tuple(
+                Declaration(tool.name, tool.description, tool.schema()) for tool in self if tool.for_model
+            )
         return self._declarations
 
     def not_found(self, name: str) -> str:
@@ -49,7 +69,8 @@ class Registry:
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
 
-        nearest = process.extract(name, self.names(), scorer=Levenshtein.distance, limit=3)
+        offered = [tool.name for tool in self if tool.for_model]
+        nearest = process.extract(name, offered, scorer=Levenshtein.distance, limit=3)
         quoted = [f'"{match[0]}"' for match in nearest]
         match quoted:
             case []:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from assent.files.private import PrivateFolder
 from assent.tools.base import InvalidParams, Invocation, Tool
 from assent.tools.files import Files
 
@@ -45,14 +46,18 @@ class ShellTool(Tool[ShellParams]):
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
         pass_environment: Iterable[str] = (),
+        outputs: PrivateFolder | None = None,
     ) -> None:
-        """Times in seconds; `terminal` is columns and rows, None for a plain pipe; names of variables to pass on."""
+        """Times in seconds; `terminal` is columns and rows, None for a plain pipe; names of variables to pass on;
+        where to keep outputs that are too long for the model.
+        """
         self.files = files
         self.idle_timeout = idle_timeout
         self.total_timeout = total_timeout
         self.grace = grace
         self.terminal = terminal
         self.pass_environment = tuple(pass_environment)
+        self.outputs = outputs
 
     def invocation(self, params: ShellParams) -> Invocation:
         from assent.tools.shell_call import ShellInvocation

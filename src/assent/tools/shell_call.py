@@ -4,10 +4,12 @@ What the command may do is not judged here; `should_confirm` only says what woul
 it started, is the process room's work.
 """
 
+import asyncio
 import os
 import signal
 
 from assent.approval import ExecDetails
+from assent.files.protected import secrets_below
 from assent.parts import TerminalDisplay
 from assent.process.environment import child_environment
 from assent.process.launch import pipeline_argv
@@ -18,9 +20,7 @@ from assent.process.run import Finished, Limits, run
 from assent.tools.base import Invocation, Live, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.throttle import Throttle
-
-MODEL_CHARACTERS = 40_000
-_HEAD = MODEL_CHARACTERS // 5
+from assent.tools.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput
 
 
 class ShellInvocation(Invocation):
@@ -43,26 +43,40 @@ class ShellInvocation(Invocation):
         return Resources(writes=tuple(root.rstrip("/") + "/" for root in self._tool.files.workspace.roots))
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
-        throttle = Throttle(live.output)
+        throttle = Throttle(live.output, live.received)
+        whole = WholeOutput(self._tool.outputs, f"{self._tool.name}_{permit.call_id}.txt", plain)
         try:
-            finished = await self._run(permit, live, throttle)
+            finished = await self._run(permit, live, throttle, whole)
         except OSError as error:
-            raise ToolFailed("shell_execute_error", f"The command could not be started: {error}") from error
+            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except asyncio.CancelledError:
+            if whole.path:
+                throttle.add(f"\n[all output so far: {whole.path}]\n")
+            raise
         finally:
+            whole.close()
             throttle.close()
-        return ToolResult(self._for_model(finished), TerminalDisplay(_for_person(finished)))
+        notes = _passed_over(self._directory()) if permit.plan is not None and permit.plan.sweeps else []
+        report = "\n".join([self._for_model(finished, whole), *notes])
+        return ToolResult(report, TerminalDisplay(_for_person(finished)))
 
-    async def _run(self, permit: Permit, live: Live, throttle: Throttle) -> Finished:
+    async def _run(self, permit: Permit, live: Live, throttle: Throttle, whole: WholeOutput) -> Finished:
         """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
         an answer, a mode, or a rule for the whole tool.
         """
+
+        def heard(text: str) -> None:
+            throttle.add(text)
+            whole.add(text)
+
         argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
         return await run(
             argv,
             cwd=self._directory(),
             env=child_environment(also=self._tool.pass_environment),
             on_start=live.process,
-            on_output=throttle.add,
+            on_output=heard,
+            on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
         )
@@ -70,12 +84,14 @@ class ShellInvocation(Invocation):
     def _directory(self) -> str:
         return self._tool.files.folder(self._params.dir_path)
 
-    def _for_model(self, finished: Finished) -> str:
+    def _for_model(self, finished: Finished, whole: WholeOutput) -> str:
         """How it ended comes first where it did not end well: nobody reads the last line of a long output."""
         ending = _ending(finished, self._limits)
         output = _text(finished)
+        note = whole.note(_length(finished.output))
         sections = [f"Directory: {self._tool.files.shown(self._directory())}"] if self._params.dir_path else []
         sections += [ending] if finished.code != 0 else []
+        sections += [note] if note else []
         sections += [f"Output: {output}" if output else "Output: (empty)"]
         sections += [ending]
         if finished.background:
@@ -83,6 +99,12 @@ class ShellInvocation(Invocation):
         if finished.survivors:
             sections += [f"Could not be ended: {', '.join(map(str, finished.survivors))}"]
         return "\n".join(sections)
+
+
+def _passed_over(folder: str) -> list[str]:
+    """A search that is allowed by its words leaves secrets out; who reads the result should know."""
+    number = secrets_below(folder)
+    return [f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like)."] if number else []
 
 
 def _ending(finished: Finished, limits: Limits) -> str:
@@ -115,9 +137,13 @@ def _cut(output: Excerpt) -> str:
     if not output.omitted:
         return cut_middle(plain(output.head + output.tail), MODEL_CHARACTERS)
     head, tail = plain(output.head), plain(output.tail)
-    first, last = head[:_HEAD], tail[max(len(tail) - (MODEL_CHARACTERS - _HEAD), 0) :]
+    first, last = head[:HEAD], tail[max(len(tail) - (MODEL_CHARACTERS - HEAD), 0) :]
     missing = output.omitted + len(head) - len(first) + len(tail) - len(last)
     return first + omission(missing) + last
+
+
+def _length(output: Excerpt) -> int:
+    return len(output.head) + output.omitted + len(output.tail)
 
 
 def _for_person(finished: Finished) -> str:

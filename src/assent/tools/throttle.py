@@ -1,6 +1,7 @@
 """Live output at a pace that people and connections can follow: the first piece at once, then at most one in 100 ms.
 
-What comes faster than anybody could read is cut to its end and counted.
+What comes faster than anybody could read is cut to its end and counted. Of output that is no text only the number of
+bytes is told.
 """
 
 import asyncio
@@ -13,15 +14,33 @@ CAP = 100_000
 
 
 class Throttle:
-    def __init__(self, tell: Callable[[str], None], interval: float = INTERVAL, cap: int = CAP) -> None:
+    def __init__(
+        self,
+        tell: Callable[[str], None],
+        received: Callable[[int], None] = lambda _: None,
+        *,
+        interval: float = INTERVAL,
+        cap: int = CAP,
+    ) -> None:
         self._tell = tell
+        self._tell_received = received
         self._interval = interval
         self._cap = cap
         self._pending = Kept(cap, head_share=0)
+        self._received = 0
+        """Bytes of binary output that nobody was told of yet; 0 when there are none."""
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, text: str) -> None:
         self._pending.add(text)
+        self._soon()
+
+    def received(self, total: int) -> None:
+        """So many bytes of binary output came until now."""
+        self._received = total
+        self._soon()
+
+    def _soon(self) -> None:
         if self._timer is None:
             self._flush()
             self._timer = asyncio.get_running_loop().call_later(self._interval, self._due)
@@ -34,7 +53,7 @@ class Throttle:
 
     def _due(self) -> None:
         self._timer = None
-        if self._pending.total:
+        if self._pending.total or self._received:
             self._flush()
             self._timer = asyncio.get_running_loop().call_later(self._interval, self._due)
 
@@ -43,3 +62,6 @@ class Throttle:
             text = self._pending.excerpt().text()
             self._pending = Kept(self._cap, head_share=0)
             self._tell(text)
+        if self._received:
+            count, self._received = self._received, 0
+            self._tell_received(count)

@@ -7,10 +7,10 @@ and then, so that a large tree neither blocks the loop nor resists cancelling.
 import asyncio
 from collections.abc import AsyncIterator
 
+from assent.files.ignore import IgnoreRules
 from assent.process.run import Limits, run
 from assent.tools.base import ToolFailed
 from assent.tools.files import Files
-from assent.tools.ignore import IgnoreRules
 from assent.tools.searching import COMMON, find_rg
 
 MAX_FOLDERS = 50_000

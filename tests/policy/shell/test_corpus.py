@@ -1,6 +1,7 @@
 """The corpus: attempts to get past a rule, and commands that a rule should let through."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,13 @@ def test_at_most_three_in_a_hundred_harmless_commands_are_stopped() -> None:
 @pytest.mark.spec("C8")
 def test_without_a_rule_nothing_is_allowed() -> None:
     assert all(_decision({**line, "allow": []}) == "ask" for line in _LINES)
+
+
+def test_every_reason_is_a_sentence() -> None:
+    """`It contains it writes …` is none."""
+    reasons = {reason for line in _LINES for reason in check({**line, "cwd": "/w", "roots": ["/w"]})["reasons"]}
+    odd = re.compile(r"(?![A-Z`]).|.*[^.]|It contains (?:it|the command|`[^`]*` (?!after|with))\b.*", re.DOTALL)
+    assert [reason for reason in reasons if odd.fullmatch(reason)] == []
 
 
 def test_a_line_of_json_gets_a_line_of_json() -> None:

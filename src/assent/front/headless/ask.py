@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from assent.approval import Approval, EditDetails
+from assent.approval import Approval, AskDetails, EditDetails
 from assent.commands import Answer, Command
 from assent.events import (
     ApprovalAnswered,
@@ -20,7 +20,7 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
-from assent.front.question import offered_keys, option_lines, question_lines
+from assent.front.question import offered_keys, option_lines, question_lines, spoken_answers
 from assent.front.style import Style
 from assent.process.editor import edit_text
 from assent.scheduler.call import AwaitingApproval
@@ -142,11 +142,17 @@ class TerminalAsker:
         key, _, reason = line.strip().partition(" ")
         key, scope = _scope(key.lower(), call.approval)
         outcome = offered_keys(call.approval).get(key)
+        answers, details = None, call.approval.details
+        if isinstance(details, AskDetails) and outcome == "proceed_once":
+            answers, reason = spoken_answers(details.questions, reason), ""
+            outcome = outcome if answers is not None else None
         if outcome is None or (reason and outcome != "cancel"):
             self._say(f"  please answer with one of: {', '.join(offered_keys(call.approval))}")
             self._prompt(call)
             return
-        answer = Answer(call.request.call_id, outcome, call.approval.digest, reason, scope=scope, by=self._me)
+        answer = Answer(
+            call.request.call_id, outcome, call.approval.digest, reason, answers=answers, scope=scope, by=self._me
+        )
         job = self._edit(call, answer) if outcome == "modify_with_editor" else self._answer(answer)
         task = asyncio.create_task(job)
         self._tasks.add(task)

@@ -16,7 +16,10 @@ from assent.events import (
     CallRequest,
     CallRequested,
     CallStarted,
+    ChatCompressed,
+    ContextLoaded,
     Envelope,
+    Event,
     ModelFallback,
     ModelReplied,
     ModelRetry,
@@ -25,6 +28,7 @@ from assent.events import (
 )
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
+from assent.front.words import call_about, duration
 from assent.parts import Text
 
 if TYPE_CHECKING:
@@ -99,18 +103,34 @@ class TextOutput:
                 self._stream(text)
             case ModelReplied(parts=parts):
                 self._whole([part.text for part in parts if isinstance(part, Text)])
-            case ModelRetry(reason=reason, delay=delay):
-                self._retry(reason, delay)
-            case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
             case CallRequested(request=request):
                 self.known(request)
             case CallStarted(call_id=call_id):
                 self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
+            case CallOutput(received=received) if received:
+                self._live_count(received)
             case CallOutput(text=text):
                 self._live_output(text)
             case CallFinished():
                 self._finished(envelope.event)
+            case event:
+                self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        """What happens around the answer and the calls."""
+        match event:
+            case ModelRetry(reason=reason, delay=delay):
+                self._retry(reason, delay)
+            case ModelFallback(model=model, fallback=fallback, reason=reason):
+                self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
+            case ChatCompressed(problem=problem) if problem:
+                self._note(f"The conversation was not compressed: {_safe(problem, 'label')}")
+            case ChatCompressed(tokens_before=before, tokens_after=after):
+                self._note(f"The conversation was compressed: about {before:,} tokens before, {after:,} now")
+            case ContextLoaded(sources=sources):
+                for source in sources:
+                    if source.problem:
+                        self._note(f"{_safe(source.path, 'label')}: {_safe(source.problem, 'label')}")
             case _:
                 pass
 
@@ -162,6 +182,12 @@ class TextOutput:
             self._live = _safe_stream()
         self._indented(self._live.feed(text))
 
+    def _live_count(self, received: int) -> None:
+        """One line that counts, where there is a terminal to write over it."""
+        if self._shows_live and sys.stderr.isatty():
+            _write(sys.stderr, f"\r{self._style.dim('│ ')}binary output: {received:,} bytes received")
+            self._line_start = False
+
     def _indented(self, text: str) -> None:
         """Output of commands stands apart from what we say ourselves."""
         for line in text.splitlines(keepends=True):
@@ -172,9 +198,9 @@ class TextOutput:
     def _finished(self, event: CallFinished) -> None:
         if self._live is not None:
             self._indented(self._live.close())
-            if not self._line_start:
-                self._indented("\n")
             self._live = None
+        if not self._line_start:
+            self._indented("\n")
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         why = "" if event.failure is None else f": {_safe(event.failure.message, 'label')}"
         self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
@@ -191,12 +217,7 @@ class TextOutput:
 
 def call_label(request: CallRequest, style: Style) -> str:
     """The tool and what it is about, on one line."""
-    about = next((value for value in request.args.values() if isinstance(value, str)), "")
-    return f"{style.bold(_safe(request.tool, 'label'))} {_safe(about, 'label')}".rstrip()
-
-
-def duration(milliseconds: int) -> str:
-    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+    return f"{style.bold(_safe(request.tool, 'label'))} {_safe(call_about(request), 'label')}".rstrip()
 
 
 # What is safe to show takes 7 ms to import. By now the model is at work, and nobody waits for us.

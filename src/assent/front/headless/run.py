@@ -5,33 +5,31 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent import exits
 from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
-from assent.config import Settings, data_folder
+from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
-from assent.files.workspace import Workspace
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
-from assent.front.rules import collect_rules
 from assent.front.send import me
 from assent.front.style import Style
+from assent.front.workshop import Workshop, open_workshop
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
 from assent.policy.rules import BadRule, Rule
 from assent.scheduler.call import Executing, Validating
+from assent.screen import make_safe
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
-from assent.session.runner import Options, Runner, create_session
-from assent.tools.builtin import builtin_tools
-from assent.tools.registry import Registry
+from assent.session.runner import Runner, create_session
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
     from assent.front.headless.ask import Asker
@@ -65,7 +63,7 @@ async def run(request: Run, log: SessionLog) -> int:
         return _failed(output, Failure("busy", str(error)))
     except (NoSuchSession, NotFound) as error:
         return _failed(output, Failure("input", str(error)))
-    except BadRule as error:
+    except (BadRule, BadSettings) as error:
         return _failed(output, Failure("config", str(error)))
     except LogError as error:
         return _failed(output, Failure("storage", str(error)))
@@ -96,23 +94,20 @@ async def _create(request: Run, log: SessionLog, model: str) -> str:
     return await create_session(log, request.folder, model, mode, request.settings.gate)
 
 
-def _fallback(settings: Settings) -> Callable[[], Model] | None:
-    name = settings.fallback_model
-    return None if name is None else lambda: open_model(name, os.environ)
-
-
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    workspace = Workspace([folder], folder, own_folders=[str(data_folder(os.environ))])
-    registry = Registry(builtin_tools(workspace))
-    options = Options(
-        rules=collect_rules(os.environ, folder, registry.names(), request.rules),
-        attended=request.asking != "refuse",
-        max_turns=request.settings.max_turns,
-        approval_ttl=request.settings.approval_ttl,
-        client=f"headless {me()}",
-        fallback=_fallback(request.settings),
-    )
-    async with await Runner.open(log, session, model, registry, options) as runner:
+    async with open_workshop(os.environ, folder, request.settings, session, model) as workshop:
+        await workshop.ready(_notice)
+        return await _run_in(workshop, request, log, session, model, output)
+
+
+def _notice(text: str) -> None:
+    sys.stderr.write(f"{make_safe(text, 'prompt').text}\n")
+
+
+async def _run_in(workshop: Workshop, request: Run, log: SessionLog, session: str, model: Model, output: Output) -> int:
+    options = workshop.options(request.settings, model.name, f"headless {me()}", request.rules)
+    options = replace(options, attended=request.asking != "refuse")
+    async with await Runner.open(log, session, model, workshop.registry, options) as runner:
         asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()
 

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from assent import exits
-from assent.events import CallFinished, CallScheduled, Envelope, ModelReplied, TurnFinished, TurnStatus
+from assent.events import CallFinished, CallScheduled, ChatCompressed, Envelope, ModelReplied, TurnFinished, TurnStatus
 from assent.parts import Failure, Text, Usage
 
 Status = Literal["success", "error", "cancelled", "max_turns", "loop_detected", "waiting"]
@@ -87,6 +87,9 @@ class Summariser:
                 stats.requests += 1
                 self._usage += usage
                 self._texts += ["".join(part.text for part in parts if isinstance(part, Text))]
+            case ChatCompressed(usage=usage):
+                stats.requests += usage != Usage()
+                self._usage += usage
             case CallScheduled(decision=decision):
                 stats.decisions[decision.source] = stats.decisions.get(decision.source, 0) + 1
             case CallFinished(status=status, duration_ms=took):

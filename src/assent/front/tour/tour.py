@@ -1,9 +1,6 @@
 """Plays the tour in a scratch folder. On a terminal the person answers; without one it answers itself and says so."""
 
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from assent.front.headless.run import HeadlessRun, Run
 from assent.front.question import question_lines
 from assent.front.send import me
 from assent.front.style import Style
+from assent.front.tour.project import PROMPT, SCENARIO, make_project, next_steps
 from assent.models.scripted import ScriptedModel
 from assent.scheduler.call import AwaitingApproval
 from assent.session.runner import Options, Runner, create_session
@@ -24,14 +22,9 @@ from assent.session.sqlite import SqliteLog
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
-HERE = Path(__file__).parent
-PROMPT = "A test of this project fails. Find out why, fix it, and show me that it works."
-
 
 async def tour(*, interactive: bool) -> int:
-    scratch = Path(tempfile.mkdtemp(prefix="assent-tour-"))
-    project = scratch / "cart"
-    shutil.copytree(HERE / "sample", project, ignore=shutil.ignore_patterns("__pycache__"))
+    scratch, project = make_project()
     style = Style.for_stream(sys.stderr)
     _introduce(project, style, interactive=interactive)
     log = SqliteLog(scratch / "home")
@@ -44,7 +37,7 @@ async def tour(*, interactive: bool) -> int:
 
 
 async def _play(log: SqliteLog, project: str, style: Style, *, interactive: bool) -> int:
-    model = ScriptedModel.from_file(HERE / "scenario.json")
+    model = ScriptedModel.from_file(SCENARIO)
     session = await create_session(log, project, "scripted tour", "default")
     registry = Registry(builtin_tools(Workspace([project], project)))
     async with await Runner.open(log, session, model, registry, Options(client="tour")) as runner:
@@ -96,18 +89,4 @@ def _introduce(project: Path, style: Style, *, interactive: bool) -> None:
 
 
 def _say_goodbye(scratch: Path, style: Style) -> None:
-    home = scratch / "home"
-    sys.stderr.write(
-        f"\n{style.dim('That was the tour. Everything that happened is in its log:')}\n"
-        f"  ASSENT_HOME={home} {_program()} sessions show\n"
-        f"{style.dim('With a key for a model you do the same on your own project:')}\n"
-        f'  export GEMINI_API_KEY=…; {_program()} -p "…"\n'
-    )
-
-
-def _program() -> str:
-    """How this program was called, so that the lines above can be copied."""
-    name = sys.argv[0]
-    if name.endswith("__main__.py"):
-        return "python -m assent"
-    return os.path.relpath(name) if os.sep in name and os.path.exists(name) else "assent"
+    sys.stderr.write("\n" + "\n".join(next_steps(scratch, style)) + "\n")

@@ -12,6 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.approval import Mode
     from assent.front.client import SessionClient
+    from assent.models.prices import Prices
     from assent.session.log import SessionInfo
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
@@ -70,6 +71,11 @@ class Host(Protocol):
     @property
     def folder(self) -> str: ...
 
+    @property
+    def problems(self) -> Sequence[str]:
+        """What of the folder's configuration could not be used, and why."""
+        ...
+
     async def open(self, session: str | None = None, mode: "Mode | None" = None) -> "SessionClient":
         """Opens that session, or makes a new one. The one before must be closed first if it is the same."""
         ...
@@ -93,6 +99,8 @@ class Host(Protocol):
         ...
 
     def models(self) -> Sequence[str]: ...
+
+    def prices(self) -> "Prices": ...
 
     def tools(self) -> Sequence[ToolInfo]: ...
 

@@ -3,17 +3,16 @@
 import os
 from collections.abc import Callable, Mapping
 
-from assent.config import Settings, data_folder
+from msgspec.structs import replace
+
+from assent.config import BadSettings, Settings
 from assent.events import Envelope
-from assent.files.workspace import Workspace
-from assent.front.rules import collect_rules
+from assent.front.workshop import Workshop, open_workshop
 from assent.models.base import Model
 from assent.models.choose import open_model
 from assent.session.engine import Opened
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
-from assent.session.runner import Options, Runner
-from assent.tools.builtin import builtin_tools
-from assent.tools.registry import Registry
+from assent.session.runner import Runner
 
 CLIENT = "serve"
 
@@ -29,28 +28,29 @@ class Opener:
             raise LogUnavailable(f"the folder of session {info.id} is not there: {info.folder}")
         model = self.model(info.model)
         try:
-            registry = Registry(builtin_tools(self._workspace(info.folder)))
-            options = self._options(info.folder, registry)
-            runner = await Runner.open(self._log, info.id, model, registry, options)
+            workshop = open_workshop(self._env, info.folder, self._settings, info.id, model)
+            runner = await self._run(info, model, workshop)
+        except BadSettings as error:
+            await model.close()
+            raise LogUnavailable(str(error)) from error
         except BaseException:
             await model.close()
             raise
-        return Opened(runner, model.close)
+
+        async def close() -> None:
+            await workshop.close()
+            await model.close()
+
+        return Opened(runner, close)
+
+    async def _run(self, info: SessionInfo, model: Model, workshop: Workshop) -> Runner:
+        options = replace(workshop.options(self._settings, model.name, CLIENT), listener=self._listener)
+        workshop.start()
+        try:
+            return await Runner.open(self._log, info.id, model, workshop.registry, options)
+        except BaseException:
+            await workshop.close()
+            raise
 
     def model(self, name: str) -> Model:
         return open_model(name, self._env)
-
-    def _workspace(self, folder: str) -> Workspace:
-        return Workspace([folder], folder, own_folders=[str(data_folder(self._env))])
-
-    def _options(self, folder: str, registry: Registry) -> Options:
-        name = self._settings.fallback_model
-        return Options(
-            rules=collect_rules(self._env, folder, registry.names()),
-            max_turns=self._settings.max_turns,
-            approval_ttl=self._settings.approval_ttl,
-            client=CLIENT,
-            fallback=None if name is None else lambda: self.model(name),
-            open_model=self.model,
-            listener=self._listener,
-        )

@@ -8,7 +8,7 @@ from litestar.params import JSONBody, QueryParameter
 
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
-from assent.front.question import exact_text
+from assent.front.question import exact_text, hidden_characters
 from assent.front.web.desk import Desk
 from assent.front.web.highlight import ShownHunk, shown_hunks
 from assent.front.web.office import Asker
@@ -16,16 +16,17 @@ from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.hunks import hunks
-from assent.parts import DiffDisplay
+from assent.parts import DiffDisplay, TodosDisplay
 from assent.scheduler.call import AwaitingApproval, Executing, Failed, Success, Terminal, ToolCall
-from assent.screen import make_safe
+from assent.screen import SafeText, make_safe
 from assent.session.log import NoSuchSession, Waiting
 
 
 def call_view(call: ToolCall) -> CallView:
     match call:
         case AwaitingApproval(approval=Approval(details=details)):
-            return CallView(call, _hunks(details), make_safe(exact_text(details), "prompt"))
+            shown = SafeText(make_safe(exact_text(details), "prompt").text, hidden_characters(details))
+            return CallView(call, _hunks(details), shown)
         case Success(display=DiffDisplay() as change) | Failed(display=DiffDisplay() as change):
             return CallView(call, _hunks(change))
         case _:
@@ -97,6 +98,8 @@ def _text(call: ToolCall) -> str:
             return msgspec.json.encode(call.result.response).decode()
         case DiffDisplay(diff=diff):
             return diff
+        case TodosDisplay(todos=todos):
+            return "\n".join(f"[{todo.status}] {todo.description}" for todo in todos)
         case display:
             return display.text
 
@@ -126,6 +129,7 @@ async def decide(
         data.content,
         data.args,
         data.hunks,
+        data.answers,
         data.scope,
         data.grant_seconds,
         data.grant_uses,

@@ -64,6 +64,8 @@ class Decided(Body, frozen=True):
     content: str | None = None
     args: JsonObject | None = None
     hunks: tuple[Annotated[int, Meta(ge=0, le=1_000_000)], ...] | None = None
+    answers: tuple[ShortText, ...] | None = None
+    """For questions that the model asks: one text for each, in order."""
     scope: Annotated[str, Meta(max_length=200)] = ""
     grant_seconds: Annotated[float, Meta(gt=0, le=1e9)] | None = None
     grant_uses: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None

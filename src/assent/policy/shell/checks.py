@@ -19,7 +19,7 @@ _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
-_DNS = re.compile(r"[+]?[A-Za-z0-9.:_=-]+|@[0-9.]+|-x")
+_DNS = re.compile(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")
 _OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
 _PS_OPTION = re.compile(
     r"-[AaefFlLMjHTwZdNyc]+|[aufxwlLjTmrhcSv]+|-?[0-9,]+|-[opCuUpgGtO](?!.*environ)[A-Za-z0-9_,%.:=+-]+"
@@ -118,7 +118,7 @@ def _awk(use: Use, _words: Words) -> None:
     """Patterns and prints only. Where a quote may stand in a pattern, strings are not told apart."""
     program = use.texts[0].text if use.texts else ""
     plain = program if re.search(r"[/#]", program) and '"' in program else _STRING.sub('""', program)
-    if re.search(r"system|getline|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
+    if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
     elif re.search(r">(?!=)", "".join(re.findall(r"\{[^{}]*\}?", plain))):
         use.problems.append("the awk program may write files")
@@ -128,6 +128,8 @@ def _awk(use: Use, _words: Words) -> None:
 
 def _jq(use: Use, _words: Words) -> None:
     program = use.texts[0].text if use.texts else ""
+    if use.names[0] == "yq":  # some of them want a sub-command first
+        program = " ".join(word.text for word in use.operands)
     if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
         use.problems.append("the program reads other files or runs something")
 
@@ -141,7 +143,7 @@ def _test(use: Use, words: Words) -> None:
     use.problems.clear()
     texts = [word.text for word in words[1:]]
     if words[0].text == "[" and (not texts or texts[-1] != "]"):
-        use.problems.append("`[` without `]`")
+        use.problems.append("`[` lacks its `]`")
     if any(not word.literal and word.parts[0].kind == "glob" for word in words[1:]):
         use.problems.append("a wildcard in a condition may become several words")
     # bash evaluates the subscript of a variable's name here, even a quoted one.
@@ -157,15 +159,15 @@ def _date(use: Use, _words: Words) -> None:
 def _cd(use: Use, _words: Words) -> None:
     use.problems.clear()
     if len(use.operands) > 1 or any(word.text == "-" for word in use.operands):
-        use.problems.append("`cd` with something other than one folder")
+        use.problems.append("it goes to something other than one plain folder")
     if any(part.kind == "glob" for word in use.operands for part in word.parts):
-        use.problems.append("`cd` with a wildcard")
+        use.problems.append("a wildcard decides where it goes")
 
 
 def _dig(use: Use, words: Words) -> None:
     use.problems.clear()
     if not all(word.literal and _DNS.fullmatch(word.text) for word in words[1:]):
-        use.problems.append("an argument of `dig` that is not a plain name")
+        use.problems.append("an argument is not a plain name or a harmless option")
 
 
 def _tar(use: Use, words: Words) -> None:
@@ -229,20 +231,52 @@ def _script(use: Use, words: Words) -> None:
 
 def _plain_names(use: Use, _words: Words) -> None:
     if not all(_IDENTIFIER.fullmatch(word.text) for word in use.operands):
-        use.problems.append("an operand that is not a plain name")
+        use.problems.append("an operand is not a plain name")
 
 
 def _plain_words(use: Use, _words: Words) -> None:
     if any(word.text.startswith("@") for word in use.operands):
         use.problems.append("`@` reads further options from a file")
+    if any(name == "--cov-report" and ":" in value for name, value in use.seen):
+        use.problems.append("`--cov-report` with `:` names where it writes")
     if any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
         use.problems.append("`-W` with a dotted name loads a module")
 
 
 def _eslint(use: Use, _words: Words) -> None:
-    chosen = use.option("-f", "--format")
-    if chosen is not None and not re.fullmatch(r"[a-z-]+", chosen):
+    chosen = use.option("-f", "--format", "--output-format", "-R", "--reporter")
+    if chosen is not None and not re.fullmatch(r"[a-z,-]+", chosen):
         use.problems.append("a format that is a file is run as code")
+
+
+def _man(use: Use, _words: Words) -> None:
+    if any("/" in word.text for word in use.operands):
+        use.problems.append("an operand with `/` is a file, not the name of a page")
+
+
+def _getent(use: Use, _words: Words) -> None:
+    if any(word.text in ("shadow", "gshadow") for word in use.operands[:1]):
+        use.problems.append("it shows the hashes of passwords")
+
+
+_IP_OBJECTS = frozenset(
+    ("a", "ad", "addr", "address", "l", "li", "link", "r", "ro", "route", "n", "neigh", "neighbour", "ru", "rule")
+)
+_IP_SHOWS = frozenset(("show", "sh", "list", "ls", "lst", "get"))
+
+
+def _ip(use: Use, _words: Words) -> None:
+    texts = [word.text for word in use.operands]
+    if texts and (texts[0] not in _IP_OBJECTS or (len(texts) > 1 and texts[1] not in _IP_SHOWS)):
+        use.problems.append("it may change the network")
+
+
+def _kubectl(use: Use, _words: Words) -> None:
+    kinds = [kind.partition("/")[0] for word in use.operands for kind in word.text.lower().split(",")]
+    if any(kind in ("secret", "secrets", "all") or kind.startswith("secrets.") for kind in kinds):
+        use.problems.append("it shows secrets of the cluster")
+    if "file" in (use.option("-o", "--output") or ""):
+        use.problems.append("it takes its format from a file")
 
 
 def _grep(use: Use, _words: Words) -> None:
@@ -260,7 +294,7 @@ def _ps(use: Use, words: Words) -> None:
         if not valued and text not in _PS_VALUED and not _PS_OPTION.fullmatch(text):
             use.problems.append(f"`{text}` may show the variables of processes")
     if any(not word.literal for word in words):
-        use.problems.append("a wildcard in the options of `ps`")
+        use.problems.append("a wildcard may become an option")
     # When it cannot make sense of its options, ps reads `-e` as the `e` without a dash.
     if any(re.match(r"-[A-Za-z]*e", text) for text in texts) and any(_PS_FRAGILE.match(text) for text in texts):
         use.problems.append("`-e` beside an option that may fail can show the variables of processes")
@@ -268,7 +302,7 @@ def _ps(use: Use, words: Words) -> None:
 
 def _dpkg(use: Use, _words: Words) -> None:
     if not use.seen:
-        use.problems.append("`dpkg` without `-l`, `-L`, `-s` or `-S`")
+        use.problems.append("without `-l`, `-L`, `-s` or `-S` it changes packages")
 
 
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
@@ -287,6 +321,12 @@ def _git_config(use: Use, _words: Words) -> None:
         texts = texts[1:]
     if len(texts) != 1 or texts[0] in ("set", "unset", "edit", "rename-section", "remove-section"):
         use.problems.append("`git config` with a value changes settings")
+
+
+def _git_outside(use: Use, _words: Words) -> None:
+    """What is not under version control is where secrets are."""
+    if use.option("--no-index", "--untracked", "--no-exclude-standard") is not None:
+        use.problems.append("it also looks at files that are not under version control, which may hold secrets")
 
 
 def _git_reflog(use: Use, _words: Words) -> None:
@@ -337,10 +377,15 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "eslint": _eslint,
     "dpkg": _dpkg,
     "grep": _grep,
+    "man": _man,
+    "getent": _getent,
+    "ip": _ip,
+    "kubectl": _kubectl,
     "ps": _ps,
     "git-listing": _git_listing,
     "git-config": _git_config,
     "git-reflog": _git_reflog,
+    "git-outside": _git_outside,
     "git-remote": _git_remote,
     "git-checkout": _git_checkout,
     "never": _never,

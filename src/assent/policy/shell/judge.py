@@ -23,6 +23,7 @@ from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Rules, denying, loose, program
 from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
+from assent.policy.shell.sweep import give_harmless_names
 from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
 from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
 
@@ -121,10 +122,14 @@ def _each(steps: Sequence[Step], rules: Rules, where: Place) -> list[list[Verdic
     for step in steps:
         if step.join != "&&" and where.cwd != start:
             where = replace(where, certain=False)  # the `cd` before may have failed
-        verdicts.append([judge_stage(stage, rules, where) for stage in step.stages])
+        verdicts.append([judge_stage(stage, rules, _fed(where, step, at)) for at, stage in enumerate(step.stages)])
         if len(step.stages) == 1:
             where = _moved(step.stages[0], where)
     return verdicts
+
+
+def _fed(where: Place, step: Step, at: int) -> Place:
+    return replace(where, harmless_names=give_harmless_names(step.stages[:at])) if at else where
 
 
 def _moved(stage: Stage, where: Place) -> Place:
@@ -145,7 +150,8 @@ def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) ->
         Step(step.join, tuple(verdict.stage for verdict in line)) for step, line in zip(steps, verdicts, strict=True)
     )
     writes = tuple(path for line in verdicts for verdict in line for path in verdict.writes)
-    return Plan(ready, where.cwd, where.roots, writes)
+    sweeps = any(verdict.sweeps for line in verdicts for verdict in line)
+    return Plan(ready, where.cwd, where.roots, writes, sweeps=sweeps)
 
 
 def _part(verdict: Verdict) -> PartJudgement:

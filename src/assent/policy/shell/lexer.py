@@ -6,6 +6,8 @@ programs and no rules.
 """
 
 import re
+from itertools import product
+from math import prod
 from typing import Literal
 
 from msgspec import Struct
@@ -21,6 +23,9 @@ _OPERATOR = re.compile(r"&&|\|\||\|&|[|;\n]")
 _REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
 # Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are text.
 _BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
+_CHOICE = re.compile(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}")
+_WILD = re.compile(r"[*?]|[^*?]+")
+_MOST_CHOICES = 64
 _VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
 _QUOTED = re.compile(r"[^\"`$\\]+")
 # Inside double quotes these characters leave a `$` before them literal.
@@ -31,11 +36,11 @@ _EXPANDS_TILDE_AFTER = frozenset("=:")
 
 
 class Refused(Exception):
-    """The command leaves the accepted grammar. The text says where, for a person."""
+    """The command leaves the accepted grammar. The text names what it contains: "a quote that is not closed"."""
 
 
 class Token(Struct, frozen=True):
-    """`raw` is the source text; a redirect carries its descriptor; a word its value."""
+    """`raw` is the source text; a redirect carries its descriptor; a word its value. `{a,b}` makes `more` words."""
 
     kind: TokenKind
     raw: str
@@ -43,6 +48,7 @@ class Token(Struct, frozen=True):
     end: int
     word: Word | None = None
     fd: str = ""
+    more: tuple[Word, ...] = ()
 
 
 class Lexer:
@@ -66,8 +72,8 @@ class Lexer:
         if match := _OPERATOR.match(self.source, start):
             self.at = match.end()
             return Token("operator", match[0], start, self.at)
-        word = self._word()
-        return Token("word", self.source[start : self.at], start, self.at, word)
+        word, *more = self._words()
+        return Token("word", self.source[start : self.at], start, self.at, word, more=tuple(more))
 
     def take_lines(self, end: str, *, strip_tabs: bool) -> str:
         """The heredoc body from here to the line `end`."""
@@ -81,7 +87,7 @@ class Lexer:
             if line == end:
                 return "".join(one + "\n" for one in lines)
             lines.append(line)
-        raise Refused("the here-document has no end line")
+        raise Refused("a here-document without an end line")
 
     def _skip(self) -> None:
         if match := _SPACE.match(self.source, self.at):
@@ -89,19 +95,22 @@ class Lexer:
         if match := _COMMENT.match(self.source, self.at):
             self.at = match.end()
 
-    def _word(self) -> Word:
-        parts: list[Part] = []
+    def _words(self) -> list[Word]:
+        parts: list[Part | tuple[str, ...]] = []
         start = self.at
         while self.at < len(self.source) and self.source[self.at] not in _WORD_ENDS:
             if self.source[self.at] == '"':
                 parts += self._double()
+            elif match := _CHOICE.match(self.source, self.at):
+                self.at = match.end()
+                parts.append(tuple(match[1].split(",")))
             else:
                 parts.append(self._part(start))
         if self.at == start:
-            raise Refused(f"`{self.source[self.at]}` groups commands or runs them in the background")
+            raise Refused(f"`{self.source[self.at]}`, which groups commands or runs them in the background")
         if self.source[self.at : self.at + 1] in ("<", ">") and self.source[start] == "{":
             raise Refused("a redirection to a named descriptor")
-        return _join(parts)
+        return _each_choice(parts)
 
     def _part(self, start: int) -> Part:
         one = self.source[self.at]
@@ -220,6 +229,28 @@ def _dollar_reason(following: str) -> str:
             return "a quoted string with escapes (`$'…'`)"
         case _:
             return "a variable or expression, whose value is not known"
+
+
+def _each_choice(parts: list[Part | tuple[str, ...]]) -> list[Word]:
+    """Bash writes a word with `{a,b}` once for each choice, before anything else expands."""
+    texts = [part for part in parts if isinstance(part, tuple)]
+    if not texts:
+        return [_join([part for part in parts if isinstance(part, Part)])]
+    if prod(map(len, texts)) > _MOST_CHOICES:
+        raise Refused("braces that make too many words")
+    found: list[Word] = []
+    for chosen in product(*texts):
+        left = iter(chosen)
+        found.append(
+            _join([one for part in parts for one in ([part] if isinstance(part, Part) else _wild(next(left)))])
+        )
+    if not all(word.text for word in found):
+        raise Refused("braces that make an empty word")
+    return found
+
+
+def _wild(text: str) -> list[Part]:
+    return [Part("glob" if one in "*?" else "text", one) for one in _WILD.findall(text)]
 
 
 def _join(parts: list[Part]) -> Word:

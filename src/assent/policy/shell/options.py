@@ -34,6 +34,8 @@ class Use(Struct):
     payload_at: int = 0
     runs: list[str] = []  # command strings inside options
     unknown_sub: bool = False
+    fed: bool = False  # further words will come from its input
+    found: bool = False  # a word of it stands for whatever find finds
 
     def option(self, *names: str) -> str | None:
         """The value of the last of these options, or None."""
@@ -96,7 +98,7 @@ class _Scan:
             return len(word.text) > 1 and word.text[0] == "-"
         if word.fixed.startswith("-"):
             return True
-        if not word.fixed and word.parts[0].kind == "glob" and not self.use.model.inert:
+        if not word.fixed and word.parts[0].kind == "glob" and not self.use.model.inert and not _ends_plainly(word):
             self.use.problems.append(f"`{word.text}` could match a file named like an option")
         return False
 
@@ -177,7 +179,7 @@ class _Scan:
     def _named(self, word: Word, text: str) -> None:
         name, equals, value = text.partition("=")
         if not _OPTION_NAME.fullmatch(name):
-            self.use.problems.append("an option with a blank or a character outside ASCII in its name")
+            self.use.problems.append("the name of an option has a blank or a character outside ASCII")
             return
         if not word.literal and not equals:
             self.use.problems.append(f"`{word.text}` expands inside the name of an option")
@@ -254,6 +256,11 @@ class _Scan:
             use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
         if not use.unknown_sub:
             _sort_operands(use)
+
+
+def _ends_plainly(word: Word) -> bool:
+    """`*.png` means files of a kind. The runner writes `./` before a match that looks like an option."""
+    return word.parts[-1].kind == "text" and word.parts[-1].text.startswith(".")
 
 
 def _sort_operands(use: Use) -> None:

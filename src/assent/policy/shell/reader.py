@@ -94,7 +94,7 @@ class _Reader:
             drafts.append((join, self._pipeline()))
             join = self._joiner()
         if join in ("&&", "||"):
-            raise Refused("the command ends in the middle of a chain")
+            raise Refused("a chain of commands that breaks off")
         if self.heredocs:
             raise Refused("a here-document without a body")
         source = self.lexer.source
@@ -142,7 +142,7 @@ class _Reader:
     def _stage(self) -> _Draft:
         self.stages += 1
         if self.stages > MAX_STAGES:
-            raise Refused(f"more than {MAX_STAGES} commands in one")
+            raise Refused(f"more than {MAX_STAGES} commands")
         draft = _Draft(self.token.start if self.token else 0)
         while self.token is not None and self.token.kind != "operator":
             self._item(draft, self.token)
@@ -159,17 +159,19 @@ class _Reader:
             return
         self._advance()
         assert token.word is not None
+        if token.more and not draft.words:
+            raise Refused("braces in the name of a program")
         if not draft.words and _ASSIGNMENT.match(token.raw):
             draft.env.append(_assignment(token.raw, token.word))
         elif not draft.words and token.raw in _RESERVED:
             raise Refused(f"`{token.raw}`, which makes a compound command")
         else:
-            draft.words.append(token.word)
+            draft.words += [token.word, *token.more]
 
     def _redirect(self, draft: _Draft, token: Token) -> None:
         self._advance()
         target = self.token
-        if target is None or target.word is None:
+        if target is None or target.word is None or target.more:
             raise Refused("a redirection without a target")
         draft.end = target.end
         if token.raw in ("<<", "<<-"):
@@ -240,4 +242,4 @@ def _output(fd: int, target: Word) -> Redirect:
         return Redirect("null", fd)
     if target.literal and target.text in _STANDARD_FILES:
         return Redirect("copy", fd, _STANDARD_FILES[target.text])
-    raise Refused(f"it writes to the file {target.text}")
+    raise Refused(f"a redirection that writes to the file {target.text}")

@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from assent.plan import Redirect, Stage, Word
 from assent.policy.shell.checks import CHECKS
 from assent.policy.shell.environment import harmless
+from assent.policy.shell.finding import Clause, exec_clause, payload_problem
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
-from assent.policy.shell.sweep import guarded, names_secret
+from assent.policy.shell.sweep import ends_options, fed_problem, guarded, names_secret, passes_over, split_by_lines
 
 MAX_DEPTH = 4
 
@@ -43,6 +44,10 @@ class Place(Struct, frozen=True):
     cwd: str
     roots: tuple[str, ...]
     certain: bool = True
+    harmless_names: bool = False
+    """What comes through the pipe are names of files, and none of a secret."""
+    at_the_end: bool = True
+    """The words from the pipe stand behind those of the command."""
 
 
 class Verdict(Struct, frozen=True):
@@ -53,21 +58,31 @@ class Verdict(Struct, frozen=True):
     why: str
     stage: Stage
     writes: tuple[str, ...] = ()
+    sweeps: bool = False
+    """It searches, and is told to pass over secrets."""
 
 
-def judge_stage(stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False) -> Verdict:
-    """Allow or ask; deny rules were applied before, to everything that could be found."""
+def judge_stage(
+    stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False, found: bool = False
+) -> Verdict:
+    """Allow or ask; deny rules were applied before, to everything that could be found.
+
+    `fed`: further words come from its input. `found`: a word of it stands for whatever find finds.
+    """
     name = program(stage.words[0].text)
+    if name == "find" and (clause := exec_clause(stage.words)) is not None:
+        return _finding(stage, clause, rules, where, depth)
     use = examine(name, stage.words) if stage.words[0].literal else None
     problems = _outside_the_model(stage, where)
     if use is None:
-        return _unmodelled(stage, name, rules, problems, fed=fed)
+        return _unmodelled(stage, name, rules, problems, where, fed=fed)
+    use.fed, use.found = fed, found
     _run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, stage.words, where)
-    if fed and not use.model.inert:
-        problems.append(f"`{name}` would get words from its input, and some options of it do harm")
+    if fed and (why := fed_problem(use, harmless_names=where.harmless_names, at_the_end=where.at_the_end)):
+        problems.append(why)
     verdict = _decide(stage, name, use, rules, problems, where, depth)
     if verdict.decision == "ask" and exact:
         by = _rule("exact", tuple(word.text for word in stage.words))
@@ -89,7 +104,9 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
     if use.payload:
         return _wrapped(stage, use, rules, rule, where, depth)
     why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
-    return Verdict("allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where))
+    return Verdict(
+        "allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where), sweeps=passes_over(use)
+    )
 
 
 def _must_be_named(use: Use) -> bool:
@@ -105,16 +122,40 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
         return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
-    inner = judge_stage(Stage(use.payload, text=stage.text), rules, where, depth + 1, fed=fed)
+    inner = judge_stage(Stage(use.payload, text=stage.text), rules, _fed_by(use, where), depth + 1, fed=fed)
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
     words = stage.words[: use.payload_at] + inner.stage.words
+    if fed and where.harmless_names:
+        words = split_by_lines(use, words)
     ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
-    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes)
+    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
 
 
-def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, fed: bool) -> Verdict:
+def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: int) -> Verdict:
+    """Find and the program that gets what it finds must both be allowed."""
+    outer = judge_stage(replace(stage, words=clause.without), rules, where, depth)
+    if outer.decision != "allow":
+        return replace(outer, stage=stage)
+    if why := payload_problem(clause):
+        return Verdict("ask", "model find", _sentence("find", why), stage)
+    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=True)
+    if inner.decision != "allow":
+        return Verdict("ask", inner.by, inner.why, stage)
+    ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
+    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=inner.sweeps)
+
+
+def _fed_by(use: Use, where: Place) -> Place:
+    """Names from a file, or put into the middle of a word, are not those of the pipe."""
+    marker = use.option("-I", "-i", "--replace")
+    spliced = any((marker or "{}") in word.text and word.text != (marker or "{}") for word in use.payload)
+    from_pipe = use.option("-a", "--arg-file") is None and (marker is None or not spliced)
+    return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
+
+
+def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], where: Place, *, fed: bool) -> Verdict:
     """A program nobody described: the words of the rule, and after them nothing but plain operands."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts)) is not None:
@@ -122,6 +163,7 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], *, f
     rule = texts if texts in rules.exact else covering(rules.allow, texts)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
+    problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
     problems += [
         f"`{word.text}` is more than the rule says, and the program is not known"
         for word in stage.words[len(rule) :]
@@ -202,7 +244,8 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
     if (named := names_secret(use)) is not None:
         problems.append(f"it searches {named}, which may hold secrets")
     if use.names[0] == "git":
-        problems += [f"it shows {one.text}, which may hold secrets" for one in use.texts if _git_secret(one, where)]
+        shown = [*use.texts, *(Word(value) for name, value in use.seen if name == "-L")]
+        problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
     if use.model.effect == "run":
         problems += [f"{word.text} is outside the workspace" for word in use.operands if _leaves(word, where)]
@@ -212,7 +255,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         problems.append("it would delete or move the workspace itself")
     if use.names[0] in ("cp", "mv", "tee"):
         problems += [
-            f"{word.text} is a file that tools or later commands run or trust"
+            f"{word.text} is run or trusted by tools or later commands"
             for word in use.operands
             if protected("/" + word.text.rstrip("/").rpartition("/")[2])
         ]
@@ -277,7 +320,7 @@ def _write_problem(word: Word, where: Place) -> list[str]:
     if not inside(path, where.roots) or (path in where.roots and word.text != "."):
         return [f"{word.text} is outside the workspace"]
     if protected(path, where.roots):
-        return [f"{word.text} is a file that tools or later commands run or trust"]
+        return [f"{word.text} is run or trusted by tools or later commands"]
     return []
 
 
@@ -294,6 +337,8 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     after = [word for one in use.models for word in one.after]
     words = guarded(use, stage.words)
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
+    if ends_options(use):
+        ready = (*ready, Word("--"))
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.policy.addresses import parse_ipv4, why_not_public
-from assent.policy.hosts import BadHost, canonical_host, domain_matches
-from assent.policy.urls import MOST_REDIRECTS, Verdict, check_url, check_url_line, redirect
+from assent.web.addresses import parse_ipv4, why_not_public
+from assent.web.hosts import BadHost, canonical_host, domain_matches
+from assent.web.urls import MOST_REDIRECTS, Verdict, check_url, check_url_line, redirect
 
 PUBLIC = "93.184.216.34"
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from assent.policy.addresses import why_not_public
-from assent.policy.hosts import BadHost, canonical_host, is_address, readable_host, why_local_name
-from assent.policy.url_text import decoded, encode_rest, warnings_about
 from assent.screen.chars import HIDDEN, mark
+from assent.web.addresses import why_not_public
+from assent.web.hosts import BadHost, canonical_host, is_address, readable_host, why_local_name
+from assent.web.url_text import decoded, encode_rest, warnings_about
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 
@@ -81,14 +81,26 @@ class Target(msgspec.Struct, frozen=True):
     rest: str
 
     @property
-    def canonical(self) -> str:
+    def authority(self) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{name}{port}{self.rest}"
+        return name if self.port == _DEFAULT_PORTS[self.scheme] else f"{name}:{self.port}"
+
+    @property
+    def canonical(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.rest}"
 
 
 class BadUrl(ValueError):
     """The text is no URL that may be asked; says why."""
+
+
+def preview(url: str) -> Verdict:
+    """The verdict as far as the text goes. No name server is asked: a name can carry data away like a request."""
+    try:
+        target = parse(url)
+    except (BadUrl, BadHost) as error:
+        return _refused(url, str(error))
+    return judge(target, [target.host] if is_address(target.host) else [], unresolved=True)
 
 
 async def check_url(url: str, resolve: Resolver) -> Verdict:
@@ -152,10 +164,10 @@ def parse(url: str) -> Target:
     return Target(scheme, canonical_host(parts[1]), _port(scheme, parts[2]), encode_rest(rest))
 
 
-def judge(target: Target, addresses: Sequence[str], missing: str = "") -> Verdict:
+def judge(target: Target, addresses: Sequence[str], missing: str = "", *, unresolved: bool = False) -> Verdict:
     """The verdict on a well-formed URL whose host has these addresses: every one must be public."""
     reason = why_local_name(target.host) or next(filter(None, map(why_not_public, addresses)), None)
-    if not addresses:
+    if not addresses and not unresolved:
         reason = reason or missing or f"{target.host} has no address"
     unusual_port = target.port not in (80, 443)
     return Verdict(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Protocol
 
-from assent.models.base import BrokenStream
+from assent.http import Broken
 
 _SIZE_LINE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r\n")
 _LINE_LIMIT = 4096
@@ -24,17 +24,17 @@ class Body(Protocol):
     def feed(self, block: bytes) -> bytes: ...
 
     def end(self) -> None:
-        """The connection closed. Raises BrokenStream if the body was not complete."""
+        """The connection closed. Raises Broken if the body was not complete."""
         ...
 
 
 def body_for(status: int, headers: Mapping[str, str]) -> Body:
-    """The body of a response to a POST."""
+    """The body of a response to anything but HEAD and CONNECT."""
     if status in (204, 304):
         return SizedBody(0)
     if "transfer-encoding" in headers:
         if headers["transfer-encoding"].lower() != "chunked":
-            raise BrokenStream(f"the reply has the unknown transfer encoding {headers['transfer-encoding']!r}")
+            raise Broken(f"the reply has the unknown transfer encoding {headers['transfer-encoding']!r}")
         return ChunkedBody()
     if "content-length" in headers:
         return SizedBody(int(headers["content-length"]))  # h11 has checked that these are digits
@@ -56,7 +56,7 @@ class SizedBody:
 
     def end(self) -> None:
         if not self.done:
-            raise BrokenStream(f"the connection closed with {self._left} bytes of the reply missing")
+            raise Broken(f"the connection closed with {self._left} bytes of the reply missing")
 
 
 class OpenBody:
@@ -83,7 +83,7 @@ class ChunkedBody:
 
     def end(self) -> None:
         if not self.done:
-            raise BrokenStream("the connection closed in the middle of the reply")
+            raise Broken("the connection closed in the middle of the reply")
 
     def feed(self, block: bytes) -> bytes:
         if self._held:
@@ -138,11 +138,11 @@ class ChunkedBody:
 
     def _check_end(self, block: bytes, at: int) -> None:
         if block[at : at + 2] != b"\r\n":
-            raise BrokenStream("the reply has a chunk that is longer than it says")
+            raise Broken("the reply has a chunk that is longer than it says")
 
     def _hold_size_line(self, rest: bytes) -> None:
         if b"\n" in rest or len(rest) > _LINE_LIMIT:
-            raise BrokenStream(f"the reply has a malformed chunk size: {rest[:40]!r}")
+            raise Broken(f"the reply has a malformed chunk size: {rest[:40]!r}")
         self._held = rest
 
     def _end_trailers(self, block: bytes, at: int) -> None:
@@ -155,6 +155,6 @@ class ChunkedBody:
         else:
             self._held = block[at:]
             if len(self._held) > _TRAILER_LIMIT:
-                raise BrokenStream("the reply has endless trailers")
+                raise Broken("the reply has endless trailers")
             return
         self.done, self.clean = True, end == len(block)

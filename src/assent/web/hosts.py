@@ -6,7 +6,7 @@ Names are compared label by label, never as text: `example.com` has nothing to d
 
 import re
 
-from assent.policy.addresses import parse_ipv4
+from assent.web.addresses import parse_ipv4
 
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _LOCAL = ("localhost", "local", "internal", "intranet", "localdomain", "lan", "onion", "arpa")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.models.base import BrokenStream
-from assent.models.body import Body, ChunkedBody, body_for
+from assent.http import Broken
+from assent.http.body import Body, ChunkedBody, body_for
 from support.cuts import cut_at
 
 pytestmark = pytest.mark.spec("F9")
@@ -50,7 +50,7 @@ def test_a_chunked_body_without_its_last_byte_is_never_done(chunks: list[bytes],
     for byte in encode(chunks, trailers)[:-1]:
         body.feed(bytes([byte]))
     assert not body.done
-    with pytest.raises(BrokenStream):
+    with pytest.raises(Broken):
         body.end()
 
 
@@ -68,7 +68,7 @@ BAD_ENDS = [b"3\nabc\n", b"3\r\nabcd\r\n", b"3\r\nabc\n\r\n", b"f" * 5000, b"0\r
 @pytest.mark.parametrize("size", [1, 3, 100_000])
 def test_a_malformed_chunk_breaks_the_stream(wire: bytes, size: int) -> None:
     body = ChunkedBody()
-    with pytest.raises(BrokenStream):
+    with pytest.raises(Broken):
         feed_all(body, [wire[start : start + size] for start in range(0, len(wire), size)])
 
 
@@ -87,7 +87,7 @@ def test_a_sized_body_ends_after_its_length() -> None:
 def test_a_sized_body_that_is_short_is_broken() -> None:
     body = body_for(200, {"content-length": "5"})
     body.feed(b"abc")
-    with pytest.raises(BrokenStream, match="2 bytes"):
+    with pytest.raises(Broken, match="2 bytes"):
         body.end()
 
 
@@ -99,7 +99,7 @@ def test_a_body_without_a_size_ends_with_the_connection() -> None:
 
 
 def test_an_unknown_transfer_encoding_is_refused() -> None:
-    with pytest.raises(BrokenStream, match="gzip"):
+    with pytest.raises(Broken, match="gzip"):
         body_for(200, {"transfer-encoding": "gzip, chunked"})
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from assent.models.base import BadRequest, BrokenStream
+from assent.http import Broken, Unsendable
 
 Headers = Sequence[tuple[str, str]]
 
@@ -34,7 +34,7 @@ def request_head(method: str, target: str, headers: Headers) -> bytes:
         _NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers
     )
     if not well_formed:  # not repeated in the error: one of the headers is the key
-        raise BadRequest("the request has an address or a header with characters that HTTP forbids")
+        raise Unsendable("the request has an address or a header with characters that HTTP forbids")
     lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
     return "\r\n".join(lines).encode("ascii")
 
@@ -61,7 +61,7 @@ class HeadParser:
             try:
                 event = self._parser.next_event()
             except self._h11.RemoteProtocolError as error:
-                raise BrokenStream(f"{self._host} sent something that is not HTTP: {error}") from error
+                raise Broken(f"{self._host} sent something that is not HTTP: {error}") from error
             if event is self._h11.NEED_DATA:
                 return None
             if isinstance(event, self._h11.Response):

@@ -1,0 +1,75 @@
+"""What the model is told besides the conversation: the texts of context files, put together.
+
+It reads nothing: whoever found the files hands them over, and says which of them may take effect. Those of folders
+below count from the first call that works there.
+"""
+
+import os
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from assent.events import ContextSource
+from assent.files.context import ContextFile, files_in, import_matches
+from assent.parts import JsonObject
+
+
+class Context(Struct, frozen=True):
+    text: str = ""
+    """For the system prompt."""
+    sources: tuple[ContextSource, ...] = ()
+    """Every file that was found, loaded or not."""
+
+
+class Touched:
+    """The folders below the session's own in which calls have worked and which have context files."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._seen = {folder}
+        self.folders: list[str] = []
+
+    def saw(self, args: JsonObject) -> bool:
+        """Takes note of a finished call; true when there is a new folder with context files."""
+        before = len(self.folders)
+        for place in self._places(args):
+            while place.startswith(self._folder + "/") and place not in self._seen:
+                self._seen.add(place)
+                if files_in(place):
+                    self.folders.append(place)
+                place = os.path.dirname(place)
+        self.folders.sort()
+        return len(self.folders) > before
+
+    def _places(self, args: JsonObject) -> list[str]:
+        file, folder = args.get("file_path"), args.get("dir_path")
+        paths = [os.path.dirname(file)] if isinstance(file, str) else []
+        paths += [folder] if isinstance(folder, str) else []
+        return [os.path.normpath(os.path.join(self._folder, path)) for path in paths]
+
+
+def assemble(found: Sequence[tuple[ContextFile, str]]) -> Context:
+    """Each file with why it may not take effect (empty: it may). Imports stand where they are imported, once."""
+    sources = tuple(ContextSource(file.path, file.size, file.digest, file.problem or why) for file, why in found)
+    allowed = {file.path: file for file, why in found if not why and not file.problem}
+    told: set[str] = set()
+    texts = [_block(file, allowed, told) for file in allowed.values() if not file.imported and file.path not in told]
+    return Context("\n\n".join(texts), sources)
+
+
+def _block(file: ContextFile, allowed: dict[str, ContextFile], told: set[str]) -> str:
+    told.add(file.path)
+    text = _expanded(file, allowed, told).strip()
+    return f"--- Context from: {file.path} ---\n{text}\n--- End of context from: {file.path} ---"
+
+
+def _expanded(file: ContextFile, allowed: dict[str, ContextFile], told: set[str]) -> str:
+    places = dict(file.imports)
+    pieces: list[str] = []
+    at = 0
+    for match in import_matches(file.text):
+        imported = allowed.get(places.get(match["path"], ""))
+        if imported is not None and imported.path not in told:
+            pieces += [file.text[at : match.start()], _block(imported, allowed, told)]
+            at = match.end()
+    return "".join([*pieces, file.text[at:]])

@@ -1,0 +1,40 @@
+"""`assent attach [URL] [SESSION]`: the terminal UI on a session that a server runs."""
+
+import os
+
+from assent import exits
+from assent.cli.parsing import Parser, complain
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser(
+        "assent attach",
+        "Opens the terminal UI on a session of `assent serve`: yours on this machine, or another one by its address.\n"
+        "Whatever is answered here closes the question everywhere else, and the other way round.\n"
+        "For another server put a token for it into ASSENT_TOKEN (assent serve token add NAME, on that machine).",
+    )
+    parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="an address, a session (default: the newest)")
+    parser.add_argument("--new", action="store_true", help="begin a new session there, in this folder")
+    args = parser.parse_args(argv)
+    urls = [word for word in args.target if word.startswith(("http://", "https://"))]
+    sessions = [word for word in args.target if word not in urls]
+    if len(urls) > 1 or len(sessions) > 1:
+        complain("give at most one address and one session\nTry: assent attach --help")
+        return exits.INPUT
+    return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0])
+
+
+def _attach(url: str | None, session: str | None) -> int:
+    from assent.client.api import Api, NoServer, connect
+    from assent.front.tui.remote import RemoteHost
+    from assent.front.tui.run import show
+
+    def reach() -> Api:
+        return connect(url, os.environ.get("ASSENT_TOKEN"))
+
+    try:
+        reach()
+    except (NoServer, ValueError) as error:
+        complain(str(error))
+        return exits.INPUT
+    return show(RemoteHost(reach, os.path.realpath(os.getcwd())), session=session)

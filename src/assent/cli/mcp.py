@@ -1,0 +1,175 @@
+"""`assent mcp`: the servers that hold here, how they are and what they offer; adding and removing entries."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from assent import exits
+from assent.cli.parsing import Parser, complain
+from assent.cli.running import run
+from assent.config import BadSettings, load_settings, settings_file
+from assent.front.workshop import Workshop, open_workshop
+from assent.parts import JsonObject
+from assent.screen import make_safe
+from assent.servers import McpServer
+
+if TYPE_CHECKING:  # imported with the first server
+    from assent.mcp.keeper import Status
+    from assent.mcp.manager import McpManager
+
+EPILOG = """\
+  assent mcp list [NAME]                     connects, and shows status, tools and problems
+  assent mcp accept NAME                     takes the tools of a server as they are now
+  assent mcp add NAME [--env K=V] -- COMMAND ARG …
+  assent mcp add NAME URL [--header "Authorization: Bearer $TOKEN"]
+  assent mcp remove NAME"""
+
+
+def main(argv: list[str]) -> int:
+    words, command = (argv[: argv.index("--")], argv[argv.index("--") + 1 :]) if "--" in argv else (argv, [])
+    args = _parser().parse_args(words)
+    args.command = command
+    try:
+        return _act(args)
+    except BadSettings as error:
+        complain(str(error))
+        return exits.CONFIG
+
+
+def _parser() -> Parser:
+    parser = Parser("assent mcp", "Servers that bring tools (Model Context Protocol).", EPILOG)
+    parser.add_argument("action", choices=("list", "accept", "add", "remove"))
+    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser.add_argument("url", nargs="?", metavar="URL")
+    parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the program")
+    parser.add_argument("--header", action="append", default=[], metavar="K: V", help="a header for every request")
+    parser.add_argument("--cwd", metavar="FOLDER", help="where the program starts; `.` is the folder you work in")
+    parser.add_argument("--trust", action="store_true", help="its tools run without a question")
+    return parser
+
+
+def _act(args: argparse.Namespace) -> int:
+    if args.action == "list":
+        return run(_list(args.name))
+    if args.name is None:
+        complain(f"give the NAME of a server\nTry: assent mcp {args.action} NAME")
+        return exits.INPUT
+    match args.action:
+        case "accept":
+            return run(_accept(args.name))
+        case "add":
+            return _add(args)
+        case _:
+            return _remove(args.name)
+
+
+# --- looking ---
+
+
+def _workshop(name: str | None) -> Workshop:
+    workshop = open_workshop(os.environ, os.path.realpath(os.getcwd()), load_settings(os.environ))
+    if name is not None:
+        workshop.servers = tuple(server for server in workshop.servers if server.name == name)
+        if not workshop.servers:
+            raise BadSettings(f"there is no MCP server {name!r} here")
+    return workshop
+
+
+async def _list(name: str | None) -> int:
+    workshop = _workshop(name)
+    for problem in workshop.problems:
+        complain(problem)
+    if not workshop.servers:
+        sys.stdout.write("No MCP servers. Add one with `assent mcp add NAME -- COMMAND`.\n")
+        return exits.OK
+    async with workshop:
+        assert workshop.mcp is not None
+        settled = {status.server: status for status in await workshop.mcp.settled()}
+        for server in workshop.servers:
+            for line in _lines(server, settled.get(server.name), workshop, workshop.mcp):
+                sys.stdout.write(line + "\n")
+    return exits.OK if all(status.state == "ready" for status in settled.values()) else exits.ERROR
+
+
+def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manager: "McpManager") -> Iterator[str]:
+    trust = ", trusted" if server.entry.trust else ""
+    if status is None:
+        yield f"{server.name}  switched off ({server.tier}{trust})"
+        return
+    yield f"{server.name}  {status.state} ({server.tier}{trust}){f': {status.reason}' if status.reason else ''}"
+    for name in status.tools:
+        tool = workshop.registry.get(name)
+        news = " (new or changed: asks)" if name in status.unseen else ""
+        yield f"  {name}{news}  {_safe(tool.description.partition('says of it: ')[2]) if tool else ''}"
+    yield from (f"  ! {_safe(refusal.tool)} is refused: {refusal.reason}" for refusal in status.refused)
+    yield from (f"  /{_safe(p.name)}  {p.description}" for p in manager.prompts() if p.server == server.name)
+    yield from (f"  @{server.name}:{_safe(r.uri)}" for r in manager.resources() if r.server == server.name)
+
+
+async def _accept(name: str) -> int:
+    async with _workshop(name) as workshop:
+        assert workshop.mcp is not None
+        (status,) = await workshop.mcp.settled()
+        if status.state != "ready":
+            complain(f"{name}: {status.reason or status.state}")
+            return exits.ERROR
+        news = workshop.mcp.accept(name)
+    sys.stdout.write(f"Accepted as they are now: {', '.join(news)}\n" if news else "Nothing has changed.\n")
+    return exits.OK
+
+
+def _safe(text: str) -> str:
+    return make_safe(text, "label").text
+
+
+# --- the user's file ---
+
+
+def _add(args: argparse.Namespace) -> int:
+    if bool(args.url) == bool(args.command):
+        complain("give either a URL, or `--` and a command with its arguments")
+        return exits.INPUT
+    from assent.front.entries import with_server
+
+    path = settings_file(os.environ)
+    _save(with_server(_text(), path, args.name, _entry(args)))
+    sys.stdout.write(f"Added. Look at it with: assent mcp list {args.name}\n")
+    return exits.OK
+
+
+def _entry(args: argparse.Namespace) -> JsonObject:
+    entry: JsonObject = {"url": args.url} if args.url else {"command": args.command[0], "args": args.command[1:]}
+    entry["env"] = dict(_pair(text, "=") for text in args.env)
+    entry["headers"] = dict(_pair(text, ":") for text in args.header)
+    entry |= {"cwd": args.cwd, "trust": args.trust}
+    return {key: value for key, value in entry.items() if value}
+
+
+def _pair(text: str, sign: str) -> tuple[str, str]:
+    name, found, value = text.partition(sign)
+    if not found:
+        raise BadSettings(f"{text!r} has no `{sign}` between name and value")
+    return name.strip(), value.strip()
+
+
+def _remove(name: str) -> int:
+    from assent.front.entries import without_server
+
+    _save(without_server(_text(), settings_file(os.environ), name))
+    sys.stdout.write("Removed.\n")
+    return exits.OK
+
+
+def _text() -> str:
+    try:
+        return settings_file(os.environ).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+def _save(text: str) -> None:
+    from assent.files.private import save_private
+
+    save_private(settings_file(os.environ).resolve(), text.encode())

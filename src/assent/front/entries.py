@@ -1,0 +1,65 @@
+"""Adds and removes `[mcp.servers.NAME]` in the text of a settings file, leaving every other line as it is.
+
+The result is read again before anybody writes it: a change that does more than it should is refused.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from assent.config import BadSettings, Settings, parse_settings
+from assent.parts import JsonObject
+
+_HEADER = re.compile(r"^[ \t]*\[{1,2}([^\]\n]*)\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def with_server(text: str, path: Path, name: str, entry: JsonObject) -> str:
+    """Raises BadSettings when there is such a server, or the entry cannot be used."""
+    if name in parse_settings(text.encode(), path).mcp.servers:
+        raise BadSettings(f"{path}: there is a server {name} already; remove it first")
+    lines = [f"[mcp.servers.{name}]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
+    before = f"{text.rstrip()}\n\n" if text.strip() else ""
+    changed = before + "\n".join(lines) + "\n"
+    _check(text, changed, path, {name: entry})
+    return changed
+
+
+def without_server(text: str, path: Path, name: str) -> str:
+    """Raises BadSettings when there is none, or it is written in a way that only its author can take back."""
+    if name not in parse_settings(text.encode(), path).mcp.servers:
+        raise BadSettings(f"{path}: there is no server {name}")
+    headers = list(_HEADER.finditer(text))
+    ends = [header.start() for header in headers[1:]] + [len(text)]
+    changed = text
+    for header, end in reversed(list(zip(headers, ends, strict=True))):
+        words = header[1].replace('"', "").replace("'", "").replace(" ", "")
+        if words == f"mcp.servers.{name}" or words.startswith(f"mcp.servers.{name}."):
+            changed = changed[: header.start()] + changed[end:]
+    _check(text, changed, path, {name: None})
+    return changed
+
+
+def _check(before: str, after: str, path: Path, change: dict[str, JsonObject | None]) -> None:
+    old, new = _tables(before, path), _tables(after, path)
+    wanted = {name: table for name, table in (old.mcp.servers | change).items() if table is not None}
+    if new.mcp.servers != wanted or _rest(old) != _rest(new):
+        raise BadSettings(f"{path}: this file is written in a way that cannot be changed here; edit it by hand")
+
+
+def _tables(text: str, path: Path) -> Settings:
+    return parse_settings(text.encode(), path)
+
+
+def _rest(settings: Settings) -> list[object]:
+    return [getattr(settings, field) for field in settings.__struct_fields__ if field != "mcp"]
+
+
+def _value(value: object) -> str:
+    """TOML for the few shapes that an entry has; its strings are JSON's."""
+    match value:
+        case dict():
+            return "{ " + ", ".join(f"{_value(k)} = {_value(v)}" for k, v in value.items()) + " }"  # pyright: ignore
+        case list():
+            return "[" + ", ".join(_value(item) for item in value) + "]"  # pyright: ignore
+        case _:
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

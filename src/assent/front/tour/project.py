@@ -1,0 +1,38 @@
+"""The tour's sample project: a copy in a scratch folder, the script that the model plays, and what to try next."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from assent.front.style import Style
+
+HERE = Path(__file__).parent
+SCENARIO = HERE / "scenario.json"
+PROMPT = "A test of this project fails. Find out why, fix it, and show me that it works."
+
+
+def make_project() -> tuple[Path, Path]:
+    """The scratch folder, and the project in it."""
+    scratch = Path(tempfile.mkdtemp(prefix="assent-tour-"))
+    project = scratch / "cart"
+    shutil.copytree(HERE / "sample", project, ignore=shutil.ignore_patterns("__pycache__"))
+    return scratch, project
+
+
+def next_steps(scratch: Path, style: Style) -> list[str]:
+    return [
+        style.dim("That was the tour. Everything that happened is in its log:"),
+        f"  ASSENT_HOME={scratch / 'home'} {_program()} sessions show",
+        style.dim("With a key for a model you do the same on your own project:"),
+        f"  export GEMINI_API_KEY=…; {_program()}",
+    ]
+
+
+def _program() -> str:
+    """How this program was called, so that the lines above can be copied."""
+    name = sys.argv[0]
+    if name.endswith("__main__.py"):
+        return "python -m assent"
+    return os.path.relpath(name) if os.sep in name and os.path.exists(name) else "assent"

@@ -1,0 +1,197 @@
+"""The second word of an answer: how far "always" reaches, why not, or which arguments instead.
+
+Small screens over the question. Each is about one call, and closes by itself when that call no longer waits.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from assent.approval import Grant, Question
+from assent.front.tui.ink import safe
+from assent.parts import JsonObject
+from assent.scheduler.call import AwaitingApproval
+
+R = TypeVar("R")
+
+
+class AnswerScreen(ModalScreen[R]):
+    """Esc goes back to the question without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
+    DEFAULT_CSS = """
+    AnswerScreen { align: center middle; }
+    AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
+        border: round $warning; background: $surface; }
+    AnswerScreen .hint { color: $text-muted; }
+    AnswerScreen OptionList { height: auto; max-height: 14; border: none; background: $surface; }
+    AnswerScreen TextArea { height: 10; }
+    AnswerScreen .problem { color: $error; }
+    """
+
+    def __init__(self, call: AwaitingApproval) -> None:
+        super().__init__()
+        self.call = call
+
+    def action_back(self) -> None:
+        self.dismiss(None)
+
+
+class ScopeScreen(AnswerScreen[Grant]):
+    """Which of the proposed grants? Each one's exact reach is shown, the narrowest first."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label("Always, for this session: how far?")
+            yield OptionList(*(Option(_reach(scope), scope.id) for scope in self.call.approval.scopes))
+            yield Static("Enter grants it · Esc goes back", classes="hint")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(next(scope for scope in self.call.approval.scopes if scope.id == event.option.id))
+
+
+def _reach(scope: Grant) -> Text:
+    return Text(safe(scope.reach, "label"))
+
+
+class ReasonScreen(AnswerScreen[str]):
+    """No, and the model is told why."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label("No. What should it do instead?")
+            yield Input(placeholder="use the other branch")
+            yield Static("Enter says no with this reason · Esc goes back", classes="hint")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+
+
+class AskScreen(AnswerScreen[tuple[str, ...]]):
+    """The model's own questions, one after the other: choose an option, or answer in other words."""
+
+    def __init__(self, call: AwaitingApproval, questions: tuple[Question, ...]) -> None:
+        super().__init__(call)
+        self._questions = questions
+        self._answers: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label("", id="asked")
+            yield OptionList()
+            yield Input()
+            yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        question = self._questions[len(self._answers)]
+        number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
+        self.query_one("#asked", Label).update(Text(number + safe(question.question)))
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(_offered(question))
+        options.display = bool(options.option_count)
+        field = self.query_one(Input)
+        field.value = ""
+        field.placeholder = safe(question.placeholder, "label") or "another answer"
+        (options if options.display else field).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self._take(event.option.id or "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._take(event.value.strip())
+
+    def _take(self, answer: str) -> None:
+        if not answer:
+            return
+        self._answers.append(answer)
+        if len(self._answers) == len(self._questions):
+            self.dismiss(tuple(self._answers))
+        else:
+            self._show()
+
+
+def _offered(question: Question) -> list[Option]:
+    if question.type == "yesno":
+        return [Option("Yes", "Yes"), Option("No", "No")]
+    return [
+        Option(Text(safe(f"{one.label}: {one.description}" if one.description else one.label, "label")), one.label)
+        for one in question.options
+    ]
+
+
+class ArgumentsScreen(AnswerScreen[JsonObject]):
+    """Any argument can be changed; what is then approved is what stands here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "approve", "run it like this", priority=True)]
+
+    def __init__(self, call: AwaitingApproval) -> None:
+        super().__init__(call)
+        self._args: JsonObject = dict(call.request.args)
+        self._name = next(iter(self._args), "")
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label(Text(f"Change the arguments of {safe(self.call.request.tool, 'label')}"))
+            yield OptionList(*self._options())
+            yield TextArea(self._value(), soft_wrap=True)
+            yield Static("", classes="problem")
+            yield Static("Tab changes fields · Ctrl-S approves it like this, once · Esc goes back", classes="hint")
+
+    def on_mount(self) -> None:
+        self.query_one(TextArea).focus()
+
+    def _options(self) -> Sequence[Option]:
+        return [Option(Text(safe(f"{name}: {_shown(value)}", "label")), name) for name, value in self._args.items()]
+
+    def _value(self) -> str:
+        return _shown(self._args[self._name]) if self._name else ""
+
+    @on(OptionList.OptionHighlighted)
+    def choose(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option.id and event.option.id != self._name and self._keep():
+            self._name = event.option.id
+            self.query_one(TextArea).load_text(self._value())
+
+    def _keep(self) -> bool:
+        """Takes over what was typed; false, with the reason on the screen, when it cannot be that kind of value."""
+        problem = self.query_one(".problem", Static)
+        try:
+            if self._name:
+                self._args[self._name] = _parsed(self.query_one(TextArea).text, self._args[self._name])
+        except ValueError as error:
+            problem.update(Text(f"{self._name}: {error}"))
+            return False
+        problem.update("")
+        return True
+
+    def action_approve(self) -> None:
+        if self._keep():
+            self.dismiss(self._args)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def _parsed(text: str, before: object) -> Any:
+    """Text stays text; everything else is JSON, as it was shown."""
+    if isinstance(before, str):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"this must be JSON ({error})") from error

@@ -1,0 +1,479 @@
+"""The app: puts the parts on the screen, opens the session behind the first frame, and passes things between them.
+
+Events go into the story and the panel; keys become commands. What it knows, it knows from `client.state`.
+"""
+
+import asyncio
+import os
+import secrets
+import signal
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+
+from assent.approval import AskDetails, EditDetails, Grant, Mode
+from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.events import ApprovalAnswered, CommandTaken, Envelope, ThoughtDelta
+from assent.front.preferences import PreferenceFile
+from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.approval import ApprovalPanel
+from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
+from assent.front.tui.desk import AppDesk, DeskCompletions
+from assent.front.tui.guard import KeyGuard
+from assent.front.tui.ink import Ink
+from assent.front.tui.news import News
+from assent.front.tui.paint import Painter
+from assent.front.tui.prompt.box import PromptBox
+from assent.front.tui.prompt.input import PromptInput
+from assent.front.tui.story import Item, NoteItem, Story, Tone
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+from assent.front.tui.transcript import Transcript
+from assent.parts import JsonObject
+from assent.scheduler.call import AwaitingApproval, Executing
+
+if TYPE_CHECKING:  # what opens sessions is imported after the first frame
+    from textual.driver import Driver
+
+    from assent.front.client import SessionClient
+    from assent.front.tui.host import Host
+
+MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
+"""Shift-Tab goes round these; yolo takes a command of its own."""
+QUIT_SECONDS = 2.0
+PLACEHOLDER = "Ask something, or /help"
+
+
+class AssentApp(App[None]):
+    CSS_PATH = "style.tcss"
+    TITLE = "Assent"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "clear, then quit", priority=True),
+        Binding("ctrl+z", "suspend_process", "suspend", priority=True),
+        Binding("ctrl+o", "fold_all", "open or close all calls", priority=True),
+        Binding("f2", "answer", "go to the question", priority=True),
+        Binding("shift+tab", "next_mode", "next mode", priority=True),
+        Binding("escape", "escape", "cancel the turn"),
+        Binding("up", "take_back", show=False, priority=True),
+        Binding("tab", "answer", show=False),
+        Binding("pageup", "page(-1)", "scroll up", show=False),
+        Binding("pagedown", "page(1)", "scroll down", show=False),
+        Binding("ctrl+up", "read", "go through the transcript", show=False),
+    ]
+
+    def __init__(
+        self,
+        host: "Host",
+        *,
+        session: str | None = None,
+        mode: Mode | None = None,
+        first_prompt: str = "",
+        first_note: str = "",
+        preferences: PreferenceFile | None = None,
+        look: str = DEFAULT_LOOK,
+        guard: KeyGuard | None = None,
+        driver_class: "type[Driver] | None" = None,
+    ) -> None:
+        super().__init__(driver_class)
+        self.host = host
+        self.client: SessionClient | None = None
+        self.left_session = ""
+        self.left_waiting = 0
+        """The session that was open when we left, and its questions; empty when nothing was said in it."""
+        self._start = (session, mode, first_prompt, first_note)
+        self._guard = guard or KeyGuard()
+        self._ink = Ink(LOOKS[look].palette)
+        self._look = look
+        self._story = Story()
+        self._painter = Painter(self._ink, self._calls, {})
+        self._facts = Facts(folder=host.folder)
+        self.news = News()
+        self.desk = AppDesk(self, preferences or PreferenceFile(Path(os.devnull)))
+        self._thinking = ""
+        self._sent: set[str] = set()
+        """Keys of our own commands: when one is refused, the person is told."""
+        self._following: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._quit_until = 0.0
+        for one in LOOKS.values():
+            self.register_theme(one.theme)
+        self.theme = look
+
+    def compose(self) -> ComposeResult:
+        yield Transcript(self._story, self._painter, id="transcript")
+        yield ApprovalPanel(self.ink, self._guard, self._me)
+        yield StatusLine(self.ink)
+        yield QueueView(self.ink)
+        yield PromptBox(DeskCompletions(self.desk), PLACEHOLDER, id="prompt")
+        yield FootLine(self.ink)
+
+    def ink(self) -> Ink:
+        return self._ink
+
+    def _me(self) -> str:
+        return self.client.me if self.client is not None else ""
+
+    def _calls(self) -> dict[str, Any]:
+        return self.client.state.calls if self.client is not None else {}
+
+    # --- the parts ---
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one(Transcript)
+
+    @property
+    def panel(self) -> ApprovalPanel:
+        return self.query_one(ApprovalPanel)
+
+    @property
+    def prompt(self) -> PromptInput:
+        return self.query_one(PromptInput)
+
+    # --- opening and closing ---
+
+    def on_mount(self) -> None:
+        self.prompt.focus()
+        self.query_one(FootLine).put(self._facts)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The first frame is up; now everything else."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(number, self.exit)  # a lost terminal: the session stays as it is
+        session, mode, first_prompt, note = self._start
+        self._spawn(self._open(session, mode, first_prompt, note))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _open(
+        self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = ""
+    ) -> None:
+        try:
+            self.client = await self.host.open(session, mode)
+            await self._show_session(self.client)
+        except Exception as error:  # whatever it is, the person is told and can try something else
+            self.note(f"The session cannot be opened: {error}", "error")
+            return
+        self._facts = Facts(folder=self.host.folder, branch=await self.host.branch())
+        self._refresh_bars()
+        self.desk.commands.set_custom(self.host.custom_commands())
+        for problem in self.host.problems:
+            self.note(problem, "warning")
+        self.prompt.remember(await self.host.prompts())
+        if note:
+            self.note(note, "info")
+        if first_prompt:
+            await self.submit(first_prompt)
+
+    async def _show_session(self, client: "SessionClient") -> None:
+        self._story = Story()
+        self.news = News(self.host.prices())
+        for envelope in await client.history():
+            self._story.apply(envelope)
+            self.news.tell(envelope)
+        self._painter.names.update({tool.name: tool.display_name for tool in self.host.tools()})
+        self.transcript.show(self._story)
+        self._refresh_questions()
+        self._following = asyncio.create_task(self._follow(client))
+
+    async def switch(self, session: str | None) -> None:
+        """Another session, or a new one; the one before stays as it is, to be resumed."""
+        await self._close_session()
+        self.panel.put(())
+        self.query_one(QueueView).put(())
+        await self._open(session)
+
+    async def _close_session(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+            self._following = None
+        self.news.close()
+        if self.client is not None:
+            client, self.client = self.client, None
+            self.left_session = client.state.session if client.state.prompts else ""
+            self.left_waiting = len(client.state.waiting())
+            await client.close()
+
+    async def shut_down(self) -> None:
+        """After the screen is gone: what waits is kept, what runs is stopped."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close_session()
+        await self.host.close()
+
+    # --- events ---
+
+    async def _follow(self, client: "SessionClient") -> None:
+        async for envelope in client.events():
+            self._story.apply(envelope)
+            self.news.tell(envelope)
+            self._notice(envelope)
+            self.transcript.changed()
+        self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
+
+    def _notice(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case ThoughtDelta(subject=subject) if subject:
+                self._thinking = subject
+            case CommandTaken(key=key, problem=problem) if key in self._sent:
+                self._sent.discard(key)
+                if problem and problem != "withdrawn":
+                    self.note(f"Not done: {problem}", "warning")
+            case ApprovalAnswered(by=by, key=key) if key not in self._sent:
+                self.note(f"Answered by {by or 'another client'}.")
+            case _:
+                pass
+        if envelope.seq:  # deltas and live output change nothing around the transcript
+            self._refresh_questions()
+        self._refresh_bars()
+
+    def _refresh_questions(self) -> None:
+        if self.client is None:
+            return
+        waiting = [call for call in self.client.state.waiting() if not call.answered_by]
+        had = self.panel.call is not None
+        self.panel.put(waiting)
+        self._close_stale_screens({call.request.call_id: call.approval.id for call in waiting})
+        if waiting and not had and self.prompt.is_empty and not isinstance(self.screen, AnswerScreen):
+            self.panel.focus()
+            if not self.app_focus:
+                self.bell()
+        elif not waiting and self.panel.has_focus:
+            self.prompt.focus()
+
+    def _close_stale_screens(self, waiting: dict[str, str]) -> None:
+        """Somebody else answered, or the question has changed: what was being typed is about nothing any more."""
+        screen = self.screen
+        if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
+            screen.dismiss(None)
+
+    def _refresh_bars(self) -> None:
+        client = self.client
+        if client is None:
+            return
+        state = client.state
+        self._facts = Facts(
+            state.model,
+            state.mode,
+            state.folder,
+            self._facts.branch,
+            state.usage.total,
+            self._cost(),
+            len(state.waiting()),
+        )
+        self.query_one(FootLine).put(self._facts)
+        self.query_one(QueueView).put(state.queued)
+        status = self.query_one(StatusLine)
+        running = [call for call in state.pending() if isinstance(call, Executing)]
+        if state.open_prompt is not None:
+            status.busy(state.busy_since, self._doing())
+        elif running:
+            status.busy(running[0].started_at, "Running")
+        else:
+            self._thinking = ""
+            status.idle()
+
+    def _cost(self) -> str:
+        cost = self.news.tally.cost
+        return "" if cost is None or not self.news.tally.usage.total else f"${cost:.2f}"
+
+    def _doing(self) -> str:
+        state = self.client.state if self.client is not None else None
+        if state is None:
+            return ""
+        return "Waiting for your answer" if state.waiting() else self._thinking or "Working"
+
+    # --- what the person says ---
+
+    @on(PromptInput.Submitted)
+    def _submitted(self, message: PromptInput.Submitted) -> None:
+        self._spawn(self._take(message.text))  # a command may wait for a screen; the app must not wait with it
+
+    async def _take(self, text: str) -> None:
+        if not await self.desk.commands.run(text, self.desk):
+            await self.submit(text)
+
+    async def submit(self, text: str) -> None:
+        await self.send(Submit(text, by=self._me()))
+
+    @on(PromptInput.ShellSubmitted)
+    async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
+        await self.send(RunTool("run_shell_command", {"command": message.command}, by=self._me()))
+
+    async def send(self, command: Command) -> None:
+        if self.client is None:
+            self.note("There is no session open. /sessions opens one; what you typed is in the history.", "error")
+            return
+        key = secrets.token_urlsafe(12)
+        self._sent.add(key)  # before: what comes of it may be here sooner than the answer to the request
+        try:
+            await self.client.send(command, key)
+        except Exception as error:
+            self.note(f"That could not be sent: {error}", "error")
+
+    @on(PromptInput.Typed)
+    def _typed(self) -> None:
+        self._guard.disturb()
+
+    def note(self, text: str, tone: Tone = "quiet", *, markdown: bool = False) -> None:
+        self.add(NoteItem(text, tone, markdown=markdown))
+
+    def add(self, item: Item) -> None:
+        self._story.add(item)
+        self.transcript.changed()
+
+    def clear_screen(self) -> None:
+        self._story = Story()
+        self.transcript.show(self._story)
+
+    # --- answers ---
+
+    @on(ApprovalPanel.Answered)
+    async def _answered(self, message: ApprovalPanel.Answered) -> None:
+        await self.send(message.answer)
+
+    @on(ApprovalPanel.Left)
+    def _left(self) -> None:
+        self.prompt.focus()
+
+    @on(ApprovalPanel.Wanted)
+    def _wanted(self, message: ApprovalPanel.Wanted) -> None:
+        call = message.call
+        match message.key:
+            case "a":
+                self.push_screen(ScopeScreen(call), lambda scope: self._always(call, scope))
+            case "r":
+                self.push_screen(ReasonScreen(call), lambda reason: self._refuse(call, reason))
+            case "y":
+                questions = call.approval.details.questions if isinstance(call.approval.details, AskDetails) else ()
+                self.push_screen(AskScreen(call, questions), lambda answers: self._reply(call, answers))
+            case "i":
+                self.push_screen(ArgumentsScreen(call), lambda args: self._change(call, args))
+            case _:
+                self._spawn(self._edit(call))
+
+    def _answer(self, call: AwaitingApproval, **how: Any) -> None:
+        self._spawn(self.send(Answer(call.request.call_id, digest=call.approval.digest, by=self._me(), **how)))
+
+    def _always(self, call: AwaitingApproval, scope: Grant | None) -> None:
+        if scope is not None:
+            self._answer(call, outcome="proceed_always", scope=scope.id)
+
+    def _refuse(self, call: AwaitingApproval, reason: str | None) -> None:
+        if reason is not None:
+            self._answer(call, outcome="cancel", reason=reason)
+
+    def _change(self, call: AwaitingApproval, args: JsonObject | None) -> None:
+        if args is not None:
+            self._answer(call, outcome="proceed_once", args=args)
+
+    def _reply(self, call: AwaitingApproval, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self._answer(call, outcome="proceed_once", answers=answers)
+
+    async def _edit(self, call: AwaitingApproval) -> None:
+        """The person's own editor on the proposal; the question is then asked again with what came out."""
+        details = call.approval.details
+        assert isinstance(details, EditDetails)
+        self._answer(call, outcome="modify_with_editor")  # the others see that somebody is at it
+        content = await self._in_editor(details.path, details.new)
+        if content is not None and content != details.new:
+            self._answer(call, outcome="modify_with_editor", content=content)
+        else:
+            self.note("Nothing was changed.")
+
+    @on(PromptInput.EditWanted)
+    def _edit_prompt(self, message: PromptInput.EditWanted) -> None:
+        async def edit() -> None:
+            text = await self._in_editor("prompt.md", message.text)
+            if text is not None:
+                self.prompt.load(text.rstrip("\n"))
+
+        self._spawn(edit())
+
+    async def _in_editor(self, name: str, text: str) -> str | None:
+        from assent.process.editor import edit_text
+
+        try:
+            with self.suspend():
+                return await edit_text(name, text, self.desk.preferences.chosen.editor)
+        except OSError as error:
+            self.note(f"The editor failed: {error}. /editor chooses another.", "error")
+            return None
+
+    # --- keys ---
+
+    def action_interrupt(self) -> None:
+        """Clears what is typed; with nothing typed, the second one in a row quits."""
+        if not self.prompt.is_empty:
+            self.prompt.clear()
+        elif time.monotonic() < self._quit_until:
+            self.exit()
+        else:
+            self._quit_until = time.monotonic() + QUIT_SECONDS
+            self.notify("Press Ctrl-C again to quit. The session is kept.", timeout=QUIT_SECONDS)
+
+    def action_escape(self) -> None:
+        if self.client is not None and self.client.state.open_prompt is not None:
+            self._spawn(self.send(CancelTurn("The user pressed Esc.", by=self._me())))
+        else:
+            self.prompt.focus()
+
+    def action_answer(self) -> None:
+        if self.panel.call is not None:
+            self.panel.focus()
+
+    def action_next_mode(self) -> None:
+        if self.client is not None:
+            mode = self.client.state.mode
+            following = MODES[(MODES.index(mode) + 1) % len(MODES)] if mode in MODES else MODES[0]
+            self._spawn(self.send(SetMode(following, by=self._me())))
+
+    def action_fold_all(self) -> None:
+        self.transcript.fold_all()
+
+    def action_page(self, step: int) -> None:
+        self.transcript.scroll_relative(y=step * max(self.transcript.size.height - 2, 1), animate=False)
+
+    def action_read(self) -> None:
+        self.transcript.focus()
+
+    async def action_take_back(self) -> None:
+        """Up in the empty input: the newest of the queue comes back into it, to be changed."""
+        queued = self.client.state.queued if self.client is not None else ()
+        if not queued or not self.prompt.has_focus or not self.prompt.is_empty:
+            raise SkipAction
+        await self.send(Withdraw(queued[-1].key, by=self._me()))
+        self.prompt.load(queued[-1].text)
+        self.prompt.shell = bool(queued[-1].tool)
+
+    # --- looks ---
+
+    def set_look(self, name: str) -> None:
+        self._look = name
+        self._ink = Ink(LOOKS[name].palette)
+        self._painter.use(self._ink)
+        self.theme = name
+        self.transcript.redraw()
+        self.panel.redraw()
+        self.query_one(FootLine).draw()
+
+
+async def run_app(app: AssentApp) -> None:
+    try:
+        await app.run_async()
+    finally:
+        await app.shut_down()

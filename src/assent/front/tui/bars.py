@@ -1,0 +1,151 @@
+"""The lines around the input: what is going on, what waits in the queue, and where we are."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from rich.text import Text
+from textual.timer import Timer
+from textual.widgets import Static
+
+from assent.events import Queued
+from assent.front.tui.ink import Ink, safe
+from assent.front.words import count, duration, short_number
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+BEAT_SECONDS = 0.2
+SHOWN_QUEUED = 3
+PATH_LENGTH = 32
+
+
+class StatusLine(Static):
+    """A spinner with the time while something runs; empty, and without a timer, otherwise."""
+
+    def __init__(self, ink: Callable[[], Ink], clock: Callable[[], float] = time.time) -> None:
+        super().__init__(id="status")
+        self._ink = ink
+        self._clock = clock
+        self._since: float | None = None
+        self._doing = ""
+        self._beat: Timer | None = None
+        self._turn = 0
+
+    def busy(self, since: float, doing: str) -> None:
+        self._since, self._doing = since, doing
+        if self._beat is None:
+            self._beat = self.set_interval(BEAT_SECONDS, self._tick)
+        self._draw()
+
+    def idle(self) -> None:
+        self._since = None
+        if self._beat is not None:
+            self._beat.stop()
+            self._beat = None
+        self.update("")
+
+    def _tick(self) -> None:
+        self._turn += 1
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._since is None:
+            return
+        palette = self._ink().palette
+        took = max(self._clock() - self._since, 0) * 1000
+        line = Text(no_wrap=True, overflow="ellipsis")
+        line.append(f"{SPINNER[self._turn % len(SPINNER)]} ", palette.accent)
+        line.append(safe(self._doing, "label") or "Working", "bold")
+        line.append(f"  {duration(took)} · Esc cancels", palette.dim)
+        self.update(line)
+
+
+class QueueView(Static):
+    """What was sent while a turn is running, in order. Up in the empty input takes the newest back."""
+
+    def __init__(self, ink: Callable[[], Ink]) -> None:
+        super().__init__(id="queue")
+        self._ink = ink
+        self.display = False
+
+    def put(self, queued: Sequence[Queued]) -> None:
+        self.display = bool(queued)
+        palette = self._ink().palette
+        lines = Text(no_wrap=True, overflow="ellipsis")
+        for item in queued[:SHOWN_QUEUED]:
+            text = " ".join(safe(item.text, "label").split())
+            lines.append(f"⋯ {'!' if item.tool else ''}{text}\n", palette.dim)
+        if len(queued) > SHOWN_QUEUED:
+            lines.append(f"  and {count(len(queued) - SHOWN_QUEUED, 'more message')}\n", palette.dim)
+        lines.append("  sent when this is done · ↑ takes the last one back", f"italic {palette.dim}")
+        self.update(lines)
+
+
+class Facts(Struct, frozen=True):
+    """What the last line says."""
+
+    model: str = ""
+    mode: str = "default"
+    folder: str = ""
+    branch: str = ""
+    tokens: int = 0
+    cost: str = ""
+    waiting: int = 0
+    servers: str = ""
+    """How the MCP servers are doing, when that is worth a word."""
+
+
+MODE_WORDS = {"default": "asks", "auto_edit": "edits run", "yolo": "everything runs", "plan": "read only"}
+
+
+def short_path(path: str) -> str:
+    """The home folder as ~, and of a long path its end."""
+    home = os.path.expanduser("~")
+    shown = "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+    parts = shown.split("/")
+    return shown if len(shown) <= PATH_LENGTH or len(parts) < 3 else "…/" + "/".join(parts[-2:])
+
+
+class FootLine(Static):
+    def __init__(self, ink: Callable[[], Ink]) -> None:
+        super().__init__(id="foot")
+        self._ink = ink
+        self._facts = Facts()
+
+    def put(self, facts: Facts) -> None:
+        if facts != self._facts:
+            self._facts = facts
+            self.draw()
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        width = max(self.content_size.width, 20)
+        left, right = self._left(self._facts), self._right(self._facts)
+        left.truncate(max(width - right.cell_len - 1, 1), overflow="ellipsis")
+        gap = " " * max(width - left.cell_len - right.cell_len, 1)
+        self.update(Text.assemble(left, gap, right, no_wrap=True, overflow="crop"))
+
+    def _left(self, facts: Facts) -> Text:
+        palette = self._ink().palette
+        colour = {"yolo": f"bold {palette.bad}", "auto_edit": palette.warn, "plan": palette.good}
+        mode = f"{facts.mode}: {MODE_WORDS.get(facts.mode, '')}" if facts.mode != "default" else "default"
+        line = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", style=palette.dim)
+        line.append(" · ").append(mode, colour.get(facts.mode, palette.dim))
+        line.append(f" · {safe(short_path(facts.folder), 'label')}")
+        if facts.branch:
+            line.append(f" ({safe(facts.branch, 'label')})")
+        return line
+
+    def _right(self, facts: Facts) -> Text:
+        palette = self._ink().palette
+        line = Text(style=palette.dim)
+        if facts.servers:
+            line.append(f"{safe(facts.servers, 'label')} · ")
+        if facts.waiting:
+            line.append(f"{count(facts.waiting, 'waits', 'wait')} · ", f"bold {palette.warn}")
+        line.append(f"{short_number(facts.tokens)} tokens")
+        if facts.cost:
+            line.append(f" · {facts.cost}")
+        return line

@@ -1,0 +1,162 @@
+"""A tool call in the transcript: a line with its state, subject and time; below it live output, or its body."""
+
+from rich.text import Text
+from textual.strip import Strip
+
+from assent.front.tui.diff_view import draw_hunks, plain_header
+from assent.front.tui.ink import Ink, barred, ends, safe
+from assent.front.words import call_about, count, duration
+from assent.hunks import hunks
+from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
+from assent.scheduler.call import (
+    AwaitingApproval,
+    Cancelled,
+    Executing,
+    Failed,
+    Scheduled,
+    Success,
+    Terminal,
+    ToolCall,
+    Validating,
+)
+
+LIVE_LINES = 8
+BODY_LINES = 400
+MARKS = {
+    Validating: "·",
+    AwaitingApproval: "?",
+    Scheduled: "·",
+    Executing: "▸",
+    Success: "✓",
+    Failed: "✗",
+    Cancelled: "⊘",
+}
+
+
+def draw_call(ink: Ink, call: ToolCall, width: int, *, unfolded: bool, names: dict[str, str]) -> list[Strip]:
+    lines = [_head(ink, call, width, unfolded=unfolded, names=names)]
+    inner = max(width - 4, 10)
+    match call:
+        case Executing():
+            lines += _under(ink, _live(ink, call, inner, LIVE_LINES * 5 if unfolded else LIVE_LINES))
+        case Failed():
+            lines += _under(ink, ink.text(_brief(call.failure.message), ink.palette.bad, inner))
+        case _:
+            pass
+    if unfolded:
+        lines += _under(ink, _body(ink, call, inner))
+    return lines
+
+
+def _under(ink: Ink, strips: list[Strip]) -> list[Strip]:
+    return barred(strips, ink.palette.dim, "  │ ")
+
+
+def _head(ink: Ink, call: ToolCall, width: int, *, unfolded: bool, names: dict[str, str]) -> Strip:
+    name = names.get(call.request.tool, call.request.tool)
+    about = " ".join(safe(call_about(call.request), "label").split())
+    left = Text.assemble(
+        (f"{MARKS[type(call)]} ", _colour(ink, call)),
+        (safe(name, "label"), "bold"),
+        (f"  {about}", ""),
+    )
+    return ends(left, _right(ink, call, unfolded=unfolded), width, ink)
+
+
+def _colour(ink: Ink, call: ToolCall) -> str:
+    match call:
+        case Success():
+            return ink.palette.good
+        case Failed():
+            return ink.palette.bad
+        case AwaitingApproval() | Cancelled():
+            return ink.palette.warn
+        case Executing():
+            return ink.palette.accent
+        case _:
+            return ink.palette.dim
+
+
+def _right(ink: Ink, call: ToolCall, *, unfolded: bool) -> Text:
+    words = Text(style=ink.palette.dim)
+    if isinstance(call, AwaitingApproval):
+        editing = f"{safe(call.modifying_by, 'label')} is editing it"
+        words.append(editing if call.modifying_by else "waits for an answer", ink.palette.warn)
+    if isinstance(call, Terminal):
+        if isinstance(call.display, DiffDisplay):
+            words.append(f"+{call.display.added} ", ink.palette.good)
+            words.append(f"-{call.display.removed}  ", ink.palette.bad)
+        words.append(f"{duration(call.duration_ms)} {'▾' if unfolded else '▸'}")
+    return words
+
+
+def _brief(message: str) -> str:
+    first, _, more = message.strip().partition("\n")
+    return f"{first} …" if more else first
+
+
+# --- what is below the line ---
+
+
+def _live(ink: Ink, call: Executing, width: int, limit: int) -> list[Strip]:
+    """The newest lines; a line that was written over shows as it is now."""
+    newest = call.output[-200 * limit :].replace("\r\n", "\n").split("\n")
+    shown = [line.rstrip("\r").rpartition("\r")[2] for line in newest]
+    return ink.terminal("\n".join(shown).rstrip("\n"), width)[-limit:]
+
+
+def _body(ink: Ink, call: ToolCall, width: int) -> list[Strip]:
+    lines = _arguments(ink, call, width)
+    match call:
+        case (
+            Success(display=display, result=result)
+            | Failed(display=display, result=result)
+            | Cancelled(display=display, result=result)
+        ):
+            shown = draw_display(ink, display, width) if display else ink.text(_as_text(result.response), "", width)
+            lines += shown
+        case _:
+            pass
+    if len(lines) > BODY_LINES:
+        more = count(len(lines) - BODY_LINES, "more line")
+        lines = [*lines[:BODY_LINES], *ink.text(f"… {more}", ink.palette.dim, width)]
+    return lines
+
+
+def _arguments(ink: Ink, call: ToolCall, width: int) -> list[Strip]:
+    """What else was asked for, when the head line does not say it all."""
+    about = call_about(call.request)
+    rest = [(name, value) for name, value in call.request.args.items() if value != about and len(str(value)) < 200]
+    lines: list[Strip] = []
+    if "\n" in about or len(about) > width:
+        lines += ink.text(about, "", width)
+    for name, value in rest:
+        lines += ink.text(f"{name}: {value}", ink.palette.dim, width)
+    return lines
+
+
+def draw_display(ink: Ink, display: Display, width: int) -> list[Strip]:
+    match display:
+        case DiffDisplay(path=path, diff=diff):
+            drawn = draw_hunks(ink, hunks(diff), path, width, "unified", plain_header(ink))
+            return [strip for part in drawn for strip in part.strips]
+        case TerminalDisplay(text=text):
+            from assent.front.tui.terminal import settled
+
+            return ink.terminal(settled(text).rstrip("\n"), width)
+        case MarkdownDisplay(text=text):
+            return ink.markdown(text, width)
+        case PlainDisplay(text=text):
+            return ink.text(text, "", width, context="output")
+        case TodosDisplay(todos=todos):
+            marks = {"completed": "✓", "in_progress": "▸", "cancelled": "⊘", "blocked": "!"}
+            lines = [f"{marks.get(todo.status, '·')} {todo.description}" for todo in todos]
+            return ink.text("\n".join(lines), "", width, context="output")
+
+
+def _as_text(response: dict[str, object]) -> str:
+    """What the model was told, when there is nothing better to show."""
+    for key in ("output", "error"):
+        if isinstance(value := response.get(key), str):
+            return value
+    return str(response)

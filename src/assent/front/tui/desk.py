@@ -1,0 +1,122 @@
+"""The app as slash commands see it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from assent.front.client import SessionClient
+from assent.front.preferences import PreferenceFile
+from assent.front.tui.host import Host, NotHere
+from assent.front.tui.news import News
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.registry import Registry
+from assent.front.tui.story import ContentItem
+from assent.front.tui.themes import LOOKS
+
+if TYPE_CHECKING:
+    from assent.front.tui.app import AssentApp
+
+T = TypeVar("T")
+
+
+class AppDesk:
+    def __init__(self, app: "AssentApp", preferences: PreferenceFile) -> None:
+        self._app = app
+        self.preferences = preferences
+        self.commands = Registry()
+
+    # --- what there is ---
+
+    @property
+    def client(self) -> SessionClient:
+        if self._app.client is None:
+            raise NotHere("No session is open. /sessions opens one.")
+        return self._app.client
+
+    @property
+    def host(self) -> Host:
+        return self._app.host
+
+    @property
+    def news(self) -> News:
+        return self._app.news
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        bindings = (binding for binding in self._app.BINDINGS if isinstance(binding, Binding))
+        return {self._app.get_key_display(binding): binding.description for binding in bindings if binding.description}
+
+    # --- the transcript ---
+
+    def say(self, markdown: str) -> None:
+        self._app.note(markdown, "info", markdown=True)
+
+    def show(self, content: Content) -> None:
+        self._app.add(ContentItem(content))
+
+    def complain(self, text: str) -> None:
+        self._app.note(text, "warning")
+
+    def clear(self) -> None:
+        self._app.clear_screen()
+
+    # --- screens ---
+
+    async def push(self, screen: ModalScreen[T]) -> T | None:
+        closed: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+
+        def done(result: T | None) -> None:
+            if not closed.done():
+                closed.set_result(result)
+
+        self._app.push_screen(screen, done)
+        return await closed
+
+    async def answer_now(self, call_id: str) -> None:
+        self._app.panel.show_call(call_id)
+        self._app.panel.focus()
+
+    # --- the app ---
+
+    async def switch(self, session: str | None) -> None:
+        await self._app.switch(session)
+
+    async def submit(self, text: str) -> None:
+        await self._app.submit(text)
+
+    def put_into_prompt(self, text: str) -> None:
+        self._app.prompt.load(text)
+
+    @property
+    def themes(self) -> Sequence[str]:
+        return tuple(LOOKS)
+
+    @property
+    def theme(self) -> str:
+        return self._app.theme
+
+    def set_theme(self, name: str) -> None:
+        self._app.set_look(name)
+
+    def quit(self) -> None:
+        self._app.exit()
+
+
+class DeskCompletions:
+    """What the input can complete: commands, their arguments, files."""
+
+    def __init__(self, desk: AppDesk) -> None:
+        self._desk = desk
+
+    def commands(self) -> Sequence[Candidate]:
+        return self._desk.commands.candidates()
+
+    async def arguments(self, command: str, typed: str) -> Sequence[Candidate]:
+        return await self._desk.commands.arguments(command, typed, self._desk)
+
+    async def files(self) -> Sequence[str]:
+        return await self._desk.host.files()

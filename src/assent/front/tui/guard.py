@@ -1,0 +1,32 @@
+"""Keeps keys that were not meant as an answer from becoming one (threat T19).
+
+A question listens only after a short silence of the keyboard, measured from the moment it appeared and from every key.
+And an answer counts only if no other key follows at once: a paste or fast typing is never a single key.
+"""
+
+import time
+from collections.abc import Callable
+
+QUIET_SECONDS = 0.6
+SETTLE_SECONDS = 0.15
+
+
+class KeyGuard:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        quiet: float = QUIET_SECONDS,
+        settle: float = SETTLE_SECONDS,
+    ) -> None:
+        self._clock = clock
+        self.quiet = quiet
+        self.settle = settle
+        self._last = clock()
+
+    def disturb(self) -> None:
+        """A key was pressed, or a question appeared: silence begins anew."""
+        self._last = self._clock()
+
+    @property
+    def is_quiet(self) -> bool:
+        return self._clock() - self._last >= self.quiet

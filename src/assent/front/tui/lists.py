@@ -1,0 +1,314 @@
+"""One list for everything that is listed: a title, a filter, aligned rows, actions by key, and a line that says them.
+
+It knows no session: rows come from a source and are asked for again after every action and whenever `news` says so.
+All text is made safe here, and never read as markup.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
+
+from msgspec import Struct
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Key, Resize
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from assent.front.tui.news import Listen
+from assent.screen import make_safe
+
+GAP = "  "
+NARROWEST = 4
+"""Cells that a column keeps when there is no room."""
+
+
+AROUND = 5
+"""Lines of border, filter and titles, and one of what is behind."""
+DETAIL_LINES = 4
+ROOMY = 18
+"""Screens with fewer lines show one line of detail."""
+
+
+class Row(Struct, frozen=True):
+    key: str
+    cells: tuple[str, ...]
+    detail: str = ""
+    """More about it, shown below the list while it is highlighted."""
+    style: str = ""
+
+
+class Column(Struct, frozen=True):
+    title: str
+    right: bool = False
+
+
+class Action(Struct, frozen=True):
+    """`enter` or a letter. Without `run` the list closes and says what was chosen."""
+
+    key: str
+    label: str
+    run: Callable[[Row], Awaitable[None]] | None = None
+
+
+class Chosen(Struct, frozen=True):
+    action: str
+    row: Row
+
+
+RowSource = Callable[[], Awaitable[Sequence[Row]]]
+
+
+# --- layout, pure ---
+
+
+def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """As wide as the widest cell; when that is too much, the widest columns give way first."""
+    if not rows:
+        return []
+    wanted = [max(Content(cell).cell_length for cell in column) for column in zip(*rows, strict=True)]
+    excess = sum(wanted) + len(GAP) * (len(wanted) - 1) - room
+    while excess > 0 and max(wanted) > NARROWEST:
+        wanted[wanted.index(max(wanted))] -= 1
+        excess -= 1
+    return wanted
+
+
+def line(cells: Sequence[str], columns: Sequence[Column], sizes: Sequence[int], style: str = "") -> Content:
+    fitted = [_fitted(cell, size, column.right) for cell, column, size in zip(cells, columns, sizes, strict=True)]
+    whole = Content(GAP).join(fitted)
+    return whole.stylize(style) if style else whole
+
+
+def _fitted(cell: str, size: int, right: bool) -> Content:
+    content = Content(cell).truncate(size, ellipsis=True)
+    missing = size - content.cell_length
+    return content.pad_left(missing) if right else content.pad_right(missing)
+
+
+def label(text: str) -> str:
+    return make_safe(text, "label").text
+
+
+def matches(row: Row, wanted: str) -> bool:
+    """Every word of the filter is somewhere in the row."""
+    text = " ".join((*row.cells, row.detail)).casefold()
+    return all(word in text for word in wanted.casefold().split())
+
+
+# --- the screen ---
+
+
+class ListScreen(ModalScreen[Chosen | None]):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Close", show=False)]
+
+    DEFAULT_CSS = """
+    ListScreen { align: center middle; }
+    ListScreen #box { width: 96%; max-width: 120; height: auto; border: round $accent; padding: 0 1; }
+    ListScreen #box { background: $surface; }
+    ListScreen Input { border: none; height: 1; padding: 0; background: $surface; }
+    ListScreen Input:focus { background: $boost; }
+    ListScreen #columns { color: $text-muted; height: 1; }
+    ListScreen OptionList, ListScreen OptionList:focus { border: none; padding: 0; background: $surface; height: auto; }
+    ListScreen #empty { color: $text-muted; padding: 1 0; }
+    ListScreen #detail { color: $text-muted; height: auto; border-top: solid $panel; }
+    ListScreen #hint { color: $text-muted; height: auto; }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        columns: Sequence[Column],
+        source: RowSource,
+        actions: Sequence[Action] = (),
+        *,
+        empty: str = "There is nothing here.",
+        news: Listen | None = None,
+        on_highlight: Callable[[Row], None] | None = None,
+        start: str = "",
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._columns = tuple(columns)
+        self._source = source
+        self._actions = {action.key: action for action in actions}
+        self._empty = empty
+        self._news = news
+        self._on_highlight = on_highlight
+        self._start = start
+        self.rows: list[Row] = []
+        self.shown: list[Row] = []
+        """Those that the filter leaves."""
+        self._drawn: tuple[object, ...] = ()
+        self._loading = False
+        self._stale = True
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="box"):
+            yield Input(placeholder="/ to filter", id="filter")
+            yield Static(id="columns", markup=False)
+            yield OptionList(markup=False)
+            yield Static(Content("Looking…"), id="empty", markup=False)
+            yield Static(id="detail", markup=False)
+            yield Static(Content(self._hint()), id="hint", markup=False)
+
+    def _hint(self) -> str:
+        words = [f"{'Enter' if key == 'enter' else key} {action.label}" for key, action in self._actions.items()]
+        return " · ".join([*words, "/ filter", "Esc close"])
+
+    def on_mount(self) -> None:
+        self.query_one("#box").border_title = Content(label(self._title))
+        self._list.focus()
+        if self._news is not None:
+            self._stop_listening = self._news(self.reload)
+        self.reload()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def up_to_date(self) -> bool:
+        """The rows are those that the source gave when it was last asked."""
+        return self.is_attached and not self._stale and not self._loading
+
+    @property
+    def highlighted(self) -> Row | None:
+        place = self._list.highlighted
+        return self.shown[place] if place is not None and place < len(self.shown) else None
+
+    # --- rows ---
+
+    def reload(self) -> None:
+        """Asks for the rows again; many wishes while one is under way are one."""
+        self._stale = True
+        if not self._loading and self.is_attached:
+            self._loading = True
+            self.run_worker(self._load(), group="rows")
+
+    async def _load(self) -> None:
+        try:
+            while self._stale:
+                self._stale = False
+                found = await self._source()
+                self.rows = [Row(row.key, tuple(map(label, row.cells)), row.detail, row.style) for row in found]
+                self._draw()
+        finally:
+            self._loading = False
+
+    def _draw(self) -> None:
+        """The rows that the filter leaves; the highlight stays on what it was on."""
+        if not self.query(OptionList):
+            return  # news came while the screen was going away
+        before = self.highlighted
+        wanted = self.query_one(Input).value
+        self.shown = [row for row in self.rows if matches(row, wanted)]
+        self._draw_lines()
+        keys = [row.key for row in self.shown]
+        key = before.key if before is not None else self._start
+        if keys:
+            self._list.highlighted = keys.index(key) if key in keys else min(self._list.highlighted or 0, len(keys) - 1)
+        self._draw_notes(wanted)
+        self._tell()
+
+    def _draw_lines(self) -> None:
+        titles = tuple(column.title for column in self._columns)
+        sizes = widths([titles, *(row.cells for row in self.shown)], self._room())
+        lines = [line(row.cells, self._columns, sizes, row.style) for row in self.shown]
+        drawn = (tuple(sizes), tuple(self.shown))
+        if drawn != self._drawn:
+            self._drawn = drawn
+            place = self._list.highlighted
+            self._list.set_options([Option(content) for content in lines])
+            self._list.highlighted = place if place is not None and place < len(lines) else None
+        header = self.query_one("#columns", Static)
+        header.update(line(titles, self._columns, sizes))
+        header.display = bool(self.shown) and any(titles)
+
+    def _draw_notes(self, wanted: str) -> None:
+        empty = self.query_one("#empty", Static)
+        empty.display = not self.shown
+        empty.update(Content(f"Nothing matches {label(wanted)!r}." if self.rows else self._empty))
+        self._fit()
+
+    def _fit(self) -> None:
+        """The rows get what is left when everything around them has its place."""
+        roomy = self.size.height >= ROOMY
+        detail = (DETAIL_LINES if roomy else 1) + 1 if any(row.detail for row in self.shown) else 0
+        hint = -(-Content(self._hint()).cell_length // self._room())
+        self.query_one("#detail").styles.max_height = detail
+        self._list.styles.max_height = max(3, self.size.height - AROUND - detail - hint)
+
+    def _room(self) -> int:
+        return max(20, self.query_one("#box").content_size.width - 2)  # the list keeps two cells for its scroll bar
+
+    def _tell(self) -> None:
+        row = self.highlighted
+        detail = self.query_one("#detail", Static)
+        detail.display = row is not None and bool(row.detail)
+        detail.update(Content(make_safe(row.detail, "prompt").text if row is not None else ""))
+        if row is not None and self._on_highlight is not None:
+            self._on_highlight(row)
+
+    # --- what people do ---
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self._draw)
+
+    @on(Input.Changed)
+    def _filter(self) -> None:
+        self._draw()
+
+    @on(Input.Submitted)
+    def _leave_filter(self) -> None:
+        self._list.focus()
+
+    @on(OptionList.OptionHighlighted)
+    def _highlight_moved(self) -> None:
+        self._tell()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self._act("enter")
+
+    def on_key(self, event: Key) -> None:
+        filtering = self.query_one(Input).has_focus
+        if filtering and event.key in ("down", "up", "tab"):
+            self._list.focus()
+        elif not filtering and event.key in ("slash", "ctrl+f"):
+            self.query_one(Input).focus()
+        elif not filtering and event.key != "enter" and event.key in self._actions:
+            self._act(event.key)
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def _act(self, key: str) -> None:
+        action, row = self._actions.get(key), self.highlighted
+        if action is None or row is None:
+            return
+        if action.run is None:
+            self.dismiss(Chosen(key, row))
+        else:
+            self.run_worker(self._run(action.run, row), group="action")
+
+    async def _run(self, run: Callable[[Row], Awaitable[None]], row: Row) -> None:
+        await run(row)
+        self.reload()
+
+    def action_back(self) -> None:
+        """Out of the filter first, then out of the list."""
+        field = self.query_one(Input)
+        if field.value or field.has_focus:
+            field.value = ""
+            self._list.focus()
+        else:
+            self.dismiss(None)

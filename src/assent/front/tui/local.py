@@ -1,0 +1,173 @@
+"""The host on this machine: sessions from the log on disk, each run in this process while it is shown."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from assent.approval import Mode
+from assent.front.tui.host import CustomCommand, MemoryFile, RuleInfo, ServerInfo, ToolInfo
+
+if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+    from assent.config import Settings
+    from assent.front.client import LocalClient
+    from assent.front.workshop import Workshop
+    from assent.models.base import Model
+    from assent.models.prices import Prices
+    from assent.policy.rules import Rule
+    from assent.session.log import SessionInfo, SessionLog
+
+
+class LocalHost:
+    def __init__(
+        self,
+        folder: str,
+        settings: "Settings",
+        env: Mapping[str, str],
+        *,
+        model: str | None = None,
+        rules: "tuple[Rule, ...]" = (),
+    ) -> None:
+        self.folder = folder
+        self._settings = settings
+        self._env = env
+        self._model = model
+        self._given_rules = rules
+        self._workshop: Workshop | None = None
+        self.problems: Sequence[str] = ()
+        """What of the custom commands could not be used."""
+        self._log: SessionLog | None = None
+
+    # --- sessions ---
+
+    async def log(self) -> "SessionLog":
+        if self._log is None:
+            from assent.config import data_folder
+            from assent.session.sqlite import SqliteLog
+
+            self._log = SqliteLog(data_folder(self._env))
+        return self._log
+
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> "LocalClient":
+        await asyncio.to_thread(_import_what_runs_sessions)
+        from assent.commands import SetMode
+        from assent.front.client import LocalClient
+        from assent.front.lookup import find_session
+        from assent.front.send import me
+        from assent.models.choose import DeferredModel
+        from assent.session.runner import Runner
+
+        log = await self.log()
+        info = await find_session(log, session, self.folder) if session is not None else None
+        name = self._model or (info.model if info is not None else self._settings.model)
+        session_id = info.id if info is not None else await self._create(name, mode)
+        if info is not None:
+            self.folder = info.folder
+        model = DeferredModel(name, self._env)
+        workshop = await self._prepare(session_id, model)
+        options = workshop.options(self._settings, name, f"terminal {me()}", self._given_rules)
+        runner = await Runner.open(log, session_id, model, workshop.registry, options)
+        client = LocalClient(runner, me(), model)
+        if info is not None and mode is not None and runner.state.mode != mode:
+            await client.send(SetMode(mode, by=client.me))
+        return client
+
+    async def _create(self, model: str, mode: Mode | None) -> str:
+        from assent.session.runner import create_session
+
+        settings = self._settings
+        return await create_session(await self.log(), self.folder, model, mode or settings.approval_mode, settings.gate)
+
+    async def _prepare(self, session: str, model: "Model") -> "Workshop":
+        """The tools and rules of the folder; its MCP servers connect in the background."""
+        from assent.front.workshop import open_workshop
+
+        if self._workshop is not None:
+            await self._workshop.close()
+        self._workshop = open_workshop(self._env, self.folder, self._settings, session, model)
+        self._workshop.start()
+        return self._workshop
+
+    async def sessions(self) -> "Sequence[SessionInfo]":
+        return await (await self.log()).sessions()
+
+    async def fork(self, session: str) -> str:
+        from assent.session.fork import fork_session
+
+        return await fork_session(await self.log(), session)
+
+    # --- surroundings ---
+
+    async def files(self) -> Sequence[str]:
+        from assent.files.listing import list_paths
+
+        return await list_paths(self.folder)
+
+    async def prompts(self) -> Sequence[str]:
+        from assent.front.tui.history import prompts_of
+
+        return await prompts_of(await self.log(), self.folder)
+
+    async def branch(self) -> str:
+        from assent.process.branch import current_branch
+
+        return await asyncio.to_thread(current_branch, self.folder)
+
+    def models(self) -> Sequence[str]:
+        names = (self._settings.model, self._settings.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
+        return list(dict.fromkeys(name for name in names if name))
+
+    def tools(self) -> Sequence[ToolInfo]:
+        return [
+            ToolInfo(tool.name, tool.display_name, tool.description, tool.kind, tool.server)
+            for tool in (self._workshop.registry if self._workshop is not None else ())
+        ]
+
+    def prices(self) -> "Prices":
+        from assent.models.prices import Prices
+
+        return Prices(self._settings.prices)
+
+    def rules(self) -> Sequence[RuleInfo]:
+        rules = self._workshop.rules(self._given_rules) if self._workshop is not None else ()
+        return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
+
+    def servers(self) -> Sequence[ServerInfo]:
+        manager = self._workshop.mcp if self._workshop is not None else None
+        return [
+            ServerInfo(status.server, status.state, len(status.tools), status.reason)
+            for status in (manager.status() if manager is not None else ())
+        ]
+
+    async def restart_server(self, name: str) -> None:
+        manager = self._workshop.mcp if self._workshop is not None else None
+        if manager is not None:
+            await manager.reconnect(name)
+
+    def memory(self) -> Sequence[MemoryFile]:
+        from assent.front.context import context_files
+
+        return [
+            MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
+            for file, problem in context_files(self._env, self.folder)
+        ]
+
+    def custom_commands(self) -> Sequence[CustomCommand]:
+        from assent.front.custom import load_custom
+        from assent.front.tui.slash.registry import Registry
+
+        loaded = load_custom(self._env, self.folder, Registry().names())
+        self.problems = loaded.problems
+        return loaded.commands
+
+    async def close(self) -> None:
+        if self._workshop is not None:
+            await self._workshop.close()
+        if self._log is not None:
+            await self._log.close()
+
+
+def _import_what_runs_sessions() -> None:
+    """In a thread: the screen goes on while modules are read."""
+    for name in ("front.client", "front.workshop", "models.choose", "session.sqlite", "tools.builtin"):
+        import_module(f"assent.{name}")

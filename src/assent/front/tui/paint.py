@@ -1,0 +1,105 @@
+"""Draws the items of the transcript, and remembers what it drew until the item or the width changes."""
+
+from collections.abc import Callable, Mapping
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+from rich.text import Text
+from textual.strip import Strip
+from textual.style import Style as VisualStyle
+
+from assent.front.tui.calls import draw_call
+from assent.front.tui.ink import Ink, indented, shaded
+from assent.front.tui.reply import GrowingReply
+from assent.front.tui.story import CallItem, ContentItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
+from assent.scheduler.call import ToolCall
+
+Calls = Callable[[], Mapping[str, ToolCall]]
+
+
+class _Drawn(Struct):
+    version: int
+    width: int
+    unfolded: bool
+    strips: list[Strip]
+    growing: GrowingReply | None = None
+
+
+class Painter:
+    def __init__(self, ink: Ink, calls: Calls, names: dict[str, str]) -> None:
+        """`names` are the tools' names for people."""
+        self._ink = ink
+        self._calls = calls
+        self.names = names
+        self._drawn: WeakKeyDictionary[Item, _Drawn] = WeakKeyDictionary()
+
+    def use(self, ink: Ink) -> None:
+        self._ink = ink
+        self._drawn.clear()
+
+    def forget(self, item: Item) -> None:
+        self._drawn.pop(item, None)
+
+    def lines(self, item: Item, width: int) -> list[Strip]:
+        drawn = self._drawn.get(item)
+        if drawn is not None and (drawn.version, drawn.width, drawn.unfolded) == (item.version, width, item.unfolded):
+            return drawn.strips
+        growing = drawn.growing if drawn is not None and drawn.width == width else None
+        if isinstance(item, ReplyItem):
+            growing = growing or GrowingReply(self._ink, width - 2)
+            strips = indented(growing.lines(item.text), 2, "✦", self._ink.palette.accent)
+        else:
+            strips = self._draw(item, width)
+        keep = growing if isinstance(item, ReplyItem) and not item.finished else None
+        self._drawn[item] = _Drawn(item.version, width, item.unfolded, strips, keep)
+        return strips
+
+    def _draw(self, item: Item, width: int) -> list[Strip]:
+        match item:
+            case PromptItem():
+                return self._prompt(item, width)
+            case ThoughtItem():
+                return self._thoughts(item, width)
+            case NoteItem():
+                return self._note(item, width)
+            case ContentItem():
+                style = VisualStyle()
+                return [Strip(line.render_segments(style)) for line in item.content.wrap(width - 1)]
+            case CallItem():
+                call = self._calls().get(item.call_id)
+                return (
+                    [] if call is None else draw_call(self._ink, call, width, unfolded=item.unfolded, names=self.names)
+                )
+            case _:
+                return []
+
+    def _prompt(self, item: PromptItem, width: int) -> list[Strip]:
+        lines = self._ink.text(item.text.rstrip(), "bold", width - 3)
+        return shaded(indented(lines, 2, "❯", self._ink.palette.accent), width, self._ink.palette.shade)
+
+    def _thoughts(self, item: ThoughtItem, width: int) -> list[Strip]:
+        """Folded: the newest subject. Unfolded: all that was thought."""
+        ink, dim = self._ink, self._ink.palette.dim
+        if not item.unfolded:
+            subject, description = item.thoughts[-1]
+            line = Text(_first_line(subject or description), style=f"italic {dim}", no_wrap=True, overflow="ellipsis")
+            return indented(ink.lines(line, width - 2), 2, "✻", dim)
+        lines: list[Strip] = []
+        for subject, description in item.thoughts:
+            lines += ink.text(subject, f"bold italic {dim}", width - 2) if subject else []
+            lines += ink.text(description, f"italic {dim}", width - 2) if description else []
+        return indented(lines, 2, "✻", dim)
+
+    def _note(self, item: NoteItem, width: int) -> list[Strip]:
+        palette = self._ink.palette
+        style = {"quiet": palette.dim, "info": "", "warning": palette.warn, "error": palette.bad}[item.tone]
+        mark = {"quiet": "·", "info": "i", "warning": "!", "error": "✗"}[item.tone]
+        inner = width - 2
+        lines = self._ink.markdown(item.text, inner) if item.markdown else self._ink.text(item.text, style, inner)
+        return indented(lines, 2, mark, style)
+
+
+def _first_line(text: str) -> str:
+    from assent.front.tui.ink import safe
+
+    return " ".join(safe(text).split())[:300]

@@ -1,0 +1,147 @@
+"""What is being typed, as far as it can be completed, and what to offer for it. Pure functions.
+
+Three kinds: the name of a slash command at the very start, its argument, and a file after `@` anywhere. A path with
+blanks or quotes is written `@"a b.txt"` or `@a\\ b.txt`; what follows a letter is no file (`ann@example.org`).
+"""
+
+import re
+from collections.abc import Awaitable, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+MOST_SHOWN = 8
+_LONG_WORD = 5
+_NEAR = 200
+Kind = Literal["command", "argument", "file"]
+
+_QUOTED = r'(?:\\[^\n]|[^"\\\n])*'
+_BARE = r'(?:\\[^\n]|[^\s"\\])'
+_AT = r"(?<![^\s(\[{<])@"  # at the start, or after a blank or an opening bracket
+_MENTION = re.compile(rf'{_AT}(?:"(?P<quoted>{_QUOTED})"|(?P<bare>{_BARE}+))')
+_MENTION_BEGUN = re.compile(rf'{_AT}(?:"(?P<quoted>{_QUOTED}\\?)|(?P<bare>{_BARE}*\\?))\Z')
+_REST = {"quoted": re.compile(rf'{_QUOTED}"?'), "bare": re.compile(rf"{_BARE}*")}
+_PUNCTUATION = re.compile(r"(?<!\\)[,.;:!?)\]}>'*`]+\Z")
+_PLAIN_PATH = re.compile(r"[\w@%+=~/.:,#^-]*[\w@%+=~/#^-]")
+_COMMAND = re.compile(r"/(?P<name>[^\s/@]*)\Z")
+_ARGUMENT = re.compile(r"/(?P<name>[^\s/@]+)[ \t]+(?P<typed>[^\n]*)\Z")
+
+
+class Candidate(Struct, frozen=True):
+    """Something to offer: `name` is what would be typed, `help` says what it is."""
+
+    name: str
+    help: str = ""
+
+
+class Completions(Protocol):
+    """What can be completed, as the app knows it."""
+
+    def commands(self) -> Sequence[Candidate]:
+        """Without the slash."""
+        ...
+
+    def arguments(self, command: str, typed: str) -> "Sequence[Candidate] | Awaitable[Sequence[Candidate]]":
+        """Whole arguments that could be meant; those that do not fit what is typed are left out later."""
+        ...
+
+    async def files(self) -> Sequence[str]:
+        """Relative paths, folders with a slash at their end."""
+        ...
+
+
+class Word(Struct, frozen=True):
+    """The part of the text that a completion would replace."""
+
+    kind: Kind
+    start: int
+    end: int
+    typed: str
+    """What to look for: up to the cursor, without `/`, `@`, quotes and backslashes."""
+    command: str = ""
+    """Whose argument it is."""
+
+
+def word_at(text: str, cursor: int) -> Word | None:
+    """What is being typed at the cursor (an index into the text), if it can be completed."""
+    before = text[:cursor]
+    if file := _file_at(text, before):
+        return file
+    if found := _COMMAND.match(before):
+        rest = re.compile(r"\S*").match(text, cursor)
+        return Word("command", 0, rest.end() if rest else cursor, found["name"])
+    if found := _ARGUMENT.match(before):
+        end = text.find("\n", cursor)
+        return Word("argument", found.start("typed"), len(text) if end < 0 else end, found["typed"], found["name"])
+    return None
+
+
+def _file_at(text: str, before: str) -> Word | None:
+    found = _MENTION_BEGUN.search(before)
+    if found is None:
+        return None
+    kind = "bare" if found["quoted"] is None else "quoted"
+    rest = _REST[kind].match(text, len(before))
+    return Word("file", found.start(), rest.end() if rest else len(before), _unescaped(found[kind]))
+
+
+def replacement(word: Word, name: str) -> str:
+    """What stands in place of the word when this was chosen; ready for going on."""
+    match word.kind:
+        case "command":
+            return f"/{name} "
+        case "argument":
+            return name
+        case "file" if name.endswith("/"):
+            return mention(name).removesuffix('"')  # open, so that the next letters go on into the folder
+        case "file":
+            return mention(name) + " "
+
+
+def mention(path: str) -> str:
+    """A path as it is written into a prompt."""
+    if _PLAIN_PATH.fullmatch(path):
+        return f"@{path}"
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'@"{escaped}"'
+
+
+def mentioned_files(text: str) -> list[str]:
+    """The paths after `@`, each once, in their order. Whether there are such files is not known here."""
+    found = (_path(match["quoted"], match["bare"] or "") for match in _MENTION.finditer(text))
+    return list(dict.fromkeys(path for path in found if path))
+
+
+def _path(quoted: str | None, bare: str) -> str:
+    """Punctuation at the end of a bare path belongs to the sentence."""
+    return _unescaped(_PUNCTUATION.sub("", bare) if quoted is None else quoted)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def ranked(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The very same first, then those that begin like this, contain it, or are like it; else in the order given."""
+    wanted = typed.casefold()
+    names = [candidate.name.casefold() for candidate in candidates]
+    same = [n for n, name in enumerate(names) if name == wanted]
+    first = [n for n, name in enumerate(names) if name.startswith(wanted)]
+    then = [n for n, name in enumerate(names) if wanted in name]
+    best = dict.fromkeys([*same, *first, *then])
+    if len(best) < MOST_SHOWN:
+        best |= dict.fromkeys(like(wanted, names, MOST_SHOWN))
+    return [candidates[n] for n in best][:MOST_SHOWN]
+
+
+def like(wanted: str, names: Sequence[str], most: int) -> list[int]:
+    """Which of these have all the letters in this order (one may be missing from a longer word), the nearest first."""
+    if not wanted:
+        return []
+    from rapidfuzz import fuzz, process
+    from rapidfuzz.distance import LCSseq
+
+    least = len(wanted) - (len(wanted) >= _LONG_WORD)
+    found = process.extract(wanted, names, scorer=LCSseq.similarity, score_cutoff=least, limit=_NEAR)
+    nearest = sorted(found, key=lambda each: (-each[1], -fuzz.ratio(wanted, each[0]), each[2]))
+    return [index for _, _, index in nearest[:most]]

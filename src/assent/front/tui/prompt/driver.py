@@ -1,0 +1,101 @@
+"""The way from the terminal to the app, with a guard: what is pasted stays a paste, whatever is in it.
+
+Textual takes an escape character inside a paste for the beginning of a key, and what follows for keys: a colour code
+in pasted text becomes typing, its line ends become Enter, and a question on the screen might be answered by it. Here
+an escape character inside a paste is replaced before anybody can obey it; `paste.clean` removes it with its sequence.
+Bytes that are no UTF-8 are replaced instead of ending the app. Alt-Enter and Shift-Enter of older terminals are
+spelled the way Textual knows.
+"""
+
+import os
+import re
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from assent.front.tui.prompt.paste import STAND_IN
+
+_BEGIN, _END = "\x1b[200~", "\x1b[201~"
+_MODIFIED_ENTER = re.compile(r"\x1b\r|\x1b\[27;([2-8]);13~")
+_READ = 4096
+
+
+class PasteGuard:
+    """Reads what the terminal sends, in pieces of any size, and makes pastes harmless."""
+
+    def __init__(self) -> None:
+        self._pasting = False
+        self._before = ""
+        """The last characters outside of a paste: its beginning may have come in two pieces."""
+        self._held = ""
+        """The last characters of a paste that may be the beginning of its end."""
+
+    def feed(self, data: str) -> str:
+        passed: list[str] = []
+        data, self._held = self._held + data, ""
+        while data:
+            piece, data = self._paste(data) if self._pasting else self._keys(data)
+            passed.append(piece)
+        return "".join(passed)
+
+    def _keys(self, data: str) -> tuple[str, str]:
+        """What comes up to and with the beginning of a paste, and the rest."""
+        at = (self._before + data).find(_BEGIN)
+        end = at + len(_BEGIN) - len(self._before) if at >= 0 else len(data)
+        self._pasting = at >= 0
+        self._before = "" if self._pasting else (self._before + data)[1 - len(_BEGIN) :]
+        return _MODIFIED_ENTER.sub(_spelled, data[:end]), data[end:]
+
+    def _paste(self, data: str) -> tuple[str, str]:
+        """What is pasted, with its end if that is there, and the rest."""
+        pasted, end, rest = data.partition(_END)
+        self._pasting = not end
+        if not end:
+            self._held = _beginning_of_end(pasted)
+            pasted = pasted.removesuffix(self._held)
+        return pasted.replace("\x1b", STAND_IN) + end, rest
+
+
+def _spelled(found: "re.Match[str]") -> str:
+    return f"\x1b[13;{found[1] or 3}u"
+
+
+def _beginning_of_end(text: str) -> str:
+    lengths = range(len(_END) - 1, 0, -1)
+    return next((_END[:length] for length in lengths if text.endswith(_END[:length])), "")
+
+
+class GuardedParser(XTermParser):
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._guard = PasteGuard()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """An empty text would mean the end."""
+        passed = self._guard.feed(data)
+        return super().feed(passed) if passed or not data else ()
+
+
+class GuardedDriver(LinuxDriver):
+    """For `App(driver_class=GuardedDriver)`."""
+
+    def run_input_thread(self) -> None:
+        parser = GuardedParser(self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(0.1):
+                    data = os.read(self.fileno, _READ)
+                    if not data:
+                        return  # nobody can type any more
+                    self._pass_on(parser.feed(text) if (text := decode(data)) else ())
+                self._pass_on(parser.tick())
+
+    def _pass_on(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)

@@ -1,0 +1,339 @@
+"""The text that is being typed: Enter sends it, the arrows lead through what was sent before, `!` is for the shell.
+
+What is typed goes out in messages; nothing here knows what becomes of it. Keys come in this order: a search through the
+history that is under way, the assistant (the list of completions), this widget, and then whatever the app binds.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar, Protocol
+
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult
+
+from assent.front.tui.prompt.completion import mentioned_files
+from assent.front.tui.prompt.paste import Pastes, clean
+from assent.front.tui.prompt.recall import Recall, Search
+
+NEWLINE_KEYS = ("ctrl+j", "shift+enter", "alt+enter", "ctrl+enter")
+_LEAVE_SEARCH = ("escape", "ctrl+c", "ctrl+g")
+
+
+class Assistant(Protocol):
+    """Whoever helps with typing. It is told at once, not by message: the next key may already be on its way."""
+
+    def text_changed(self) -> None: ...
+
+    def cursor_moved(self) -> None: ...
+
+    def take_key(self, key: str) -> bool:
+        """True when the key was for the assistant."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class PromptInput(TextArea):
+    DEFAULT_CSS = """
+    PromptInput {
+        height: auto; max-height: 8; min-height: 1;
+        border: none; padding: 0; background: transparent;
+        &:focus { border: none; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(",".join(NEWLINE_KEYS), "newline", "New line", show=False),
+        Binding("ctrl+g", "edit_outside", "Edit in your editor", show=False),
+        Binding("ctrl+r", "search", "Search the history", show=False),
+        Binding("alt+b,alt+left", "cursor_word_left", "Word left", show=False),
+        Binding("alt+f,alt+right", "cursor_word_right", "Word right", show=False),
+        Binding("ctrl+underscore", "undo", "Undo", show=False),
+        Binding("alt+d", "delete_word_right", "Delete the word right", show=False),
+    ]
+
+    shell: reactive[bool] = reactive(default=False, toggle_class="-shell")
+    """What is typed is a command for the shell."""
+
+    class Submitted(Message):
+        """A prompt, pastes expanded. `files`: those the person named after `@`; in pasted placeholders none are."""
+
+        def __init__(self, text: str, files: tuple[str, ...] = ()) -> None:
+            self.text = text
+            self.files = files
+            super().__init__()
+
+    class ShellSubmitted(Message):
+        def __init__(self, command: str) -> None:
+            self.command = command
+            super().__init__()
+
+    class EditWanted(Message):
+        """The text should be edited outside; `PromptInput.load` takes the result."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
+    class Typed(Message):
+        """The person is typing."""
+
+    class Searching(Message):
+        """What is looked for in the history, and whether it is there; `query` is None when the search is over."""
+
+        def __init__(self, query: str | None, found: bool = True) -> None:
+            self.query = query
+            self.found = found
+            super().__init__()
+
+    def __init__(self, placeholder: str = "", *, id: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, id=id, highlight_cursor_line=False)
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+        self.assistant: Assistant | None = None
+        self._recalls = {False: Recall(), True: Recall()}
+        """By shell mode: each has its own history."""
+        self._pastes = Pastes()
+        self._search: Search | None = None
+
+    # --- for the app ---
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is typed, and nothing is looked for."""
+        return not self.text and self._search is None
+
+    @property
+    def cursor_index(self) -> int:
+        return len(self.get_text_range((0, 0), self.cursor_location))
+
+    def load(self, text: str) -> None:
+        """Puts a text in place of what is there, the cursor behind it."""
+        if self._search is not None:
+            self._end_search("")
+        self._pastes.forget()
+        self._recall.leave()
+        self._show(clean(text))
+
+    def clear(self) -> EditResult:
+        """Undo brings it back. A search is given up instead, and what was there before it stays."""
+        if self._search is None:
+            return super().clear()
+        self._end_search(self._search.draft)
+        return EditResult(self.document.end, "")
+
+    def remember(self, entries: Iterable[str], *, shell: bool = False) -> None:
+        """Adds entries of earlier times (the oldest first) to the history, before those of now."""
+        self._recalls[shell].before(Recall(clean(entry) for entry in entries))
+
+    def replace_span(self, start: int, end: int, text: str) -> None:
+        """Puts a text in place of a part, given by indexes, the cursor behind it."""
+        self.replace(text, self._location(start), self._location(end), maintain_selection_offset=False)
+
+    def _location(self, index: int) -> tuple[int, int]:
+        before = self.text[:index]
+        return before.count("\n"), index - before.rfind("\n") - 1
+
+    @property
+    def _recall(self) -> Recall:
+        return self._recalls[self.shell]
+
+    # --- changes ---
+
+    def edit(self, edit: Edit) -> EditResult:
+        result = super().edit(edit)
+        self._typed()
+        return result
+
+    def undo(self) -> None:
+        super().undo()
+        self._typed()
+
+    def redo(self) -> None:
+        super().redo()
+        self._typed()
+
+    def _typed(self) -> None:
+        self.scroll_cursor_visible()  # again: while it was edited the text had its old height
+        self.post_message(self.Typed())
+        if self.assistant is not None:
+            self.assistant.text_changed()
+
+    def _show(self, text: str, *, at_end: bool = True) -> None:
+        """Not typed: nothing is offered for it, and undo does not lead back behind it."""
+        self.load_text(text)
+        first_line_end = (0, len(self.document.get_line(0)))
+        self.move_cursor(self.document.end if at_end else first_line_end)
+        if self.assistant is not None:
+            self.assistant.close()
+
+    def on_text_area_selection_changed(self) -> None:
+        if self.assistant is not None:
+            self.assistant.cursor_moved()
+
+    # --- keys ---
+
+    async def _on_key(self, event: Key) -> None:
+        if self._search is not None:
+            taken = self._search_key(self._search, event) or self._own_key(event)
+        else:
+            helped = self.assistant is not None and self.assistant.take_key(event.key)
+            taken = helped or self._own_key(event)
+        if taken or await self._run_binding(event.key):
+            taken = True
+            event.stop()
+        if taken or event.key.startswith("alt+"):  # Alt and a letter is a command, not that letter
+            event.prevent_default()
+
+    async def _run_binding(self, key: str) -> bool:
+        """At once: the app would run it after the keys behind it, and Enter would send what Backspace took back."""
+        bindings = self._bindings.key_to_bindings.get(key, ())
+        for binding in bindings:
+            if await self.app.run_action(binding.action, self):  # pyright: ignore[reportUnknownMemberType]
+                return True
+        return False
+
+    def _own_key(self, event: Key) -> bool:
+        match event.key:
+            case "enter":
+                self._enter()
+            case "up" if self._is_at_top():
+                return self._walk(self._recall.older(self.text), at_end=False)
+            case "down" if self._is_at_bottom():
+                return self._walk(self._recall.newer(), at_end=True)
+            case "ctrl+c" if self.text and self.selection.is_empty:
+                self.clear()
+            case "backspace" if self.shell and self.is_empty:
+                self.shell = False
+            case _ if event.character == "!" and self.is_empty and not self.shell:
+                self.shell = True
+                self.post_message(self.Typed())
+            case _:
+                return False
+        return True
+
+    def _enter(self) -> None:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if column < len(line) or not line.endswith("\\"):
+            self.submit()
+        elif self.shell:  # there the backslash means the same, and belongs to the command
+            self.insert("\n")
+        else:
+            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
+
+    def submit(self) -> None:
+        """Sends what is there, unless it is blank."""
+        text = self._pastes.expand(self.text).lstrip("\n").rstrip()
+        if not text:
+            return
+        files = tuple(mentioned_files(self.text))
+        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text, files))
+        self._recall.add(text)
+        self._pastes.forget()
+        self._show("")
+
+    def action_newline(self) -> None:
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
+
+    def action_edit_outside(self) -> None:
+        self.post_message(self.EditWanted(self._pastes.expand(self.text)))
+
+    def action_delete_left(self) -> None:
+        """A placeholder goes as a whole."""
+        placeholder = self._pastes.ending(self.text[: self.cursor_index]) if self.selection.is_empty else ""
+        if placeholder:
+            self.replace_span(self.cursor_index - len(placeholder), self.cursor_index, "")
+        else:
+            super().action_delete_left()
+
+    def action_delete_right(self) -> None:
+        if self.is_empty:
+            raise SkipAction  # Ctrl-D with nothing to delete is the app's
+        super().action_delete_right()
+
+    def action_cursor_page_up(self) -> None:
+        self._skip_if_all_is_seen()
+        super().action_cursor_page_up()
+
+    def action_cursor_page_down(self) -> None:
+        self._skip_if_all_is_seen()
+        super().action_cursor_page_down()
+
+    def _skip_if_all_is_seen(self) -> None:
+        """With nothing to scroll in here the key is the app's."""
+        if self.wrapped_document.height <= self.size.height:
+            raise SkipAction
+
+    # --- paste ---
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._paste(event.text)
+
+    def action_paste(self) -> None:
+        self._paste(self.app.clipboard)  # pyright: ignore[reportUnknownMemberType]
+
+    def _paste(self, pasted: str) -> None:
+        text = clean(pasted)
+        if self._search is not None:
+            self._ask(self._search, self._search.query + text.partition("\n")[0])
+        elif text:
+            self.replace(self._pastes.shown(text), *self.selection, maintain_selection_offset=False)
+
+    # --- history ---
+
+    def _is_at_top(self) -> bool:
+        return self.wrapped_document.location_to_offset(self.cursor_location).y == 0
+
+    def _is_at_bottom(self) -> bool:
+        return self.wrapped_document.location_to_offset(self.cursor_location).y >= self.wrapped_document.height - 1
+
+    def _walk(self, entry: str | None, *, at_end: bool) -> bool:
+        """Shows the entry so that the same key leads on. Without one the key only moves the cursor."""
+        if entry is not None:
+            self._show(entry, at_end=at_end)
+        return entry is not None
+
+    def action_search(self) -> None:
+        self._search = Search(self._recall, self.text)
+        if self.assistant is not None:
+            self.assistant.close()
+        self.post_message(self.Searching(""))
+
+    def _search_key(self, search: Search, event: Key) -> bool:
+        """Keys that belong to the search; any other ends it with what was found, and does what it always does."""
+        match event.key:
+            case "ctrl+r":
+                search.again()
+                self._show_found(search)
+            case "backspace":
+                self._ask(search, search.query[:-1])
+            case "enter" | "tab":
+                self._end_search(search.draft if search.found is None else search.found)
+            case key if key in _LEAVE_SEARCH:
+                self._end_search(search.draft)
+            case key if event.is_printable and event.character and not key.startswith("alt+"):
+                self._ask(search, search.query + event.character)
+            case _:
+                self._end_search(search.draft if search.found is None else search.found)
+                return False
+        return True
+
+    def _ask(self, search: Search, query: str) -> None:
+        search.ask(query)
+        self._show_found(search)
+        self.post_message(self.Typed())
+
+    def _show_found(self, search: Search) -> None:
+        self._show(search.draft if search.found is None else search.found)
+        self.post_message(self.Searching(search.query, found=search.found is not None or not search.query))
+
+    def _end_search(self, text: str) -> None:
+        self._search = None
+        self._show(text)
+        self.post_message(self.Searching(None))

@@ -1,0 +1,56 @@
+"""Pasted text: made harmless, and when it is long, kept aside with a placeholder in the input. Pure.
+
+What is pasted comes from anywhere. Line ends become newlines; terminal sequences and control characters vanish, and so
+do characters that turn text around or carry hidden letters: what is sent is what was seen.
+"""
+
+import re
+
+from assent.screen.chars import CONTROLS, DIRECTION, HIGH_TAGS
+
+MOST_LINES = 8
+MOST_CHARACTERS = 1_000
+
+STAND_IN = "\x1a"
+"""What stands for an escape character in pasted text, on its way through a terminal driver that would obey it."""
+
+_SEQUENCE = (
+    rf"[\x1b{STAND_IN}](?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b{STAND_IN}\n]*(?:\x07|[\x1b{STAND_IN}]\\)?|[()][0-9A-Za-z])"
+)
+_DROPPED = re.compile(f"{_SEQUENCE}|[{CONTROLS}{DIRECTION}\ud800-\udfff]|[{HIGH_TAGS}]")
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029]")
+_PLACEHOLDER = re.compile(r"\[Pasted text #(\d+): [\d,]+ (?:lines|characters)\]")
+
+
+def clean(text: str) -> str:
+    """Text as it may stand in the input: newlines, tabs and what prints."""
+    return _DROPPED.sub("", _LINE_END.sub("\n", text))
+
+
+class Pastes:
+    """Long pastes by number, until the prompt with their placeholders is sent."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        """By placeholder."""
+
+    def shown(self, text: str) -> str:
+        """The text itself when it is short, else a placeholder for it."""
+        lines = text.count("\n") + (not text.endswith("\n"))
+        if lines <= MOST_LINES and len(text) <= MOST_CHARACTERS:
+            return text
+        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        placeholder = f"[Pasted text #{len(self._texts) + 1}: {size}]"
+        self._texts[placeholder] = text
+        return placeholder
+
+    def expand(self, text: str) -> str:
+        """Every placeholder once: what looks like one inside a paste stays as it is."""
+        return _PLACEHOLDER.sub(lambda found: self._texts.get(found.group(), found.group()), text)
+
+    def ending(self, text: str) -> str:
+        """The placeholder that the text ends with; empty when there is none."""
+        return next((placeholder for placeholder in self._texts if text.endswith(placeholder)), "")
+
+    def forget(self) -> None:
+        self._texts.clear()

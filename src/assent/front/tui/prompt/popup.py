@@ -1,0 +1,208 @@
+"""The list of completions above the input: what it offers, moving in it, and putting the choice into the text."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
+
+from textual.content import Content
+from textual.events import Click
+from textual.widget import Widget
+
+from assent.front.tui.prompt.completion import Candidate, Completions, Word, ranked, replacement, word_at
+from assent.front.tui.prompt.input import PromptInput
+from assent.front.tui.prompt.paths import PathIndex
+from assent.screen import make_safe
+
+FRESH_SECONDS = 5.0
+"""How long a list of files is good for; an older one is still shown while the next is read."""
+
+
+class CompletionList(Widget):
+    """Lies over what is above the input. It never has the focus: the input hands it keys (see `Assistant`)."""
+
+    DEFAULT_CSS = """
+    CompletionList {
+        overlay: screen; constrain: none inside; display: none;
+        width: 1fr; max-width: 100; height: auto; padding: 0 1;
+        background: $panel; color: $foreground; text-wrap: nowrap; text-overflow: ellipsis;
+    }
+    """
+
+    def __init__(
+        self, completions: Completions, prompt: PromptInput, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._completions = completions
+        self._prompt = prompt
+        self.clock = clock
+        self._word: Word | None = None
+        self._offered: Sequence[Candidate] = ()
+        self._chosen: int | None = None
+        self._dismissed: tuple[str, int] | None = None
+        """The word (its kind and place) for which the person wants no list."""
+        self._index = PathIndex(())
+        self._files_end = 0.0
+        """When the list of files gets too old."""
+        self._reading_files = False
+        prompt.assistant = self
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._offered)
+
+    @property
+    def offered(self) -> list[str]:
+        return [candidate.name for candidate in self._offered]
+
+    @property
+    def chosen(self) -> str | None:
+        return None if self._chosen is None else self._offered[self._chosen].name
+
+    # --- the assistant ---
+
+    def text_changed(self) -> None:
+        word = self._word_now()
+        if word is None or (word.kind, word.start) != self._dismissed:
+            self._dismissed = None
+            self._look_up(word)
+
+    def cursor_moved(self) -> None:
+        if self.is_open and self._word_now() != self._word:
+            self.close()
+
+    def close(self) -> None:
+        self._word = None
+        self._offer(())
+
+    def take_key(self, key: str) -> bool:
+        match key:
+            case "tab" if not self.is_open:
+                self._dismissed = None
+                self._look_up(self._word_now())
+                return self.is_open
+            case _ if not self.is_open:
+                return False
+            case "tab":
+                self._accept(self._chosen or 0)
+            case "enter" if self._chosen is not None and not self._is_typed(self._chosen):
+                self._accept(self._chosen)
+            case "up" | "ctrl+p":
+                self._choose((self._chosen or 0) - 1)
+            case "down" | "ctrl+n":
+                self._choose(0 if self._chosen is None else self._chosen + 1)
+            case "escape":
+                self._dismissed = (self._word.kind, self._word.start) if self._word else None
+                self.close()
+            case _:
+                return False
+        return True
+
+    # --- finding ---
+
+    def _word_now(self) -> Word | None:
+        return None if self._prompt.shell else word_at(self._prompt.text, self._prompt.cursor_index)
+
+    def _look_up(self, word: Word | None) -> None:
+        self._word = word
+        if word is None:
+            self._offer(())
+            return
+        match word.kind:
+            case "command":
+                self._offer(ranked(word.typed, self._completions.commands()))
+            case "argument":
+                self._look_up_argument(word)
+            case "file":
+                self._offer([Candidate(path) for path in self._index.best(word.typed)])
+                self._refresh_files()
+
+    def _look_up_argument(self, word: Word) -> None:
+        found = self._completions.arguments(word.command, word.typed)
+        if isawaitable(found):
+            self._offer(())
+            self.run_worker(self._wait_for(word, found), group="arguments", exclusive=True, exit_on_error=False)
+        else:
+            self._offer(ranked(word.typed, found))
+
+    async def _wait_for(self, word: Word, arguments: "Awaitable[Sequence[Candidate]]") -> None:
+        found = await arguments
+        if word == self._word:
+            self._offer(ranked(word.typed, found))
+
+    def _refresh_files(self) -> None:
+        if not self._reading_files and self.clock() >= self._files_end:
+            self._reading_files = True
+            self.run_worker(self._read_files(), group="files", exit_on_error=False)
+
+    async def _read_files(self) -> None:
+        try:
+            paths = await self._completions.files()
+            self._index = await asyncio.to_thread(PathIndex, paths)
+        finally:  # without files nothing is offered; that is no reason to ask for them at every key
+            self._files_end = self.clock() + FRESH_SECONDS
+            self._reading_files = False
+        if self._word is not None and self._word.kind == "file":
+            self._offer([Candidate(path) for path in self._index.best(self._word.typed)])
+
+    # --- choosing ---
+
+    def _offer(self, candidates: Sequence[Candidate]) -> None:
+        before = self.chosen
+        self._offered = candidates
+        self._chosen = self._first_choice(before)
+        self.display = bool(candidates)
+        self.styles.offset = (0, -len(candidates))
+        self.refresh(layout=True)
+
+    def _first_choice(self, before: str | None) -> int | None:
+        """What was chosen stays so if it is still there. Where nothing was typed yet, nothing is: Enter sends."""
+        if not self._offered or self._word is None:
+            return None
+        if self._is_word_begun(self._word):
+            return 0
+        return self.offered.index(before) if before in self.offered else None
+
+    def _is_word_begun(self, word: Word) -> bool:
+        match word.kind:
+            case "command":
+                return True
+            case "argument":
+                return bool(word.typed)
+            case "file":
+                return bool(word.typed) and not word.typed.endswith("/")
+
+    def _choose(self, index: int) -> None:
+        self._chosen = index % len(self._offered)
+        self.refresh()
+
+    def _is_typed(self, index: int) -> bool:
+        """Is this what the text says already?"""
+        word = self._word
+        return word is not None and self._replacement(word, index).rstrip() == self._prompt.text[word.start : word.end]
+
+    def _replacement(self, word: Word, index: int) -> str:
+        return replacement(word, self._offered[index].name)
+
+    def _accept(self, index: int) -> None:
+        if (word := self._word) is not None:
+            self._prompt.replace_span(word.start, word.end, self._replacement(word, index))
+
+    def on_click(self, event: Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is not None and offset.y < len(self._offered):
+            self._accept(offset.y)
+        self._prompt.focus()
+
+    # --- showing ---
+
+    def render(self) -> Content:
+        names = [make_safe(name, "label").text for name in self.offered]
+        width = max((len(name) for name in names), default=0) + 2
+        lines = [self._line(n, name, width) for n, name in enumerate(names)]
+        return Content("\n").join(lines)
+
+    def _line(self, index: int, name: str, width: int) -> Content:
+        help = make_safe(self._offered[index].help, "label").text
+        line = Content.assemble(name.ljust(width) if help else name, (help, "dim"))
+        return line.stylize("reverse") if index == self._chosen else line

@@ -1,0 +1,142 @@
+"""A question as lines: exactly what would happen, all of it, in words and signs that the proposal cannot imitate."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import msgspec
+from rich.text import Text
+from textual.strip import Strip
+
+from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
+from assent.front.question import hidden_characters
+from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
+from assent.front.tui.ink import Ink, barred, safe
+from assent.hunks import Hunk, hunks
+from assent.parts import JsonObject
+
+
+class QuestionView:
+    """One approval, drawn. It knows where its hunks are and which of them are chosen."""
+
+    def __init__(self, approval: Approval) -> None:
+        self.approval = approval
+        self.view: View = "unified"
+        details = approval.details
+        self.hunks = hunks(details.diff) if isinstance(details, EditDetails) else ()
+        self.chosen = {hunk.number for hunk in self.hunks}
+        self.current = 0
+        self.tops: list[int] = []
+        """The line at which each hunk begins."""
+
+    # --- hunks ---
+
+    @property
+    def partial(self) -> tuple[int, ...] | None:
+        """The chosen hunks when they are not all; None when the whole change is meant."""
+        return None if len(self.chosen) == len(self.hunks) else tuple(sorted(self.chosen))
+
+    def toggle(self) -> None:
+        if self.hunks:
+            self.chosen ^= {self.current}
+
+    def go(self, step: int) -> int | None:
+        """The line of the next or the previous hunk."""
+        if not self.hunks:
+            return None
+        self.current = min(max(self.current + step, 0), len(self.hunks) - 1)
+        return self.tops[self.current] if self.current < len(self.tops) else None
+
+    # --- drawing ---
+
+    def lines(self, ink: Ink, width: int) -> list[Strip]:
+        body = list(self._body(ink, width))
+        for warning in hidden_characters(self.approval.details):
+            body += ink.text(f"⚠ {warning}", ink.palette.bad, width)
+        return [*body, *ink.text(f"Asked because {_sentence(self.approval.why)}", ink.palette.dim, width)]
+
+    def _body(self, ink: Ink, width: int) -> Iterator[Strip]:
+        match self.approval.details:
+            case EditDetails() as details:
+                yield from self._edit(ink, details, width)
+            case ExecDetails() as details:
+                yield from _exec(ink, details, width)
+            case InfoDetails() as details:
+                yield from _info(ink, details, width)
+            case McpDetails() as details:
+                yield from ink.text(f"server  {details.server}", "", width)
+                yield from ink.text(f"tool    {details.tool}", "", width)
+                yield from ink.lines(_tree(details.args, ink), width)
+                yield from ink.text(details.unseen, ink.palette.warn, width) if details.unseen else ()
+                yield from ink.text(f"It says: {details.description}", ink.palette.dim, width)
+            case AskDetails(questions=questions):
+                for question in questions:
+                    yield from ink.text(question.question, "", width)
+                    for number, option in enumerate(question.options, start=1):
+                        yield from ink.text(f"  {number}  {option.label}", "", width)
+
+    def _edit(self, ink: Ink, details: EditDetails, width: int) -> Iterator[Strip]:
+        if details.protected:
+            yield from ink.text(f"⚠ protected: {details.protected}", ink.palette.bad, width)
+        before = 1 if details.protected else 0
+        drawn: list[DrawnHunk] = draw_hunks(
+            ink, self.hunks, details.path, width, self.view, lambda hunk: self._header(ink, hunk)
+        )
+        self.tops = [part.top + before for part in drawn]
+        for part in drawn:
+            yield from part.strips
+        if not self.hunks:
+            yield from ink.text("(no line changes)", ink.palette.dim, width)
+
+    def _header(self, ink: Ink, hunk: Hunk) -> Text:
+        if len(self.hunks) == 1:
+            return Text(hunk.header, style=ink.palette.dim)
+        box = "[x]" if hunk.number in self.chosen else "[ ]"
+        here = "▶" if hunk.number == self.current else " "
+        words = f"{here}{box} part {hunk.number + 1} of {len(self.hunks)}  +{hunk.added} -{hunk.removed}"
+        return Text(words, style=f"bold {ink.palette.accent}" if hunk.number == self.current else ink.palette.dim)
+
+
+def _exec(ink: Ink, details: ExecDetails, width: int) -> Iterator[Strip]:
+    palette = ink.palette
+    command = ink.lines(Text(safe(details.command), style="bold", overflow="fold"), width - 2)
+    yield from barred(command, palette.accent, "▌ ")
+    colour = {"low": palette.dim, "medium": palette.warn, "high": palette.bad}[details.risk]
+    sign = {"low": "·", "medium": "!", "high": "⚠"}[details.risk]
+    yield from ink.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
+    yield from ink.text(f"in      {details.directory}", palette.dim, width)
+    if details.roots:
+        yield from ink.text(f"runs    {', '.join(details.roots)}", palette.dim, width)
+
+
+def _info(ink: Ink, details: InfoDetails, width: int) -> Iterator[Strip]:
+    from urllib.parse import unquote
+
+    yield from ink.text(details.prompt, "", width)
+    for url in details.urls:
+        yield from ink.text(url, f"bold {ink.palette.accent}", width)
+        if (decoded := unquote(url)) != url:
+            yield from ink.text(f"decoded: {decoded}", ink.palette.dim, width)
+
+
+def _tree(args: JsonObject, ink: Ink) -> Text:
+    """Arguments, one a line, nested ones under their name."""
+    lines = Text(overflow="fold")
+    for depth, name, value in _leaves(args, 0):
+        lines.append("  " * depth + safe(name, "label"), ink.palette.accent)
+        lines.append(f": {value}\n" if value else "\n")
+    return lines if args else Text("(no arguments)", style=ink.palette.dim)
+
+
+def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str, str]]:
+    named = cast(JsonObject, value) if isinstance(value, dict) else {str(place): one for place, one in enumerate(value)}
+    for name, inner in named.items():
+        if isinstance(inner, dict | list) and inner:
+            yield depth, name, ""
+            yield from _leaves(inner, depth + 1)
+        else:
+            yield depth, name, safe(inner if isinstance(inner, str) else msgspec.json.encode(inner).decode())
+
+
+def _sentence(why: str) -> str:
+    text = safe(why).strip()
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -1,0 +1,52 @@
+"""A reply that grows: finished blocks of Markdown are drawn once, only the last one again and again.
+
+Drawing costs what the last block costs, however long the reply has become.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from textual.strip import Strip
+
+from assent.front.tui.ink import Ink
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt().enable("strikethrough").enable("table")
+
+
+def last_block(text: str) -> int:
+    """Where the last block begins. Everything before it stays as it is, whatever is added at the end."""
+    starts = [token.map[0] for token in _parser().parse(text) if token.level == 0 and token.map and token.nesting >= 0]
+    if len(starts) < 2:
+        return 0
+    lines = text.split("\n")
+    return sum(len(line) + 1 for line in lines[: starts[-1]])
+
+
+class GrowingReply:
+    """The lines of one reply at one width."""
+
+    def __init__(self, ink: Ink, width: int) -> None:
+        self._ink = ink
+        self._width = width
+        self._settled: list[Strip] = []
+        self._settled_until = 0
+
+    def lines(self, text: str) -> list[Strip]:
+        tail = text[self._settled_until :]
+        cut = last_block(tail)
+        if cut:
+            self._settled += [*self._gap(), *self._ink.markdown(tail[:cut], self._width)]
+            self._settled_until += cut
+        rest = self._ink.markdown(tail[cut:], self._width)
+        return [*self._settled, *(self._gap() if rest else ()), *rest]
+
+    def _gap(self) -> list[Strip]:
+        return [Strip([])] if self._settled else []

@@ -1,0 +1,65 @@
+"""Starts the terminal UI, and says on the way out how to go on."""
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from assent import exits
+from assent.approval import Mode
+from assent.front.preferences import PreferenceFile, preference_file
+from assent.front.tui.app import AssentApp, run_app
+from assent.front.tui.local import LocalHost
+from assent.front.tui.prompt.driver import GuardedDriver
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+
+if TYPE_CHECKING:
+    from assent.config import Settings
+    from assent.front.tui.host import Host
+    from assent.policy.rules import Rule
+
+
+def open_terminal(
+    folder: str,
+    settings: "Settings",
+    *,
+    session: str | None = None,
+    mode: Mode | None = None,
+    model: str | None = None,
+    rules: "tuple[Rule, ...]" = (),
+) -> int:
+    """`assent` without a prompt: the UI on this folder."""
+    return show(LocalHost(folder, settings, os.environ, model=model, rules=rules), session=session, mode=mode)
+
+
+def show(host: "Host", *, session: str | None = None, mode: Mode | None = None) -> int:
+    preferences = preference_file(os.environ)
+    app = AssentApp(
+        host,
+        session=session,
+        mode=mode,
+        driver_class=GuardedDriver,
+        preferences=preferences,
+        look=chosen_look(preferences),
+    )
+    asyncio.run(run_app(app))
+    for line in farewell(app):
+        sys.stderr.write(line + "\n")
+    return app.return_code or exits.OK
+
+
+def chosen_look(preferences: PreferenceFile) -> str:
+    """What was chosen before; without a choice NO_COLOR counts."""
+    if preferences.chosen.theme in LOOKS:
+        return preferences.chosen.theme
+    return "plain" if os.environ.get("NO_COLOR") else DEFAULT_LOOK
+
+
+def farewell(app: AssentApp) -> list[str]:
+    if not app.left_session:
+        return []
+    lines = [f"Go on with: assent --resume {app.left_session}"]
+    if app.left_waiting:
+        calls = "a call waits" if app.left_waiting == 1 else f"{app.left_waiting} calls wait"
+        lines.insert(0, f"Nothing is lost: {calls} for your answer, also from elsewhere (assent answer).")
+    return lines

@@ -1,0 +1,140 @@
+"""Commands about what may happen: the rules and grants that hold, and the questions that wait."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from textual.content import Content
+
+from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
+from assent.commands import RevokeGrant
+from assent.front.tui.lists import Action, Column, ListScreen, Row
+from assent.front.tui.pages import PageScreen
+from assent.front.tui.slash.command import SlashCommand
+from assent.front.tui.slash.words import action, carry_out, when
+from assent.front.tui.stats import duration
+from assent.screen import make_safe
+
+if TYPE_CHECKING:
+    from assent.front.tui.host import RuleInfo
+    from assent.front.tui.slash.desk import Desk
+    from assent.scheduler.call import AwaitingApproval
+
+_STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$success"}
+
+
+# --- policy ---
+
+
+class _Standing(Struct, frozen=True):
+    """A line of the list, with all there is to say about it."""
+
+    row: Row
+    explanation: str
+    grant: str = ""
+
+
+async def policy(desk: "Desk", argument: str) -> None:
+    def standing() -> dict[str, _Standing]:
+        state = desk.client.state
+        grants = [_grant(grant, state.grant_uses.get(grant.id, 0)) for grant in state.grants.values()]
+        rules = [_rule(number, rule) for number, rule in enumerate(desk.host.rules())]
+        return {entry.row.key: entry for entry in (*grants, *rules)}
+
+    async def source() -> Sequence[Row]:
+        return [entry.row for entry in standing().values()]
+
+    async def explain(row: Row) -> None:
+        if entry := standing().get(row.key):
+            await desk.push(PageScreen("Why this holds", Content(make_safe(entry.explanation, "prompt").text)))
+
+    async def revoke(row: Row) -> None:
+        entry = standing().get(row.key)
+        if entry is None or not entry.grant:
+            desk.complain("Only a grant can be revoked here; a rule is changed in the file where it is written.")
+        else:
+            await carry_out(desk, RevokeGrant(entry.grant, by=desk.client.me))
+
+    columns = (Column("Does"), Column("What"), Column("From"))
+    actions = [action(desk, "enter", "explain", explain), action(desk, "d", "revoke a grant", revoke)]
+    empty = "No rules of your own and no grants. What only reads inside the folder runs; all else asks."
+    await desk.push(ListScreen("Rules and grants", columns, source, actions, empty=empty, news=desk.news.listen))
+
+
+def _grant(grant: Grant, used: int) -> _Standing:
+    uses = f"used {used} of {grant.max_uses} times" if grant.max_uses is not None else f"used {used} times"
+    until = f"until {when(grant.expires_at)}" if grant.expires_at is not None else "until this session ends"
+    by = grant.by or "somebody"
+    lines = (
+        grant.reach,
+        f"A grant: {by} allowed it while answering call {grant.from_call}.",
+        f"It holds {until}, and was {uses}.",
+        "A rule that denies still wins over it. d in the list revokes it.",
+    )
+    row = Row(f"grant {grant.id}", ("grant", grant.reach, by), f"{uses}, {until}", _STYLES["grant"])
+    return _Standing(row, "\n".join(lines), grant.id)
+
+
+def _rule(number: int, rule: "RuleInfo") -> _Standing:
+    meanings = {
+        "allow": "What matches runs without a question, unless another rule asks or denies.",
+        "ask": "What matches is asked about, unless another rule denies it.",
+        "deny": "What matches never runs; no mode, grant or answer changes that.",
+    }
+    lines = (rule.text, meanings.get(rule.decision, rule.decision), f"Written in {rule.source}.", rule.note)
+    row = Row(f"rule {number}", (rule.decision, rule.text, rule.source), rule.note, _STYLES.get(rule.decision, ""))
+    return _Standing(row, "\n".join(line for line in lines if line))
+
+
+# --- approvals ---
+
+
+async def approvals(desk: "Desk", argument: str) -> None:
+    async def source() -> Sequence[Row]:
+        return [_waiting(call) for call in desk.client.state.waiting()]
+
+    columns = (Column("Tool"), Column("Would"), Column("Waits", right=True), Column("Risk"))
+    screen = ListScreen(
+        "Waiting for you",
+        columns,
+        source,
+        [Action("enter", "open the question")],
+        empty="Nothing waits for you.",
+        news=desk.news.listen,
+    )
+    chosen = await desk.push(screen)
+    if chosen is not None:
+        await desk.answer_now(chosen.row.key)
+
+
+def _waiting(call: "AwaitingApproval") -> Row:
+    waits = duration(max(0.0, time.time() - call.started_at))
+    details = call.approval.details
+    risk = details.risk if isinstance(details, ExecDetails) else ""
+    style = "$error" if risk == "high" else ""
+    cells = (call.request.tool, would(details), waits, risk)
+    return Row(call.request.call_id, cells, f"asked because: {call.approval.why}", style)
+
+
+def would(details: Details) -> str:
+    """What would happen, in one line."""
+    match details:
+        case EditDetails(path=path, old=None):
+            return f"create {path}"
+        case EditDetails(path=path):
+            return f"change {path}"
+        case ExecDetails(command=command):
+            return command
+        case InfoDetails(prompt=prompt):
+            return prompt
+        case McpDetails(server=server, tool=tool):
+            return f"{tool} of {server}"
+        case AskDetails(questions=questions):
+            return "ask you: " + " / ".join(question.question for question in questions)
+
+
+COMMANDS = (
+    SlashCommand("policy", "Lists the rules and grants that hold: explain, revoke", policy, "Approving"),
+    SlashCommand("approvals", "Lists everything that waits for your answer", approvals, "Approving"),
+)

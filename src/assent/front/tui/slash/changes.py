@@ -1,0 +1,91 @@
+"""Commands that change what was: the conversation made shorter, a file put back."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assent.commands import Compress, RunTool
+from assent.front.tui.lists import Action, Column, ListScreen, Row
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import SlashCommand
+from assent.front.tui.slash.words import carry_out, named, quoted, when
+
+if TYPE_CHECKING:
+    from assent.front.tui.slash.desk import Desk
+
+UNDO = "undo"
+
+
+async def compress(desk: "Desk", argument: str) -> None:
+    if await carry_out(desk, Compress(by=desk.client.me)):
+        done = desk.news.compressed
+        sizes = f": about {done.tokens_before:,} tokens before, {done.tokens_after:,} now" if done is not None else ""
+        desk.say(f"The older part of the conversation is a summary now{sizes}.")
+
+
+async def undo(desk: "Desk", argument: str) -> None:
+    if argument:
+        await _take_back(desk, argument)
+        return
+
+    async def source() -> Sequence[Row]:
+        return _changes(desk)
+
+    columns = (Column("File"), Column("By"), Column("When"))
+    screen = ListScreen(
+        "Take back a change",
+        columns,
+        source,
+        [Action("enter", "take back")],
+        empty="No call of this session changed a file.",
+        news=desk.news.listen,
+    )
+    chosen = await desk.push(screen)
+    if chosen is not None:
+        await _take_back(desk, chosen.row.key)
+
+
+def _changes(desk: "Desk") -> list[Row]:
+    """The newest first."""
+    state = desk.client.state
+    return [
+        Row(
+            call_id,
+            (state.changes[call_id].path, state.calls[call_id].request.tool, when(state.calls[call_id].started_at)),
+            f"call {call_id}",
+        )
+        for call_id in reversed(state.undoable())
+    ]
+
+
+async def _take_back(desk: "Desk", call_id: str) -> None:
+    from assent.session.runner import person_call_id
+
+    news, state = desk.news, desk.client.state
+    if call_id not in state.undoable():
+        desk.complain(f"There is no change of call {named(call_id)} to take back. /undo lists what there is.")
+        return
+    path = state.changes[call_id].path
+    key = await desk.client.send(RunTool(UNDO, {"call_id": call_id}, by=desk.client.me))
+    problem = await news.taken(key)
+    finished = None if problem else await news.finished(person_call_id(key))
+    if finished is not None and finished.status == "success":
+        desk.say(f"Taken back: {quoted(path)}")
+    else:
+        why = problem if finished is None else str(finished.result.response.get("error", finished.status))
+        desk.complain(f"Not taken back: {why}")
+
+
+async def complete_undo(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [Candidate(row.key, named(row.cells[0])) for row in _changes(desk)]
+
+
+COMMANDS = (
+    SlashCommand(
+        "compress",
+        "Replaces the older conversation by a summary",
+        compress,
+        "Session",
+        aliases=("compact", "summarize"),
+    ),
+    SlashCommand("undo", "Takes back what a call wrote", undo, "Session", "[CALL]", complete=complete_undo),
+)

@@ -1,0 +1,199 @@
+"""Commands that show what there is: tools, MCP servers, memory, numbers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from textual.content import Content
+
+from assent.commands import ReloadContext, RunTool
+from assent.front.tui.lists import Column, ListScreen, Row
+from assent.front.tui.pages import PageScreen
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import SlashCommand
+from assent.front.tui.slash.words import action, carry_out, named, size, still
+from assent.front.tui.stats import model_stats, session_stats, tool_stats
+from assent.screen import make_safe
+
+if TYPE_CHECKING:
+    from assent.front.tui.slash.desk import Desk
+
+SAVE_MEMORY = "save_memory"
+_STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}
+
+
+@runtime_checkable
+class Restarts(Protocol):
+    """A host that can start an MCP server again."""
+
+    async def restart_server(self, name: str) -> None: ...
+
+
+# --- tools ---
+
+
+async def tools(desk: "Desk", argument: str) -> None:
+    found = {tool.name: tool for tool in desk.host.tools()}
+    rows = [
+        Row(tool.name, (tool.name, tool.kind, tool.server or "built in"), tool.description) for tool in found.values()
+    ]
+
+    async def describe(row: Row) -> None:
+        tool = found[row.key]
+        head = f"{tool.display_name} ({tool.kind}{f', from the server {tool.server}' if tool.server else ''})"
+        await desk.push(PageScreen(named(tool.name), _safe(f"{head}\n\n{tool.description}")))
+
+    columns = (Column("Tool"), Column("Kind"), Column("From"))
+    actions = [action(desk, "enter", "describe", describe)]
+    await desk.push(ListScreen("Tools", columns, still(rows), actions, empty="There are no tools."))
+
+
+# --- servers ---
+
+
+async def mcp(desk: "Desk", argument: str) -> None:
+    async def source() -> Sequence[Row]:
+        return [
+            Row(
+                server.name,
+                (server.name, server.state, f"{server.tools} tools"),
+                server.problem,
+                _STATE_STYLES.get(server.state, ""),
+            )
+            for server in desk.host.servers()
+        ]
+
+    async def describe(row: Row) -> None:
+        await desk.push(PageScreen(row.cells[0], _safe(_server_text(desk, row.key))))
+
+    actions = [action(desk, "enter", "describe", describe)]
+    if isinstance(host := desk.host, Restarts):
+
+        async def restart(row: Row) -> None:
+            await host.restart_server(row.key)
+
+        actions.append(action(desk, "r", "restart", restart))
+    columns = (Column("Server"), Column("State"), Column("Offers"))
+    empty = "There are no MCP servers. They are written in settings.toml."
+    await desk.push(ListScreen("MCP servers", columns, source, actions, empty=empty, news=desk.news.listen))
+
+
+def _server_text(desk: "Desk", name: str) -> str:
+    server = next((server for server in desk.host.servers() if server.name == name), None)
+    if server is None:
+        return "This server is gone."
+    offered = [f"  {tool.name}: {tool.description}" for tool in desk.host.tools() if tool.server == name]
+    problem = [f"Problem: {server.problem}"] if server.problem else []
+    return "\n".join([f"State: {server.state}", *problem, "", f"{len(offered)} tools", *offered])
+
+
+# --- memory ---
+
+
+async def memory(desk: "Desk", argument: str) -> None:
+    verb, _, rest = argument.partition(" ")
+    match verb:
+        case "" | "list":
+            await _list_memory(desk)
+        case "show":
+            _show_memory(desk)
+        case "add" if rest.strip():
+            await _add_memory(desk, rest.strip())
+        case "add":
+            desk.complain("Write what to remember: /memory add TEXT")
+        case "reload":
+            if await carry_out(desk, ReloadContext(by=desk.client.me)):
+                desk.say("The context files were read again.")
+        case _:
+            desk.complain(f"/memory knows list, show, reload and add TEXT, not {named(verb)}.")
+
+
+async def _list_memory(desk: "Desk") -> None:
+    files = {file.path: file for file in desk.host.memory()}
+    rows = [
+        Row(
+            file.path, (file.path, size(file.size), "told to the model" if file.loaded else "left out"), file.text[:300]
+        )
+        for file in files.values()
+    ]
+
+    async def read(row: Row) -> None:
+        await desk.push(PageScreen(named(row.key), _safe(files[row.key].text or "(empty, or not read)")))
+
+    columns = (Column("File"), Column("Size", right=True), Column(""))
+    empty = "No context files. An ASSENT.md in the folder or in your settings is told to the model."
+    await desk.push(ListScreen("Memory", columns, still(rows), [action(desk, "enter", "read", read)], empty=empty))
+
+
+def _show_memory(desk: "Desk") -> None:
+    told = [file for file in desk.host.memory() if file.loaded]
+    if not told:
+        desk.say("The model is told no context file.")
+    for file in told:
+        desk.show(Content.assemble((named(file.path), "bold"), "\n", _safe(file.text)))
+
+
+async def _add_memory(desk: "Desk", fact: str) -> None:
+    if all(tool.name != SAVE_MEMORY for tool in desk.host.tools()):
+        desk.complain("There is no tool here that could remember it.")
+    else:
+        await carry_out(desk, RunTool(SAVE_MEMORY, {"fact": fact}, by=desk.client.me))
+
+
+async def complete_memory(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [
+        Candidate("list", "the files and their sizes"),
+        Candidate("show", "all that the model is told"),
+        Candidate("reload", "read the files again"),
+        Candidate("add", "remember a fact"),
+    ]
+
+
+# --- numbers ---
+
+
+async def stats(desk: "Desk", argument: str) -> None:
+    tally = desk.news.tally
+    match argument:
+        case "" | "session":
+            desk.show(session_stats(tally))
+        case "model":
+            desk.show(model_stats(tally))
+        case "tools":
+            desk.show(tool_stats(tally))
+        case _:
+            desk.complain(f"/stats knows session, model and tools, not {named(argument)}.")
+
+
+async def complete_stats(desk: "Desk", argument: str) -> Sequence[Candidate]:
+    return [
+        Candidate("session", "everything at a glance"),
+        Candidate("model", "each model"),
+        Candidate("tools", "each tool"),
+    ]
+
+
+def _safe(text: str) -> Content:
+    return Content(make_safe(text, "prompt").text)
+
+
+COMMANDS = (
+    SlashCommand("tools", "Lists the tools of the model", tools, "Looking"),
+    SlashCommand("mcp", "Lists the MCP servers and how they are doing", mcp, "Looking"),
+    SlashCommand(
+        "memory",
+        "Shows the notes that the model is told, or adds one",
+        memory,
+        "Looking",
+        "[show | reload | add TEXT]",
+        complete=complete_memory,
+    ),
+    SlashCommand(
+        "stats",
+        "Shows tokens, cost, time and tools",
+        stats,
+        "Looking",
+        "[model | tools]",
+        aliases=("usage",),
+        complete=complete_stats,
+    ),
+)

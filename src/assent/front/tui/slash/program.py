@@ -1,0 +1,92 @@
+"""Commands about the program itself: help, what this is, the end."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+from textual.content import Content
+
+from assent import __version__
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.command import Group, SlashCommand
+from assent.front.tui.slash.words import named
+
+if TYPE_CHECKING:
+    from assent.front.tui.slash.desk import Desk
+    from assent.front.tui.slash.registry import Registry
+
+
+WIDEST_NAME = 28
+
+
+async def quit_program(desk: "Desk", argument: str) -> None:
+    desk.quit()
+
+
+async def about(desk: "Desk", argument: str) -> None:
+    state = desk.client.state
+    facts = {
+        "Assent": __version__,
+        "Session": state.session,
+        "Title": named(state.title) or "(none yet)",
+        "Folder": named(state.folder),
+        "Model": named(state.model),
+        "Mode": state.mode,
+        "You are": named(desk.client.me),
+    }
+    desk.show(_table(facts))
+
+
+def help_command(registry: "Registry") -> SlashCommand:
+    """`/help` is about the others, so it is made last."""
+
+    async def run(desk: "Desk", argument: str) -> None:
+        if not argument:
+            desk.show(overview(registry, dict(desk.keys)))
+        elif command := registry.find(argument.lstrip("/")):
+            desk.show(about_command(command))
+        else:
+            desk.complain(registry.unknown(argument.lstrip("/")))
+
+    async def complete(desk: "Desk", argument: str) -> Sequence[Candidate]:
+        return [Candidate(command.name, command.help) for command in registry.commands()]
+
+    return SlashCommand(
+        "help", "Shows the commands and keys", run, "This program", "[COMMAND]", aliases=("?",), complete=complete
+    )
+
+
+def overview(registry: "Registry", keys: dict[str, str]) -> Content:
+    sections: list[Content] = []
+    width = max(Content(name).cell_length for name in (*keys, *(command.call for command in registry.commands())))
+    for group in get_args(Group):
+        listed = {command.call: command.help for command in registry.commands() if command.group == group}
+        if listed:
+            sections += [Content.styled(group, "bold"), _table(listed, width), Content("")]
+    if keys:
+        sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
+    tail = (
+        "`!COMMAND` runs a command yourself, `@PATH` adds a file. Text that begins with // or a path is sent as it is."
+    )
+    return Content("\n").join([*sections, Content(tail)])
+
+
+def about_command(command: SlashCommand) -> Content:
+    also = f"\nAlso: {', '.join('/' + alias for alias in command.aliases)}" if command.aliases else ""
+    return Content.assemble((named(command.call), "bold"), f"\n{named(command.help)}{also}")
+
+
+def _table(rows: dict[str, str], width: int = 0) -> Content:
+    names = {name: Content(named(name)) for name in rows}
+    width = min(WIDEST_NAME, max(width, *(name.cell_length for name in names.values())))
+    lines = [_line(names[name], named(text), width) for name, text in rows.items()]
+    return Content("\n").join(lines)
+
+
+def _line(name: Content, text: str, width: int) -> Content:
+    return Content.assemble("  ", name.stylize("$accent").pad_right(max(0, width - name.cell_length)), "  ", text)
+
+
+COMMANDS = (
+    SlashCommand("about", "Shows the version, the session and the folder", about, "This program"),
+    SlashCommand("quit", "Ends the program; what waits for you stays", quit_program, "This program", aliases=("exit",)),
+)

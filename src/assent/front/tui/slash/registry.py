@@ -1,0 +1,90 @@
+"""All slash commands by name: finds one, proposes what was perhaps meant, completes, and runs a typed line."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash import approving, changes, choices, looking, program, sessions
+from assent.front.tui.slash.command import SlashCommand, parse
+from assent.front.tui.slash.words import TROUBLES, named
+
+if TYPE_CHECKING:
+    from assent.front.tui.host import CustomCommand
+    from assent.front.tui.slash.desk import Desk
+
+NEAR_ENOUGH = 60
+
+
+class Registry:
+    def __init__(self, custom: "Iterable[CustomCommand]" = ()) -> None:
+        self._commands: dict[str, SlashCommand] = {}
+        built_in = (
+            program.help_command(self),
+            *sessions.COMMANDS,
+            *changes.COMMANDS,
+            *choices.COMMANDS,
+            *approving.COMMANDS,
+            *looking.COMMANDS,
+            *program.COMMANDS,
+        )
+        for command in built_in:
+            self._commands[command.name] = command
+        self._aliases = {alias: command for command in built_in for alias in command.aliases}
+        self.set_custom(custom)
+
+    def set_custom(self, custom: "Iterable[CustomCommand]") -> None:
+        """Replaces the custom ones; none of them takes a name that is taken."""
+        from assent.front.tui.slash.custom import custom_slash
+
+        self._commands = {name: command for name, command in self._commands.items() if command.group != "Custom"}
+        for command in custom:
+            if self.find(command.name) is None:
+                self._commands[command.name] = custom_slash(command)
+
+    def commands(self) -> Sequence[SlashCommand]:
+        return tuple(self._commands.values())
+
+    def names(self) -> frozenset[str]:
+        """All that is taken, aliases too."""
+        return frozenset((*self._commands, *self._aliases))
+
+    def find(self, name: str) -> SlashCommand | None:
+        for spelled in (name, name.casefold()):
+            if found := self._commands.get(spelled) or self._aliases.get(spelled):
+                return found
+        return None
+
+    def unknown(self, name: str) -> str:
+        """What to say about a name that nobody has."""
+        from rapidfuzz import fuzz, process
+
+        near = process.extract(name.casefold(), self.names(), scorer=fuzz.ratio, score_cutoff=NEAR_ENOUGH, limit=2)
+        guess = f"Did you mean {' or '.join(f'/{match[0]}' for match in near)}?" if near else "/help lists them."
+        return f"Unknown command /{named(name)}. {guess}"
+
+    def candidates(self) -> Sequence[Candidate]:
+        """The names to offer, without the slash."""
+        return [Candidate(command.name, command.help) for command in self.commands()]
+
+    async def arguments(self, name: str, typed: str, desk: "Desk") -> Sequence[Candidate]:
+        """What the argument of this command may be."""
+        command = self.find(name)
+        try:
+            return await command.complete(desk, typed) if command is not None else ()
+        except TROUBLES:
+            return ()
+
+    async def run(self, line: str, desk: "Desk") -> bool:
+        """False when the line is no command but text for the model."""
+        typed = parse(line)
+        if typed is None:
+            return False
+        command = self.find(typed.name)
+        if command is None:
+            desk.complain(self.unknown(typed.name))
+            return True
+        try:
+            await command.run(desk, typed.argument)
+        except TROUBLES as error:
+            desk.complain(str(error))
+        return True

@@ -1,0 +1,93 @@
+"""Small things that many commands do: send and hear the outcome, ask once more, find one of many, write safely."""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from assent.front.tui.host import NotHere
+from assent.front.tui.lists import Action, Column, ListScreen, Row
+from assent.front.tui.news import Closed
+from assent.screen import make_safe
+from assent.session.log import LogError
+
+if TYPE_CHECKING:
+    from assent.commands import Command
+    from assent.front.tui.slash.desk import Desk
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|~!&-])")
+
+
+def quoted(text: str) -> str:
+    """Foreign text inside a note: one line, safe to show, and no markup."""
+    return _MARKDOWN.sub(r"\\\1", make_safe(text, "label").text)
+
+
+def named(text: str) -> str:
+    """A name inside a plain sentence."""
+    return make_safe(text, "label").text
+
+
+async def carry_out(desk: "Desk", command: "Command") -> bool:
+    """Sends it and waits until it was taken; says what is wrong when it was refused."""
+    news = desk.news
+    problem = await news.taken(await desk.client.send(command))
+    if problem:
+        desk.complain(f"Not done: {problem}.")
+    return not problem
+
+
+TROUBLES = (NotHere, LogError, Closed)
+"""What may go wrong on the way to a session or a host; its words are for the person."""
+
+
+def action(desk: "Desk", key: str, label: str, run: Callable[[Row], Awaitable[None]]) -> Action:
+    """One that leaves the list open; what goes wrong is said, and the list stays."""
+
+    async def guarded(row: Row) -> None:
+        try:
+            await run(row)
+        except TROUBLES as error:
+            desk.complain(str(error))
+
+    return Action(key, label, guarded)
+
+
+async def pick(
+    desk: "Desk",
+    title: str,
+    rows: Sequence[Row],
+    *,
+    start: str = "",
+    label: str = "choose",
+    on_highlight: Callable[[Row], None] | None = None,
+) -> str | None:
+    """One of the rows' keys; None when the list was closed."""
+    columns = tuple(Column("") for _ in rows[0].cells) if rows else ()
+    chosen = await desk.push(
+        ListScreen(title, columns, still(rows), [Action("enter", label)], start=start, on_highlight=on_highlight)
+    )
+    return chosen.row.key if chosen is not None else None
+
+
+async def confirm(desk: "Desk", question: str, detail: str, yes: str) -> bool:
+    """No is what Enter does at once."""
+    rows = [Row("no", ("No",), detail), Row("yes", (yes,), detail)]
+    return await pick(desk, question, rows) == "yes"
+
+
+def still(rows: Sequence[Row]) -> Callable[[], Awaitable[Sequence[Row]]]:
+    """A source of rows that do not change."""
+
+    async def source() -> Sequence[Row]:
+        return rows
+
+    return source
+
+
+def when(ts: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(ts))
+
+
+def size(count: int) -> str:
+    return f"{count:,} B" if count < 10_000 else f"{count / 1000:,.0f} kB"

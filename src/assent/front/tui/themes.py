@@ -1,0 +1,173 @@
+"""The looks: dark, light, high contrast, no colour; each as a Textual theme and as the colours of drawn text."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from textual.theme import Theme
+
+if TYPE_CHECKING:
+    from rich.style import StyleType
+
+
+class Palette(Struct, frozen=True):
+    """Colours by meaning, for what is drawn as text. Empty: the colour of the text around it."""
+
+    accent: str
+    dim: str
+    good: str
+    warn: str
+    bad: str
+    code: str
+    added: str
+    """Background of added lines."""
+    removed: str
+    shade: str
+    """Background of what stands apart: prompts, code."""
+    code_theme: str
+    """Pygments' name for the colours of code."""
+
+    def styles(self) -> "dict[str, StyleType]":
+        """Rich's names for the parts of Markdown, in our colours."""
+        heading = f"bold {self.accent}".strip()
+        return {
+            "markdown.h1": f"{heading} underline",
+            "markdown.h2": heading,
+            "markdown.h3": heading,
+            "markdown.h4": heading,
+            "markdown.h5": heading,
+            "markdown.h6": heading,
+            "markdown.code": self.code,
+            "markdown.code_block": self.code,
+            "markdown.block_quote": self.dim,
+            "markdown.item.bullet": self.accent or "bold",
+            "markdown.item.number": self.accent or "bold",
+            "markdown.hr": self.dim,
+            "markdown.link": f"{self.accent} underline".strip(),
+            "markdown.link_url": self.dim,
+            "markdown.table.border": self.dim,
+            "markdown.table.header": "bold",
+        }
+
+
+class Look(Struct, frozen=True):
+    theme: Theme
+    palette: Palette
+    help: str
+
+
+LOOKS: dict[str, Look] = {
+    "dark": Look(
+        Theme(
+            name="dark",
+            primary="#7aa2f7",
+            secondary="#9aa5ce",
+            accent="#e0af68",
+            foreground="#d5d9e8",
+            background="#16171f",
+            surface="#1d1f2b",
+            panel="#262938",
+            success="#9ece6a",
+            warning="#e0af68",
+            error="#f7768e",
+        ),
+        Palette(
+            accent="#7aa2f7",
+            dim="#8b90a8",
+            good="#9ece6a",
+            warn="#e0af68",
+            bad="#f7768e",
+            code="#e0af68",
+            added="on #1e3327",
+            removed="on #42232c",
+            shade="on #20222e",
+            code_theme="monokai",
+        ),
+        "light text on a dark ground",
+    ),
+    "light": Look(
+        Theme(
+            name="light",
+            primary="#1d4ed8",
+            secondary="#475569",
+            accent="#92400e",
+            foreground="#1b1f2a",
+            background="#fbfbf9",
+            surface="#f1f1ec",
+            panel="#e5e5de",
+            success="#166534",
+            warning="#92400e",
+            error="#b91c1c",
+            dark=False,
+        ),
+        Palette(
+            accent="#1d4ed8",
+            dim="#5b6270",
+            good="#166534",
+            warn="#92400e",
+            bad="#b91c1c",
+            code="#92400e",
+            added="on #d9f2df",
+            removed="on #fbdcdc",
+            shade="on #efefe9",
+            code_theme="friendly",
+        ),
+        "dark text on a light ground",
+    ),
+    "contrast": Look(
+        Theme(
+            name="contrast",
+            primary="#00ffff",
+            secondary="#ffffff",
+            accent="#ffff00",
+            foreground="#ffffff",
+            background="#000000",
+            surface="#000000",
+            panel="#1a1a1a",
+            success="#00ff00",
+            warning="#ffff00",
+            error="#ff6b6b",
+        ),
+        Palette(
+            accent="#00ffff",
+            dim="#c8c8c8",
+            good="#00ff00",
+            warn="#ffff00",
+            bad="#ff6b6b",
+            code="#ffff00",
+            added="on #003b00",
+            removed="on #5a0000",
+            shade="on #1a1a1a",
+            code_theme="fruity",
+        ),
+        "white and strong colours on black",
+    ),
+    "plain": Look(
+        Theme(
+            name="plain",
+            primary="#ffffff",
+            secondary="#d0d0d0",
+            accent="#ffffff",
+            foreground="#e4e4e4",
+            background="#121212",
+            surface="#1c1c1c",
+            panel="#262626",
+            success="#ffffff",
+            warning="#ffffff",
+            error="#ffffff",
+        ),
+        Palette(
+            accent="bold",
+            dim="#a8a8a8",
+            good="bold",
+            warn="bold",
+            bad="bold reverse",
+            code="bold",
+            added="",
+            removed="",
+            shade="on #1c1c1c",
+            code_theme="bw",
+        ),
+        "no colour at all; signs and weight say what colours would",
+    ),
+}
+DEFAULT_LOOK = "dark"

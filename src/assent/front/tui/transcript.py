@@ -1,0 +1,171 @@
+"""The conversation on the screen: the newest items of the story, older ones when one scrolls up to them."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.events import Click, Resize
+from textual.strip import Strip
+
+from assent.front.tui.paint import Painter
+from assent.front.tui.paper import Paper
+from assent.front.tui.story import CallItem, Item, Story, ThoughtItem
+
+WINDOW = 80
+"""Items that are drawn; scrolling up adds as many again."""
+REDRAW_SECONDS = 1 / 15
+
+
+class Transcript(Paper):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "select(-1)", "earlier", show=False),
+        Binding("down,j", "select(1)", "later", show=False),
+        Binding("enter,space", "fold", "open or close", show=False),
+        Binding("home", "scroll_home", show=False),
+        Binding("end", "scroll_end", show=False),
+    ]
+
+    def __init__(self, story: Story, painter: Painter, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.story = story
+        self.painter = painter
+        self._shown = WINDOW
+        self._tops: list[int] = []
+        self._items: list[Item] = []
+        self._selected: Item | None = None
+        self._stale = False
+        self._follows = True
+        """Does the newest line stay in sight? Until one scrolls up, and again from the end on."""
+
+    def show(self, story: Story) -> None:
+        """Another story from now on."""
+        self.story, self._shown, self._selected = story, WINDOW, None
+        self._follows = True
+        self.redraw_now()
+
+    # --- drawing ---
+
+    def changed(self) -> None:
+        """The story has changed; many changes in a row are drawn together."""
+        if not self._stale:
+            self._stale = True
+            self.set_timer(REDRAW_SECONDS, self.redraw_now)
+
+    def redraw_now(self) -> None:
+        self._stale = False
+        if self._follows:
+            self._shrink_window()
+        self.redraw()
+
+    def redraw(self) -> None:
+        follows = self._follows
+        super().redraw()
+        if follows:
+            self._to_end()
+
+    def _to_end(self) -> None:
+        self.scroll_end(animate=False, immediate=True)
+        self._follows = True
+
+    def on_resize(self, event: Resize) -> None:
+        follows = self._follows
+        super().on_resize(event)
+        if follows:
+            self.call_after_refresh(self._to_end)
+
+    def compose_lines(self, width: int) -> Sequence[Strip]:
+        self._items = self.story.items[-self._shown :]
+        self._tops = []
+        lines: list[Strip] = []
+        before: Item | None = None
+        for item in self._items:
+            if before is not None and not _close(before, item):
+                lines.append(Strip([]))
+            self._tops.append(len(lines))
+            lines.extend(self._marked(item, width))
+            before = item
+        return lines
+
+    def _marked(self, item: Item, width: int) -> list[Strip]:
+        strips = self.painter.lines(item, width)
+        if item is self._selected and self.has_focus and strips:
+            mark = Style(reverse=True)
+            return [strips[0].extend_cell_length(width).apply_style(mark), *strips[1:]]
+        return strips
+
+    def _shrink_window(self) -> None:
+        """Whoever is back at the end no longer needs what was loaded to read far above."""
+        if self._shown > WINDOW:
+            for item in self.story.items[-self._shown : -WINDOW]:
+                self.painter.forget(item)
+            self._shown = WINDOW
+
+    # --- older items ---
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if new_value < old_value or new_value >= self.max_scroll_y:
+            self._follows = new_value >= self.max_scroll_y
+        if new_value <= 0 < old_value and self._shown < len(self.story.items):
+            self._load_more()
+
+    def _load_more(self) -> None:
+        before = len(self._strips)
+        self._shown += WINDOW
+        self.redraw()
+        self.scroll_to(y=len(self._strips) - before, animate=False, immediate=True)
+
+    # --- choosing and folding ---
+
+    def on_focus(self) -> None:
+        if self._selected not in self._items:
+            self._selected = next((item for item in reversed(self._items) if item.foldable), None)
+        self.redraw()
+
+    def on_blur(self) -> None:
+        self.redraw()
+
+    def action_select(self, step: int) -> None:
+        foldable = [item for item in self._items if item.foldable]
+        if not foldable:
+            self.scroll_relative(y=step, animate=False)
+            return
+        place = foldable.index(self._selected) if self._selected in foldable else len(foldable)
+        self._selected = foldable[min(max(place + step, 0), len(foldable) - 1)]
+        self.redraw()
+        self.scroll_to(y=max(self._top_of(self._selected) - self.size.height // 2, 0), animate=False)
+
+    def action_fold(self) -> None:
+        if self._selected is not None:
+            self.fold(self._selected)
+
+    def fold(self, item: Item) -> None:
+        item.unfolded = not item.unfolded
+        self.redraw()
+
+    def fold_all(self) -> None:
+        """Opens all calls and thoughts that are shown, or closes them when one is open."""
+        foldable = [item for item in self._items if isinstance(item, CallItem | ThoughtItem)]
+        unfold = not any(item.unfolded for item in foldable)
+        for item in foldable:
+            item.unfolded = unfold
+        self.redraw_now()
+
+    def on_click(self, event: Click) -> None:
+        place = event.y + self.scroll_offset.y
+        index = bisect_right(self._tops, place) - 1
+        if index < 0 or self.screen.get_selected_text():
+            return
+        item = self._items[index]
+        if item.foldable and self._tops[index] == place:
+            self.fold(item)
+
+    def _top_of(self, item: Item) -> int:
+        return self._tops[self._items.index(item)]
+
+
+def _close(before: Item, item: Item) -> bool:
+    """Calls stand close together; everything else has room around it."""
+    return isinstance(before, CallItem) and isinstance(item, CallItem)

@@ -1,0 +1,172 @@
+"""Opens the tools of a folder, the same for every front end: built-ins, the MCP servers that hold there, their rules.
+
+    async with open_workshop(env, folder, settings, session, model) as workshop:
+        options = workshop.options(settings, model.name, "terminal")
+        runner = await Runner.open(log, session, model, workshop.registry, options)
+
+The servers start in the background when it is entered and are gone when it is left. What could not be used, and why,
+is in `problems`.
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from assent.config import (
+    BadSettings,
+    Settings,
+    data_folder,
+    mcp_servers,
+    parse_workspace_settings,
+    settings_file,
+)
+from assent.files.plain import NotPlain, read_plain
+from assent.files.private import PrivateFolder
+from assent.files.workspace import Workspace
+from assent.front.context import load_context, memory_file
+from assent.front.rules import collect_rules, trust_store
+from assent.front.search import search_tools
+from assent.models.base import Model
+from assent.models.choose import open_model
+from assent.models.windows import context_window
+from assent.policy.rules import Rule
+from assent.policy.trust import CONFIG_FOLDER
+from assent.servers import McpServer
+from assent.session.runner import Options
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
+
+if TYPE_CHECKING:  # imported when there is a server
+    from assent.mcp.manager import McpManager
+
+PATIENCE = 2.0
+"""So many seconds nobody is told that we wait."""
+
+
+class Workshop:
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        folder: str,
+        servers: Iterable[McpServer],
+        session: str = "",
+        model: Model | None = None,
+    ) -> None:
+        """Without a model it is for judging only: the tools that need one are there, and do not work."""
+        self.servers = tuple(servers)
+        self.problems: list[str] = []
+        data = data_folder(env)
+        outputs, contents = PrivateFolder(str(data / "outputs" / session)), PrivateFolder(str(data / "contents"))
+        self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
+        tools = builtin_tools(self.workspace, outputs=outputs, memory=memory_file(env), contents=contents)
+        self.registry = Registry([*tools, *search_tools(model)])
+        self.mcp: McpManager | None = None
+        self._env = env
+        self._folder = folder
+
+    def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+        """All rules that hold here, those for trusted servers included. Raises BadRule."""
+        trusted = (_trusting(server) for server in self.servers if server.entry.trust)
+        return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
+
+    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> Options:
+        """How a session is run here, with somebody to ask. `model` is its name."""
+        fallback = settings.fallback_model
+        window = settings.context_window or context_window(model)
+        return Options(
+            rules=self.rules(given),
+            max_turns=settings.max_turns,
+            approval_ttl=settings.approval_ttl,
+            client=client,
+            fallback=None if fallback is None else lambda: open_model(fallback, self._env),
+            open_model=lambda name: open_model(name, self._env),
+            compress_above=int(settings.compression_threshold * window),
+            load_context=lambda touched: load_context(self._env, self._folder, touched),
+        )
+
+    @property
+    def folder(self) -> str:
+        return self._folder
+
+    def start(self) -> None:
+        """Returns at once; the tools of a server are there when it is ready."""
+        if self.servers:
+            from assent.mcp.manager import McpManager
+            from assent.mcp.pins import PinStore
+
+            pins = PinStore(data_folder(self._env) / "mcp.json")
+            self.mcp = McpManager(self.servers, self._folder, self.registry, pins, env=self._env)
+            self.mcp.start()
+
+    async def close(self) -> None:
+        if self.mcp is not None:
+            await self.mcp.close()
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def ready(self, tell: Callable[[str], None]) -> None:
+        """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
+        for problem in self.problems:
+            tell(problem)
+        if self.mcp is None:
+            return
+        waiting = asyncio.ensure_future(self.mcp.settled())
+        try:
+            await asyncio.wait([waiting], timeout=PATIENCE)
+            if not waiting.done():
+                slow = [status.server for status in self.mcp.status() if status.state == "connecting"]
+                tell(f"Waiting for the MCP servers: {', '.join(slow)}")
+            for status in await waiting:
+                if status.state != "ready":
+                    tell(f"Going on without the MCP server {status.server}: {status.reason or status.state}")
+        finally:
+            waiting.cancel()
+
+
+def _trusting(server: McpServer) -> Rule:
+    return Rule("allow", server=server.name, tier=server.tier, place=f"{server.place}.trust")
+
+
+def open_workshop(
+    env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
+) -> Workshop:
+    """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
+    own = mcp_servers(settings.mcp, settings_file(env), "user")
+    theirs, problems = _of_folder(env, folder)
+    taken = {server.name.lower() for server in own}
+    problems += [
+        f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
+    ]
+    workshop = Workshop(env, folder, (*own, *(server for server in theirs if not _in(server, taken))), session, model)
+    workshop.problems += problems
+    return workshop
+
+
+def _in(server: McpServer, names: set[str]) -> bool:
+    return server.name.lower() in names
+
+
+def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], list[str]]:
+    """The servers that the folder brings: read only when it is trusted, and only as it was trusted."""
+    name = f"{CONFIG_FOLDER}/settings.toml"
+    path = Path(folder, name)
+    if not os.path.lexists(path):
+        return (), []
+    trust = trust_store(env).look(Path(folder))
+    if trust.state != "trusted":
+        return (), [f"{path} is not used: the folder is {trust.state}; look at it with `assent trust`"]
+    try:
+        text = read_plain(path)
+    except (NotPlain, FileNotFoundError) as error:
+        raise BadSettings(str(error)) from error
+    if hashlib.sha256(text).hexdigest() != trust.files.get(name):
+        return (), [f"{path} is not used: it changed while it was read"]
+    return parse_workspace_settings(text, path), []

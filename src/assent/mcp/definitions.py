@@ -1,0 +1,99 @@
+"""What a server says of its tools, as we take it: a safe name, safe words, a digest; or the reason why we do not.
+
+Two tools that come to one name are both refused: nobody should have to guess which one was meant.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from assent.mcp.schemas import BadSchema, clean_schema
+from assent.parts import JsonObject
+from assent.screen import make_safe
+
+NAME_LIMIT = 64
+DESCRIPTION_LIMIT = 4_000
+TOOLS_LIMIT = 500
+_UNNAMED = re.compile(r"[^A-Za-z0-9_-]")
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+class Offer(Struct, frozen=True):
+    """A tool in the server's own words."""
+
+    tool: str
+    description: str = ""
+    schema: JsonObject = {}
+    title: str = ""
+    read_only: bool = False
+    """The server's hint; it is believed only of a server that is trusted."""
+
+
+class Definition(Struct, frozen=True):
+    name: str
+    """For the model and the rules: `mcp_<server>_<tool>`."""
+    tool: str
+    """As the server calls it."""
+    title: str
+    description: str
+    schema: JsonObject
+    read_only: bool
+    digest: str
+    """Of all that the server said of it."""
+
+
+class Refusal(Struct, frozen=True):
+    tool: str
+    reason: str
+
+
+def model_name(server: str, tool: str) -> str:
+    """Names that models take: letters, digits, `_` and `-`. A long one is cut, and stays unique by its digest."""
+    name = f"mcp_{server}_{_UNNAMED.sub('_', tool)}"
+    if len(name) <= NAME_LIMIT:
+        return name
+    return f"{name[: NAME_LIMIT - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
+
+
+def define(server: str, offers: Sequence[Offer]) -> tuple[list[Definition], list[Refusal]]:
+    looked_at = offers[:TOOLS_LIMIT]
+    counts = Counter(_folded(server, offer) for offer in looked_at)
+    taken = [_define(server, offer, alone=counts[_folded(server, offer)] == 1) for offer in looked_at]
+    refused = [one for one in taken if isinstance(one, Refusal)]
+    if len(offers) > TOOLS_LIMIT:
+        refused.append(Refusal(f"{len(offers) - TOOLS_LIMIT} others", f"a server may have {TOOLS_LIMIT} tools"))
+    return [one for one in taken if isinstance(one, Definition)], refused
+
+
+def _folded(server: str, offer: Offer) -> str:
+    """Names that differ only in case would look alike to a person."""
+    return model_name(server, offer.tool).lower()
+
+
+def _define(server: str, offer: Offer, *, alone: bool) -> Definition | Refusal:
+    if not offer.tool.strip():
+        return Refusal(offer.tool, "it has no name")
+    if not alone:
+        return Refusal(offer.tool, "two tools would have its name")
+    try:
+        schema = clean_schema(offer.schema)
+    except BadSchema as error:
+        return Refusal(offer.tool, str(error))
+    return Definition(
+        name=model_name(server, offer.tool),
+        tool=offer.tool,
+        title=make_safe(offer.title or offer.tool, "label").text,
+        description=_prose(offer.description),
+        schema=schema,
+        read_only=offer.read_only,
+        digest=hashlib.sha256(_encoder.encode(offer)).hexdigest(),
+    )
+
+
+def _prose(text: str) -> str:
+    safe = make_safe(text[: 4 * DESCRIPTION_LIMIT], "prompt").text.strip()
+    return safe if len(safe) <= DESCRIPTION_LIMIT else f"{safe[:DESCRIPTION_LIMIT]}… (cut)"

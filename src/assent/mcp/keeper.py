@@ -1,0 +1,246 @@
+"""The life of one server: connecting → ready → lost → connecting again, with pauses that grow, until it is given up.
+
+One task connects, discovers and waits; calls come from other tasks. The tools stay in the registry while it is being
+reconnected, and a call waits that long; when it is given up they go.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import os
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from assent.mcp.definitions import Definition, Refusal, define
+from assent.mcp.ears import Era
+from assent.mcp.offers import Offers
+from assent.mcp.pins import Pins
+from assent.mcp.tool import McpTool
+from assent.parts import JsonObject
+from assent.screen import make_safe
+from assent.servers import McpServer, MissingVariable
+from assent.tools.base import ToolFailed, ToolResult
+from assent.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from assent.mcp.link import Link
+
+State = Literal["connecting", "ready", "failed", "disconnected"]
+ATTEMPTS = 8
+STEADY = 30.0
+"""A connection that held for so many seconds was a good one: the count of failures begins anew."""
+REFRESH_PAUSE = 0.2
+LOG_LINES = 200
+
+
+class Status(Struct, frozen=True):
+    """What a front end shows of a server. `reason` is made safe."""
+
+    server: str
+    state: State
+    reason: str = ""
+    tools: tuple[str, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    unseen: tuple[str, ...] = ()
+    """Tools that are new or changed, and ask even where the server is trusted."""
+    prompts: int = 0
+    resources: int = 0
+
+
+def pause_before(attempt: int) -> float:
+    return min(30.0, 0.5 * 2**attempt)
+
+
+class Keeper:
+    def __init__(
+        self,
+        server: McpServer,
+        folder: str,
+        registry: Registry,
+        pins: Pins,
+        tell: Callable[[Status], None],
+        *,
+        env: Mapping[str, str] = os.environ,
+        pause: Callable[[int], float] = pause_before,
+    ) -> None:
+        self.server = server
+        self.status = Status(server.name, "connecting")
+        self.offers = Offers()
+        self.log: deque[str] = deque(maxlen=LOG_LINES)
+        self._folder, self._env = folder, env
+        self._registry = registry
+        self._pins = pins
+        self._tell = tell
+        self._pause = pause
+        self._definitions: dict[str, Definition] = {}
+        self._link: Link | None = None
+        self._settled = asyncio.Event()
+        self._first = self.status
+        """How it was when the first attempt was over."""
+        self._turned = asyncio.Event()
+        """Set when a connection is there, or none will be."""
+        self._stirred = asyncio.Event()
+        self._lost = ""
+        self._era: Era = "auto"
+        self._task: asyncio.Task[None] | None = None
+
+    # --- life ---
+
+    def start(self) -> None:
+        self._turned.clear()
+        self._task = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def settled(self) -> Status:
+        """Waits until it is ready or the first attempt has failed; later attempts are made in the background."""
+        await self._settled.wait()
+        return self.status if self.status.state == "ready" else self._first
+
+    def _settle(self) -> None:
+        if not self._settled.is_set():
+            self._first = self.status
+            self._settled.set()
+
+    async def _live(self) -> None:
+        failures = 0
+        while failures < ATTEMPTS:
+            if failures:
+                await asyncio.sleep(self._pause(failures - 1))
+            self._say("connecting")
+            held, reason = await self._connection()
+            failures = 1 if held >= STEADY else failures + 1
+            over = failures >= ATTEMPTS
+            if over:
+                self._forget()
+            self._say("disconnected" if held > 0 and not over else "failed", reason)
+            self._settle()
+        self._turned.set()
+
+    async def _connection(self) -> tuple[float, str]:
+        """An older program may end at the newer greeting, so one that ends at once is greeted once more the old way."""
+        held, reason = await self._connection_of(self._era)
+        if not held and self._lost and self._era == "auto" and not self._settled.is_set():
+            self._era = "legacy"
+            held, again = await self._connection_of("legacy")
+            reason = again if held else reason
+            self._era = "legacy" if held else "auto"
+        return held, reason
+
+    async def _connection_of(self, era: Era) -> tuple[float, str]:
+        """One connection from beginning to end: how many seconds it was ready, and why it is over."""
+        loop = asyncio.get_running_loop()
+        link_module = await asyncio.to_thread(importlib.import_module, "assent.mcp.link")
+        self._lost, ready = "", 0.0
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                async with asyncio.timeout(self.server.entry.start_timeout):
+                    connecting = link_module.connect(self.server, self._folder, self._env, self, era)
+                    self._link = link = await stack.enter_async_context(connecting)
+                    await self._discover(link)
+                ready = loop.time()
+                if not self._lost:
+                    self._turned.set()
+                self._settle()
+                await self._until_lost(link)
+            reason = self._lost
+        except MissingVariable as error:
+            reason = str(error)
+        except Exception as error:
+            reason = self._lost or link_module.why(error, self.server)
+        finally:
+            self._link = None
+            self._turned.clear()
+        return (max(loop.time() - ready, 1e-9) if ready else 0.0), reason
+
+    async def _until_lost(self, link: "Link") -> None:
+        while not self._lost:
+            await self._stirred.wait()
+            self._stirred.clear()
+            if not self._lost:
+                await self._discover(link)
+                await asyncio.sleep(REFRESH_PAUSE)  # a server that cries "changed" all the time is heard now and then
+
+    async def _discover(self, link: "Link") -> None:
+        self.offers = await link.offers()
+        wanted = [offer for offer in self.offers.tools if self.server.wants(offer.tool)]
+        found, refused = await asyncio.to_thread(define, self.server.name, wanted)  # hostile schemas take their time
+        self._pins.look(found)
+        self._definitions = {definition.tool: definition for definition in found}
+        self._registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
+        self._say("ready", refused=tuple(refused))
+
+    def _forget(self) -> None:
+        self._definitions = {}
+        self.offers = Offers()
+        self._registry.replace_server(self.server.name, ())
+
+    def _say(self, state: State, reason: str = "", refused: tuple[Refusal, ...] = ()) -> None:
+        unseen = tuple(d.name for d in self._definitions.values() if self._pins.unseen(d))
+        self.status = Status(
+            self.server.name,
+            state,
+            make_safe(reason, "label").text,
+            tuple(definition.name for definition in self._definitions.values()),
+            refused,
+            unseen,
+            len(self.offers.prompts),
+            len(self.offers.resources),
+        )
+        self._tell(self.status)
+
+    # --- what the connection tells ---
+
+    def changed(self) -> None:
+        self._stirred.set()
+
+    def lost(self, reason: str) -> None:
+        """From now on calls wait for the next connection."""
+        self._lost = self._lost or reason
+        self._link = None
+        self._turned.clear()
+        self._stirred.set()
+
+    def heard(self, line: str) -> None:
+        self.log.append(make_safe(line[:1000], "label").text)
+
+    # --- what the tools ask ---
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+    @property
+    def trusted(self) -> bool:
+        return self.server.entry.trust
+
+    def current(self, tool: str) -> Definition | None:
+        return self._definitions.get(tool)
+
+    def definitions(self) -> list[Definition]:
+        return list(self._definitions.values())
+
+    def unseen(self, definition: Definition) -> str:
+        return self._pins.unseen(definition)
+
+    def accept(self, *definition: Definition) -> None:
+        self._pins.accept(*definition)
+
+    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult:
+        return await (await self.link()).call(tool, args, progress)
+
+    async def link(self) -> "Link":
+        """The connection, after waiting for one that is under way. Raises ToolFailed."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.server.entry.start_timeout):
+                await self._turned.wait()
+        if self._link is None:
+            reason = self.status.reason or self.status.state
+            raise ToolFailed("mcp_not_connected", f"The server {self.name} is not connected: {reason}.")
+        return self._link

@@ -1,0 +1,225 @@
+"""One connection to one server: what it offers, and calls. Knows the SDK and keeps it from everybody else.
+
+We offer a server nothing in return: no model to sample, nobody to ask, no list of files. Output schemas are not
+checked: they are the server's own words about the server's own answer, and a regular expression in them is code.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
+
+import mcp_types as sdk
+from mcp.client import Client, IncomingMessage
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.exceptions import MCPError
+from pydantic import TypeAdapter, ValidationError
+
+from assent import __version__
+from assent.mcp.definitions import Offer
+from assent.mcp.ears import Ears, Era, NotConnected
+from assent.mcp.offers import Offers, Prompt, Resource
+from assent.mcp.results import Part, to_parts, to_tool_result
+from assent.mcp.transport import open_transport
+from assent.parts import JsonObject
+from assent.screen import make_safe
+from assent.servers import McpServer
+from assent.tools.base import ToolFailed, ToolResult
+
+PAGES = 100
+_UNKNOWN = "Whether it took effect is unknown; it was not tried again."
+_CallAnswer = TypeAdapter[sdk.CallToolResult | sdk.InputRequiredResult](sdk.CallToolResult | sdk.InputRequiredResult)
+
+for _name in ("mcp", "client"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())  # else its warnings land on the person's screen
+
+
+@asynccontextmanager
+async def connect(
+    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, era: Era = "auto"
+) -> AsyncGenerator["Link"]:
+    """Raises NotConnected, or what the SDK raises; `why` turns that into words."""
+
+    async def on_message(message: IncomingMessage) -> None:
+        match message:
+            case (
+                sdk.ToolListChangedNotification()
+                | sdk.PromptListChangedNotification()
+                | sdk.ResourceListChangedNotification()
+            ):
+                ears.changed()
+            case Exception():
+                ears.heard(f"{type(message).__name__}: {message}")
+            case _:
+                pass
+
+    async def on_log(params: sdk.LoggingMessageNotificationParams) -> None:
+        ears.heard(f"{params.level}: {params.data}")
+
+    client = Client(
+        open_transport(server, folder, env, ears),
+        read_timeout_seconds=server.entry.start_timeout,
+        message_handler=on_message,
+        logging_callback=on_log,
+        client_info=sdk.Implementation(name="assent", version=__version__),
+        cache=None,
+        mode=era,
+    )
+    async with client:
+        listening = asyncio.create_task(_listen(client, ears))
+        try:
+            yield Link(server, client, ears)
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
+
+
+async def _listen(client: Client, ears: Ears) -> None:
+    """Newer servers tell changes only to those who subscribed; older ones tell `on_message`."""
+    with contextlib.suppress(MCPError, ListenNotSupportedError, TimeoutError):
+        while True:
+            with contextlib.suppress(SubscriptionLost):
+                everything = client.listen(
+                    tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+                )
+                async with everything as events:
+                    async for _ in events:
+                        ears.changed()
+                return
+            ears.changed()  # something may have been missed
+
+
+class _Page(Protocol):
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+G = TypeVar("G", bound=_Page)
+R = TypeVar("R")
+
+
+class Link:
+    def __init__(self, server: McpServer, client: Client, ears: Ears) -> None:
+        self._server = server
+        self._client = client
+        self._ears = ears
+
+    # --- what it offers ---
+
+    async def offers(self) -> Offers:
+        can = self._client.server_capabilities
+        return Offers(
+            tuple(await self._tools()) if can.tools is not None else (),
+            tuple(await self._prompts()) if can.prompts is not None else (),
+            tuple(await self._resources()) if can.resources is not None else (),
+        )
+
+    async def _tools(self) -> list[Offer]:
+        pages = [page async for page in _pages(lambda cursor: self._client.list_tools(cursor=cursor))]
+        return [_offer(tool) for page in pages for tool in page.tools]
+
+    async def _prompts(self) -> list[Prompt]:
+        pages = [page async for page in _pages(lambda cursor: self._client.list_prompts(cursor=cursor))]
+        return [_prompt(self._server.name, prompt) for page in pages for prompt in page.prompts]
+
+    async def _resources(self) -> list[Resource]:
+        pages = [page async for page in _pages(lambda cursor: self._client.list_resources(cursor=cursor))]
+        return [_resource(self._server.name, resource) for page in pages for resource in page.resources]
+
+    # --- what it does ---
+
+    async def call(self, tool: str, args: JsonObject, tell: Callable[[str], None]) -> ToolResult:
+        """Cancelling this tells the server. Raises ToolFailed."""
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            tell(progress_line(progress, total, message))
+
+        request = sdk.CallToolRequest(params=sdk.CallToolRequestParams(name=tool, arguments=args))
+        sent = self._client.session.send_request(request, _CallAnswer, self._server.entry.timeout, None, on_progress)
+        answer = await self._answered(sent)
+        if isinstance(answer, sdk.InputRequiredResult):
+            raise ToolFailed("mcp_input_required", "The server wants to ask something in between; that is not offered.")
+        return to_tool_result(self._server.name, answer)
+
+    async def prompt(self, name: str, args: Mapping[str, str]) -> tuple[Part, ...]:
+        answer = await self._answered(self._client.get_prompt(name, dict(args)))
+        return to_parts(message.content for message in answer.messages)
+
+    async def read(self, uri: str) -> tuple[Part, ...]:
+        answer = await self._answered(self._client.read_resource(uri))
+        return to_parts(answer.contents)
+
+    async def _answered(self, request: Awaitable[R]) -> R:
+        try:
+            return await request
+        except MCPError as error:
+            raise self._failed(error) from error
+        except (ValidationError, ValueError, RuntimeError) as error:
+            text = f"The answer of the server {self._server.name} cannot be read: {_first_line(error)}"
+            raise ToolFailed("mcp_bad_answer", text) from error
+
+    def _failed(self, error: MCPError) -> ToolFailed:
+        name = self._server.name
+        match error.code, error.message:
+            case sdk.REQUEST_TIMEOUT, _:
+                limit = self._server.entry.timeout
+                return ToolFailed("mcp_timeout", f"The server {name} did not answer within {limit:g} s. {_UNKNOWN}")
+            case sdk.CONNECTION_CLOSED, "Connection closed":
+                return ToolFailed("mcp_connection_lost", f"The connection to the server {name} was lost. {_UNKNOWN}")
+            case sdk.INVALID_REQUEST, "Session terminated":
+                self._ears.lost("the server has forgotten our session")
+                return ToolFailed("mcp_connection_lost", f"The server {name} has forgotten our session. {_UNKNOWN}")
+            case _, message:
+                return ToolFailed("mcp_tool_error", f"The server {name} reports: {make_safe(message, 'label').text}")
+
+
+async def _pages(fetch: Callable[[str | None], Awaitable[G]]) -> AsyncIterator[G]:
+    cursor: str | None = None
+    for _ in range(PAGES):
+        page = await fetch(cursor)
+        yield page
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def _offer(tool: sdk.Tool) -> Offer:
+    hints = tool.annotations or sdk.ToolAnnotations()
+    title = tool.title or hints.title or ""
+    return Offer(tool.name, tool.description or "", tool.input_schema, title, hints.read_only_hint is True)
+
+
+def _prompt(server: str, prompt: sdk.Prompt) -> Prompt:
+    arguments = tuple((argument.name, bool(argument.required)) for argument in prompt.arguments or ())
+    return Prompt(server, prompt.name, make_safe(prompt.description or "", "label").text, arguments)
+
+
+def _resource(server: str, resource: sdk.Resource) -> Resource:
+    return Resource(server, resource.uri, make_safe(resource.name, "label").text, resource.mime_type or "")
+
+
+def progress_line(done: float, total: float | None, message: str | None) -> str:
+    share = f"{min(100.0, 100 * done / total):.0f} %" if total is not None and 0 < total < float("inf") else f"{done:g}"
+    return f"{share} {message}\n" if message else f"{share}\n"
+
+
+def why(error: BaseException, server: McpServer) -> str:
+    """Why there is no connection, in words for the person."""
+    match error:
+        case BaseExceptionGroup(exceptions=(first, *_)):
+            return why(first, server)
+        case NotConnected():
+            return str(error)
+        case TimeoutError():
+            return f"it did not answer within {server.entry.start_timeout:g} s"
+        case MCPError():
+            return f"it says: {error.message}"
+        case _:
+            what = f"cannot reach {server.entry.url}: " if server.entry.url else ""
+            return f"{what}{_first_line(error) or type(error).__name__}"
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), "")

@@ -1,0 +1,119 @@
+"""All servers of a folder: started together in the background, closed together, and asked about by any front end."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from assent.mcp.keeper import Keeper, Status, pause_before
+from assent.mcp.offers import Prompt, Resource
+from assent.mcp.pins import PinStore
+from assent.parts import Media, Text
+from assent.servers import McpServer
+from assent.tools.base import ToolFailed
+from assent.tools.registry import Registry
+
+Listener = Callable[[Status], None]
+
+
+class NoSuchServer(ValueError):
+    """No server of this name is configured, or it is switched off."""
+
+
+class McpManager:
+    def __init__(
+        self,
+        servers: Iterable[McpServer],
+        folder: str,
+        registry: Registry,
+        pins: PinStore,
+        *,
+        env: Mapping[str, str] = os.environ,
+        pause: Callable[[int], float] = pause_before,
+    ) -> None:
+        self._listeners: list[Listener] = []
+        self._keepers = {
+            server.name: Keeper(
+                server, folder, registry, pins.of(server.identity), self._announce, env=env, pause=pause
+            )
+            for server in servers
+            if server.entry.enabled
+        }
+        registry.await_with(self._settled_for)
+
+    # --- life ---
+
+    def start(self) -> None:
+        """Returns at once; the tools of a server appear when it is ready."""
+        for keeper in self._keepers.values():
+            keeper.start()
+
+    async def settled(self) -> list[Status]:
+        """Waits until each server is ready or its first attempt has failed, at most as long as its `start_timeout`."""
+        return list(await asyncio.gather(*(keeper.settled() for keeper in self._keepers.values())))
+
+    async def _settled_for(self, tool: str) -> None:
+        for name, keeper in self._keepers.items():
+            if tool.startswith(f"mcp_{name}_"):
+                await keeper.settled()
+
+    async def reconnect(self, server: str) -> None:
+        keeper = self._keeper(server)
+        await keeper.stop()
+        keeper.start()
+
+    async def close(self) -> None:
+        """When this returns, no program that we started is left."""
+        await asyncio.gather(*(keeper.stop() for keeper in self._keepers.values()))
+
+    # --- what there is ---
+
+    def listen(self, listener: Listener) -> None:
+        """Told of every change of every server's status; it must not wait."""
+        self._listeners.append(listener)
+
+    def status(self) -> list[Status]:
+        return [keeper.status for keeper in self._keepers.values()]
+
+    def log(self, server: str) -> list[str]:
+        """The last lines that the server wrote besides its answers, made safe."""
+        return list(self._keeper(server).log)
+
+    def prompts(self) -> list[Prompt]:
+        return [prompt for keeper in self._keepers.values() for prompt in keeper.offers.prompts]
+
+    def resources(self) -> list[Resource]:
+        return [resource for keeper in self._keepers.values() for resource in keeper.offers.resources]
+
+    def accept(self, server: str) -> list[str]:
+        """The person has looked at the server's tools and takes them as they are now; names those that were news."""
+        keeper = self._keeper(server)
+        news = [d for d in keeper.definitions() if keeper.unseen(d)]
+        keeper.accept(*news)
+        return [definition.name for definition in news]
+
+    # --- what a person may ask for ---
+
+    async def prompt(self, server: str, name: str, args: Mapping[str, str]) -> tuple[Text | Media, ...]:
+        """The text of a prompt, to be sent as the person's own. Raises NoSuchServer or ToolFailed."""
+        return await (await self._keeper(server).link()).prompt(name, args)
+
+    async def read(self, reference: str) -> tuple[Text | Media, ...]:
+        """A resource, as `server:uri`, for what a person writes as `@server:uri`. Raises NoSuchServer or ToolFailed."""
+        server, found, uri = reference.partition(":")
+        if not found or not uri:
+            raise ToolFailed("mcp_resource_not_found", f"{reference!r} is no resource; write server:uri")
+        return await (await self._keeper(server).link()).read(uri)
+
+    def has_resource(self, reference: str) -> bool:
+        """Whether `@reference` means a resource of ours rather than a file."""
+        server, found, _ = reference.partition(":")
+        return bool(found) and server in self._keepers
+
+    def _keeper(self, server: str) -> Keeper:
+        if server not in self._keepers:
+            raise NoSuchServer(f"there is no MCP server {server!r} here")
+        return self._keepers[server]
+
+    def _announce(self, status: Status) -> None:
+        for listener in self._listeners:
+            listener(status)

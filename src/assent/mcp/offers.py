@@ -1,0 +1,28 @@
+"""What a server offers besides doing things: prompts that a person may use as commands, resources that may be read."""
+
+from msgspec import Struct
+
+from assent.mcp.definitions import Offer
+
+
+class Prompt(Struct, frozen=True):
+    server: str
+    name: str
+    description: str
+    arguments: tuple[tuple[str, bool], ...] = ()
+    """Name, and whether it is needed."""
+
+
+class Resource(Struct, frozen=True):
+    server: str
+    uri: str
+    name: str
+    mime: str = ""
+
+
+class Offers(Struct, frozen=True):
+    """In the server's own words; nothing of it is checked yet."""
+
+    tools: tuple[Offer, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
+    resources: tuple[Resource, ...] = ()

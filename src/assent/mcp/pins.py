@@ -1,0 +1,64 @@
+"""What each server's tools were when the person first used the server, kept as digests in a file of Assent's own.
+
+A tool that is new, or not what it was, is covered by no standing permission until a person has said yes to it once.
+The first look pins all that is there: before it there was nothing that could have changed.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from assent.files.private import save_private
+from assent.mcp.definitions import Definition
+
+Pinned = dict[str, str]
+"""Tool → digest of its definition."""
+
+
+class PinStore:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def of(self, identity: str) -> "Pins":
+        return Pins(self, identity, self._load().get(identity))
+
+    def save(self, identity: str, pinned: Pinned) -> None:
+        save_private(self._path, msgspec.json.encode(self._load() | {identity: pinned}))
+
+    def _load(self) -> dict[str, Pinned]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Pinned])
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+
+class Pins:
+    """The pins of one server."""
+
+    def __init__(self, store: PinStore, identity: str, pinned: Pinned | None) -> None:
+        self._store = store
+        self._identity = identity
+        self._pinned = pinned
+
+    def look(self, definitions: list[Definition]) -> None:
+        if self._pinned is None and definitions:
+            self._pin({definition.tool: definition.digest for definition in definitions})
+
+    def unseen(self, definition: Definition) -> str:
+        """Why nothing that was permitted before covers this tool; empty when it is what it was."""
+        match (self._pinned or {}).get(definition.tool):
+            case None:
+                return "the server did not have this tool when you first used it"
+            case digest if digest != definition.digest:
+                return "the server has changed what it says of this tool since you last agreed to it"
+            case _:
+                return ""
+
+    def accept(self, *definitions: Definition) -> None:
+        news = {definition.tool: definition.digest for definition in definitions}
+        if not news.items() <= (self._pinned or {}).items():
+            self._pin((self._pinned or {}) | news)
+
+    def _pin(self, pinned: Pinned) -> None:
+        self._pinned = pinned
+        self._store.save(self._identity, pinned)

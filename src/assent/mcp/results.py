@@ -1,0 +1,92 @@
+"""From what a server answers to our own parts: text, media, links, structured data, and errors that say so.
+
+Text loses its terminal escapes, what is too much is cut and counted, and media that are none become a note.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from assent.parts import Failure, Media, PlainDisplay, Text
+from assent.process.output import cut_middle
+from assent.process.plain import plain
+from assent.tools.base import ToolResult
+
+TEXT_LIMIT = 200_000
+MEDIA_LIMIT = 20 << 20
+_MIME = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
+
+Part = Text | Media
+
+
+def to_tool_result(server: str, result: CallToolResult) -> ToolResult:
+    parts = to_parts(result.content)
+    if not any(isinstance(part, Text) for part in parts) and result.structured_content is not None:
+        parts = (Text(_cut(msgspec.json.encode(result.structured_content).decode())), *parts)
+    said = "\n".join(part.text if isinstance(part, Text) else f"[{part.mime}]" for part in parts)
+    failure = Failure("mcp_tool_error", f"The server {server} reports an error.") if result.is_error else None
+    return ToolResult(parts or "The tool gave no output.", PlainDisplay(said or "(no output)"), failure)
+
+
+def to_parts(blocks: Iterable[ContentBlock | TextResourceContents | BlobResourceContents]) -> tuple[Part, ...]:
+    """Within the limits of one result; what is beyond them is counted."""
+    return tuple(_within_limits([part for block in blocks for part in _parts(block)]))
+
+
+def _parts(block: ContentBlock | TextResourceContents | BlobResourceContents) -> Iterator[Part]:
+    match block:
+        case TextContent(text=text) | TextResourceContents(text=text):
+            yield Text(plain(text))
+        case ImageContent(data=data, mime_type=mime) | AudioContent(data=data, mime_type=mime):
+            yield _media(mime, data)
+        case EmbeddedResource(resource=resource):
+            yield Text(plain(f"[resource {resource.uri}]"))
+            yield from _parts(resource)
+        case BlobResourceContents(blob=data, mime_type=mime):
+            yield _media(mime or "application/octet-stream", data)
+        case ResourceLink(uri=uri, name=name, description=description):
+            yield Text(plain(f"[link to the resource {uri}: {name}{f', {description}' if description else ''}]"))
+
+
+def _media(mime: str, data: str) -> Part:
+    try:
+        base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return Text("[media that cannot be decoded]")
+    return Media(mime, data) if _MIME.fullmatch(mime) else Text("[media of an unknown type]")
+
+
+def _within_limits(parts: list[Part]) -> Iterator[Part]:
+    text_left, media_left = TEXT_LIMIT, MEDIA_LIMIT
+    for part in parts:
+        match part:
+            case Text(text=text) if text_left > 0:
+                yield Text(cut_middle(text, text_left))
+                text_left -= len(text)
+            case Media(data=data) if len(data) <= media_left:
+                yield part
+                media_left -= len(data)
+            case Media():
+                yield Text("[media left out: too large]")
+            case _:
+                pass
+    if text_left < 0:
+        yield Text(f"[{-text_left:,} characters left out]")
+
+
+def _cut(text: str) -> str:
+    return cut_middle(text, TEXT_LIMIT)

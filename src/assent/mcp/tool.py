@@ -1,0 +1,100 @@
+"""A server's tool as one of ours: it asks with everything the person should know, and runs only with a permit."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from assent.approval import McpDetails
+from assent.mcp.definitions import Definition
+from assent.mcp.schemas import BadSchema, problem_of
+from assent.parts import JsonObject
+from assent.screen import make_safe
+from assent.tools.base import AnyTool, InvalidParams, Invocation, Live, Permit, ToolFailed, ToolResult
+from assent.tools.throttle import Throttle
+
+
+class Owner(Protocol):
+    """The server's side of a tool."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def trusted(self) -> bool: ...
+
+    def current(self, tool: str) -> Definition | None: ...
+
+    def unseen(self, definition: Definition) -> str: ...
+
+    def accept(self, *definition: Definition) -> None: ...
+
+    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult: ...
+
+
+class McpTool(AnyTool):
+    kind = "other"
+    can_update_output = True
+
+    def __init__(self, owner: Owner, definition: Definition) -> None:
+        self._owner = owner
+        self._definition = definition
+        self.name = definition.name
+        self.server = owner.name
+        self.display_name = f"{definition.title} ({owner.name})"
+        self.description = f"A tool of the MCP server {owner.name}, which says of it: {definition.description}"
+
+    def schema(self) -> JsonObject:
+        return self._definition.schema
+
+    def build(self, args: JsonObject) -> Invocation:
+        try:
+            problem = problem_of(args, self._definition.schema)
+        except BadSchema as error:
+            problem = str(error)
+        if problem:
+            raise InvalidParams(f"Invalid arguments for {self.name}: {problem}")
+        return McpInvocation(self._owner, self._definition.tool, args)
+
+
+class McpInvocation(Invocation):
+    def __init__(self, owner: Owner, tool: str, args: JsonObject) -> None:
+        self._owner = owner
+        self._tool = tool
+        self._args = args
+        self._shown: Definition | None = None
+
+    def describe(self) -> str:
+        return make_safe(f"{self._owner.name}: {self._tool} {msgspec.json.encode(self._args).decode()}", "label").text
+
+    async def should_confirm(self) -> McpDetails:
+        """Always of the definition that holds now: a tool that changed since it was shown is another action."""
+        now = self._shown = self._now()
+        trusted = self._owner.trusted
+        return McpDetails(
+            self._owner.name,
+            self._tool,
+            self._args,
+            description=now.description,
+            definition=now.digest,
+            unseen=self._owner.unseen(now),
+            read_only=trusted and now.read_only,
+        )
+
+    def _now(self) -> Definition:
+        now = self._owner.current(self._tool)
+        if now is None:
+            raise ToolFailed("mcp_tool_gone", f"The server {self._owner.name} does not offer this tool any more.")
+        return now
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        now = self._now()
+        if now != self._shown:
+            raise ToolFailed("mcp_tool_changed", "The tool changed in the moment it was to be called. Ask again.")
+        if permit.by_person:
+            self._owner.accept(now)
+        progress = Throttle(live.output)
+        try:
+            return await self._owner.call(self._tool, self._args, progress.add)
+        finally:
+            progress.close()

@@ -1,0 +1,190 @@
+"""The two ways to a server: lines to a program that we start, or HTTP to an address. Both end as the SDK's streams.
+
+Programs are started by `process`, never by the SDK: own session, an environment that holds no secret of ours, and gone
+with all descendants when the connection closes. What comes in is bounded, whoever sends it.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import anyio
+import httpx2
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client._transport import TransportStreams
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from assent.mcp.ears import Ears, NotConnected
+from assent.process.environment import child_environment
+from assent.process.peer import LINE_LIMIT, LineTooLong, Peer
+from assent.servers import McpServer, expand
+
+GARBAGE_LIMIT = 1 << 20
+"""Bytes on standard output that are no messages. A line of greeting is forgiven, a stream of noise is not."""
+PACE = 2_000
+"""Messages a second; a program that sends more waits."""
+_HTTP_TIMEOUT = 30.0
+
+Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+Outgoing = MemoryObjectReceiveStream[SessionMessage]
+
+
+def open_transport(
+    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears
+) -> AbstractAsyncContextManager[TransportStreams]:
+    return _http(server, env, ears) if server.entry.url else _program(server, folder, env, ears)
+
+
+# --- a program ---
+
+
+@asynccontextmanager
+async def _program(
+    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears
+) -> AsyncGenerator[TransportStreams]:
+    peer = await _start(server, folder, env)
+    try:
+        async with _lines(peer, ears) as streams:
+            yield streams
+    finally:
+        await peer.close()
+
+
+async def _start(server: McpServer, folder: str, env: Mapping[str, str]) -> Peer:
+    entry = server.entry
+    environment = child_environment(env, extra=expand(entry.env, env))
+    try:
+        return await Peer.start([entry.command, *entry.args], cwd=working_folder(server, folder, env), env=environment)
+    except OSError as error:
+        raise NotConnected(f"cannot start `{entry.command}`: {error.strerror}") from error
+
+
+def working_folder(server: McpServer, folder: str, env: Mapping[str, str]) -> str:
+    """A server of the user's starts at home, where no file of a foreign folder gets in its way; `.` is the folder."""
+    if server.entry.cwd or server.tier == "workspace":
+        return os.path.normpath(os.path.join(folder, os.path.expanduser(server.entry.cwd)))
+    home = env.get("HOME", "")
+    return home if os.path.isdir(home) else "/"
+
+
+async def _ending(peer: Peer, otherwise: str) -> str:
+    """How the program ended, with its last words."""
+    await peer.gone(0.2)
+    match peer.status():
+        case None:
+            return otherwise
+        case status:
+            how = f"with code {status}" if status >= 0 else f"by signal {-status}"
+            words = [line for line in peer.errors().splitlines() if line.strip()]
+            return f"the program ended {how}{f': {words[-1].strip()}' if words else ''}"
+
+
+@asynccontextmanager
+async def _lines(peer: Peer, ears: Ears) -> AsyncGenerator[TransportStreams]:
+    incoming, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    async with incoming, from_server, to_server, outgoing, anyio.create_task_group() as group:
+        group.start_soon(_read, peer, incoming, ears)
+        group.start_soon(_write, peer, outgoing, ears)
+        try:
+            yield from_server, to_server
+        finally:
+            group.cancel_scope.cancel()
+
+
+async def _read(peer: Peer, incoming: Incoming, ears: Ears) -> None:
+    loop, garbage, since, count = asyncio.get_running_loop(), 0, 0.0, 0
+    try:
+        while (line := await peer.read_line()) is not None:
+            if not line.strip():
+                continue
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                garbage += len(line)
+                ears.heard(f"not a message: {line[:200].decode(errors='replace')}")
+                if garbage > GARBAGE_LIMIT:
+                    raise LineTooLong("it writes what is no message to its standard output") from None
+                continue
+            await incoming.send(SessionMessage(message))
+            count += 1
+            if count % (PACE // 10) == 0:
+                await asyncio.sleep(max(0.0, since + 0.1 - loop.time()))
+                since = loop.time()
+        ears.lost(await _ending(peer, "the program closed its output"))
+    except LineTooLong as error:
+        ears.lost(str(error))
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+        pass  # nobody listens any more
+    finally:
+        incoming.close()
+
+
+async def _write(peer: Peer, outgoing: Outgoing, ears: Ears) -> None:
+    try:
+        async for message in outgoing:
+            await peer.write_line(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+    except OSError:
+        ears.lost(await _ending(peer, "the program does not read its input any more"))
+
+
+# --- an address ---
+
+
+@asynccontextmanager
+async def _http(server: McpServer, env: Mapping[str, str], ears: Ears) -> AsyncGenerator[TransportStreams]:
+    """No redirect leaves the configured origin (the SDK sees to that), so neither do the headers."""
+    entry = server.entry
+    refused: list[int] = []
+
+    async def look(response: httpx2.Response) -> None:
+        _bound(response)
+        if response.status_code >= 400:
+            refused.append(response.status_code)
+            ears.heard(f"HTTP status {response.status_code}")
+
+    client = httpx2.AsyncClient(
+        headers={"Accept-Encoding": "identity", **expand(entry.headers, env)},
+        timeout=httpx2.Timeout(_HTTP_TIMEOUT, read=entry.timeout),
+        event_hooks={"response": [look]},
+    )
+    try:
+        async with (
+            client,
+            streamable_http_client(entry.url, http_client=client, max_sse_event_size=LINE_LIMIT) as streams,
+        ):
+            yield streams
+    except Exception as error:
+        if refused and refused[-1] in (401, 403):
+            text = f"the server refuses us (HTTP {refused[-1]}); put its token into `headers`"
+            raise NotConnected(text) from error
+        raise
+
+
+def _bound(response: httpx2.Response) -> None:
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("compressed, though we asked it not to be", request=response.request)
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):  # these are bounded by event
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Bounded(response.stream)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that ends with an error when it is larger than a message may be."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = LINE_LIMIT
+        async for chunk in self._stream:
+            left -= len(chunk)
+            if left < 0:
+                raise httpx2.ReadError(f"an answer of more than {LINE_LIMIT:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -1,0 +1,66 @@
+"""`find … -exec PROGRAM {} +`: the files that are found become operands of another program.
+
+Both are judged: find without the clause, and the program with a plain file in place of `{}`. Only programs that
+read are accepted, and those that show content only for names that cannot be a secret's (see `sweep`).
+"""
+
+from msgspec import Struct
+
+from assent.plan import Word
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.rules import program
+from assent.policy.shell.sweep import COUNTING, all_named_harmlessly, shows_no_secret
+
+_FILE = "./{}"
+_PLACE = Word("{}")
+
+
+class Clause(Struct, frozen=True):
+    """`-exec` and what follows it, up to `;` or `+`."""
+
+    before: tuple[Word, ...]
+    payload: tuple[Word, ...]
+    end: Word
+    after: tuple[Word, ...]
+
+    @property
+    def without(self) -> tuple[Word, ...]:
+        return (*self.before, Word("-print"), *self.after)
+
+    def running(self, payload: tuple[Word, ...]) -> tuple[Word, ...]:
+        words = (_PLACE if word.text == _FILE else word for word in payload)
+        return (*self.before, Word("-exec"), *words, self.end, *self.after)
+
+
+def exec_clause(words: tuple[Word, ...]) -> Clause | None:
+    """The only clause of a find command; None when there is none, several, or one that is not plain."""
+    texts = [word.text if word.literal else "" for word in words]
+    if texts.count("-exec") != 1:
+        return None
+    start = texts.index("-exec")
+    end = next((at for at in range(start + 1, len(texts)) if _ends(texts, at)), None)
+    payload = words[start + 1 : end]
+    if end is None or not payload or any("{}" in word.text and word.text != "{}" for word in payload):
+        return None
+    file = tuple(Word(_FILE) if word.text == "{}" else word for word in payload)
+    return Clause(words[:start], file, words[end], words[end + 1 :])
+
+
+def _ends(texts: list[str], at: int) -> bool:
+    return texts[at] == ";" or (texts[at] == "+" and texts[at - 1] == "{}")
+
+
+def payload_problem(clause: Clause) -> str | None:
+    """Why the program must not get whatever is found, beyond what is said of it alone."""
+    use = examine(program(clause.payload[0].text), clause.payload)
+    if use is None or not _only_reads(use):
+        return "`-exec` can run another program"
+    if all_named_harmlessly(clause.before) or shows_no_secret(use) or use.names[0] in COUNTING:
+        return None
+    return "`-exec` may show secrets among the files that are found"
+
+
+def _only_reads(use: Use) -> bool:
+    model = use.model
+    plain = model.kind == "program" and model.wrapper is None and len(use.names) == 1 and not model.sub
+    return plain and model.effect == "read" and not use.writes and use.names[0] != "find"

@@ -1,0 +1,160 @@
+"""A program that stays and is talked to in lines: own session, input and output, its errors kept for whoever asks.
+
+`close` returns only when the program and all its descendants are gone. It knows no protocol: lines are bytes.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+
+from assent.process.family import Family
+from assent.process.kill import end_family
+from assent.process.output import Decoder, Kept
+from assent.process.pty import CHUNK, Channel
+from assent.process.spawn import ExitNotice, spawn
+
+LINE_LIMIT = 32 << 20
+"""Bytes of one line: a picture goes through, a flood without an end does not."""
+ERRORS_KEPT = 20_000
+
+
+class LineTooLong(Exception):
+    """The program wrote more than may be in one line; nothing sensible can be read from it any more."""
+
+
+class Peer:
+    """Use `Peer.start`; whoever started it has to close it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._reader = asyncio.StreamReader(LINE_LIMIT, self._loop)
+        self._errors = Kept(ERRORS_KEPT)
+        self._decoder = Decoder(self._errors.add, sniff=False)
+        self._exited = asyncio.Event()
+        self._closing: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(cls, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> "Peer":
+        """Raises OSError when the program cannot be started."""
+        peer = cls()
+        peer._spawn(argv, cwd, env)
+        connecting = asyncio.create_task(peer._connect())
+        try:
+            await asyncio.shield(connecting)
+        except BaseException:
+            await asyncio.wait([connecting])
+            await peer.close(0, 0)
+            raise
+        return peer
+
+    def _spawn(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+        """The descriptors that are the program's are closed on our side, whatever happens."""
+        mark = os.urandom(8).hex()
+        output, errors = Channel(None), Channel(None)
+        theirs, ours = os.pipe()
+        try:
+            self._process = spawn(argv, cwd, env, mark, output=output.theirs, errors=errors.theirs, input=theirs)
+        except BaseException:
+            output.close()
+            errors.close()
+            os.close(ours)
+            raise
+        finally:
+            os.close(theirs)
+        output.close_theirs()
+        errors.close_theirs()
+        self._input, self._output, self._error_output = ours, output.ours, errors.ours
+        self.pid = self._process.pid
+        self._family = Family(self.pid, mark, output.name)
+        self._notice = ExitNotice(self._process, self._on_exit)
+
+    async def _connect(self) -> None:
+        """Pipes of our own, not of the process: they close when we say so, whoever else holds the other end."""
+        self._loop.add_reader(self._error_output, self._read_errors)
+        read = os.fdopen(self._output, "rb", 0)
+        write = os.fdopen(self._input, "wb", 0)
+        protocol = asyncio.StreamReaderProtocol(self._reader, loop=self._loop)
+        self._reading, _ = await self._loop.connect_read_pipe(lambda: protocol, read)
+        self._writing, flow = await self._loop.connect_write_pipe(asyncio.streams.FlowControlMixin, write)
+        self._writer = asyncio.StreamWriter(self._writing, flow, None, self._loop)
+
+    # --- talking ---
+
+    async def read_line(self) -> bytes | None:
+        """The next line without its end; None when there will be no more."""
+        try:
+            return (await self._reader.readuntil(b"\n"))[:-1]
+        except asyncio.IncompleteReadError:
+            return None
+        except asyncio.LimitOverrunError as error:
+            raise LineTooLong(f"a line of more than {LINE_LIMIT:,} bytes") from error
+
+    async def write_line(self, line: bytes) -> None:
+        """Waits while the program does not read. Raises OSError when it has gone."""
+        self._writer.write(line + b"\n")
+        await self._writer.drain()
+
+    def errors(self) -> str:
+        """The beginning and the end of what it wrote to its standard error."""
+        return self._errors.excerpt().text()
+
+    async def gone(self, patience: float) -> bool:
+        """Whether it ends within so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._exited.wait()
+        return self._exited.is_set()
+
+    def status(self) -> int | None:
+        """How it ended: the exit code, or minus the signal; None while it runs."""
+        return self._process.poll()
+
+    def _read_errors(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            data = os.read(self._error_output, CHUNK)
+            if data:
+                self._decoder.feed(data)
+            else:
+                self._stop_reading_errors()
+
+    def _stop_reading_errors(self) -> None:
+        if self._error_output >= 0:
+            self._loop.remove_reader(self._error_output)
+            os.close(self._error_output)
+            self._error_output = -1
+
+    def _on_exit(self) -> None:
+        """A grandchild may hold the output open; the program itself says nothing more."""
+        self._process.poll()
+        self._exited.set()
+        self._loop.call_later(0.1, self._reading.close)
+
+    # --- the end ---
+
+    async def close(self, patience: float = 1.0, grace: float = 0.5) -> None:
+        """Closes its input, which asks it to go; then signals. Being cancelled does not keep it from finishing."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(patience, grace))
+        try:
+            await asyncio.shield(self._closing)
+        except asyncio.CancelledError:
+            await asyncio.wait([self._closing])
+            raise
+
+    async def _close(self, patience: float, grace: float) -> None:
+        if not self._writing.is_closing():  # it closes by itself when the program has gone
+            self._writing.abort()
+        swallowing = asyncio.create_task(self._swallow())
+        await self.gone(patience)
+        await end_family(self._family, self.pid, grace, asyncio.Event())
+        swallowing.cancel()
+        self._notice.close()
+        self._reading.close()
+        self._stop_reading_errors()
+        self._process.poll()
+
+    async def _swallow(self) -> None:
+        """A program that is stuck writing cannot notice that its input has ended."""
+        while await self._reader.read(CHUNK):
+            pass

@@ -1,0 +1,55 @@
+"""write_todos: the model's own list of what is to be done, shown to the person and kept with the session."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from assent.parts import Todo, TodosDisplay
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Tool, ToolResult
+from assent.tools.files import check_text
+
+MOST = 100
+
+
+class WriteTodosParams(Struct, frozen=True, forbid_unknown_fields=True):
+    todos: Annotated[
+        tuple[Todo, ...],
+        Meta(description="The whole list, in order; it replaces the one before. At most one is in_progress."),
+    ]
+
+
+class WriteTodosTool(Tool[WriteTodosParams]):
+    name = "write_todos"
+    display_name = "Todos"
+    description = (
+        "Writes the list of steps of a larger task, for the user to follow. Give the whole list each time something of "
+        "it changes; keep exactly one step in_progress while you work. Not needed for simple tasks."
+    )
+    kind = "think"
+    params = WriteTodosParams
+
+    def invocation(self, params: WriteTodosParams) -> Invocation:
+        if len(params.todos) > MOST:
+            raise InvalidParams(f"todos has {len(params.todos)} steps; at most {MOST} can be followed")
+        if any(not todo.description.strip() for todo in params.todos):
+            raise InvalidParams("every step needs a description")
+        if sum(todo.status == "in_progress" for todo in params.todos) > 1:
+            raise InvalidParams("only one step can be in_progress at a time")
+        for todo in params.todos:
+            check_text(todo.description, "description")
+        return WriteTodosInvocation(params)
+
+
+class WriteTodosInvocation(Invocation):
+    def __init__(self, params: WriteTodosParams) -> None:
+        self._todos = params.todos
+
+    def describe(self) -> str:
+        done = sum(todo.status == "completed" for todo in self._todos)
+        return f"{done} of {len(self._todos)} done"
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        if not self._todos:
+            return ToolResult("The list is empty now.", TodosDisplay(()))
+        lines = [f"{number}. [{todo.status}] {todo.description}" for number, todo in enumerate(self._todos, start=1)]
+        return ToolResult("\n".join(["The list is now:", *lines]), TodosDisplay(self._todos))

@@ -1,0 +1,140 @@
+"""What came, as text: which types are read at all, unpacking with a limit, and the charset. Pure bytes in, text out.
+
+Everything here is hostile: a type may be a lie, a few packed bytes may be gigabytes, a charset may name a codec that
+is none.
+"""
+
+import re
+import zlib
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from assent.http import Broken
+
+ACCEPT = "text/markdown, text/html;q=0.9, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1"
+ACCEPT_ENCODING = "gzip, deflate"
+
+Kind = Literal["html", "text"]
+
+_TEXTS = "json xml javascript ecmascript x-javascript yaml x-yaml toml graphql sql x-sh markdown"
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:+-]{1,40})""", re.IGNORECASE)
+_META = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:+-]{1,40})""", re.IGNORECASE)
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+# Codecs for text and nothing else: Python also knows punycode, which takes forever, and worse.
+_CODEC = re.compile(
+    r"utf-(8|16)(-[lb]e)?|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|big5\w*|euc_\w+|shift_jis\w*|mac-\w+"
+)
+
+
+class Unreadable(Exception):
+    """The content cannot be given as text; the message says why, with type and size."""
+
+
+# --- types ---
+
+
+def mime_of(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def kind_of(mime: str) -> Kind | None:
+    """None for what is no text. Without any type it is taken for text, and looked at when it is here."""
+    if mime in ("text/html", "application/xhtml+xml"):
+        return "html"
+    if not mime or mime.startswith("text/") or mime.endswith(("+json", "+xml", "+yaml")):
+        return "text"
+    if mime.startswith("application/") and mime.removeprefix("application/") in _TEXTS.split():
+        return "text"
+    return None
+
+
+# --- unpacking ---
+
+
+class Unpacker(Protocol):
+    def feed(self, block: bytes, room: int) -> bytes:
+        """At most `room` bytes; whoever gets that many stops."""
+        ...
+
+    def end(self) -> None: ...
+
+
+class Plain:
+    def feed(self, block: bytes, room: int) -> bytes:
+        return block[:room]
+
+    def end(self) -> None:
+        pass
+
+
+class Packed:
+    """gzip, and deflate with its header or, as some servers send it, without."""
+
+    def __init__(self) -> None:
+        self._first = b""
+        self._packed = None
+
+    def feed(self, block: bytes, room: int) -> bytes:
+        if self._packed is None:
+            self._first += block
+            if len(self._first) < 2:
+                return b""
+            block, self._packed = self._first, zlib.decompressobj(_window(self._first))
+        try:
+            return self._packed.decompress(block, room)
+        except zlib.error as error:
+            raise Broken(f"the content is packed, and cannot be unpacked: {error}") from error
+
+    def end(self) -> None:
+        if self._first and (self._packed is None or not self._packed.eof):
+            raise Broken("the packed content was cut")
+
+
+def _window(first: bytes) -> int:
+    if first[:2] == b"\x1f\x8b":
+        return 16 + zlib.MAX_WBITS
+    has_header = first[0] & 0x0F == 8 and int.from_bytes(first[:2], "big") % 31 == 0
+    return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS
+
+
+def unpacker_for(headers: Mapping[str, str]) -> Unpacker:
+    match headers.get("content-encoding", "").strip().lower():
+        case "" | "identity":
+            return Plain()
+        case "gzip" | "x-gzip" | "deflate":
+            return Packed()
+        case other:
+            raise Broken(f"the content is packed in a way that was not asked for ({other[:40]!r})")
+
+
+# --- text ---
+
+
+def to_text(data: bytes, content_type: str, kind: Kind) -> str:
+    if kind == "text" and b"\0" in data[:4096] and not data.startswith(tuple(bom for bom, _ in _BOMS[1:])):
+        raise Unreadable(f"it is no text ({len(data):,} bytes)")
+    for bom, codec in _BOMS:
+        if data.startswith(bom):
+            return data[len(bom) :].decode(codec, "replace")
+    return data.decode(_codec(_named_charset(data, content_type, kind)), "replace")
+
+
+def _named_charset(data: bytes, content_type: str, kind: Kind) -> str:
+    if found := _CHARSET.search(content_type):
+        return found[1]
+    if kind == "html" and (meta := _META.search(data[:2048])):
+        return meta[1].decode("ascii", "replace")
+    return "utf-8"
+
+
+def _codec(name: str) -> str:
+    """Python's name for a charset; UTF-8 for what is unknown. Latin-1 on the web is what Windows makes of it."""
+    import codecs
+
+    try:
+        codec = codecs.lookup(name).name
+    except LookupError:
+        return "utf-8"
+    if codec in ("iso8859-1", "ascii"):
+        return "cp1252"
+    return codec if _CODEC.fullmatch(codec) else "utf-8"

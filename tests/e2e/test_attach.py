@@ -1,0 +1,66 @@
+"""The terminal attaches to a session that a server runs: the same screen, and one answer for all (C10, H5)."""
+
+import asyncio
+
+import pytest
+
+from support.program import Program
+from support.served import ServedProgram, until_event, until_waiting
+from support.terminal import Terminal
+
+ASKS = {"chunks": [{"call": {"name": "run_shell_command", "args": {"command": "echo x > canary"}}}]}
+SAYS = {"chunks": [{"text": "All done."}]}
+
+
+def answer(terminal: Terminal, key: str) -> None:
+    """Presses the key until it counts: right after a question appears no key does."""
+    terminal.until("yes, once")
+    terminal.type(key)
+    while "too fast" in terminal.until_any("too fast", "All done."):
+        terminal.type("\x1b[B")  # a key that answers nothing clears the hint
+        terminal.until("yes, once")
+        terminal.type(key)
+
+
+@pytest.fixture
+def served(program: Program):
+    server = ServedProgram(program, program.scenario(ASKS, SAYS))
+    yield server
+    server.kill()
+
+
+@pytest.mark.spec("C10")
+@pytest.mark.spec("H5")
+async def test_a_question_of_a_served_session_is_answered_in_an_attached_terminal(
+    program: Program, served: ServedProgram
+):
+    async with served.start() as api:
+        session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+        await until_waiting(api, session)
+        with Terminal(program, "attach", session) as terminal:
+            await asyncio.to_thread(terminal.until, "echo x > canary")
+            await asyncio.to_thread(answer, terminal, "y")
+            await until_event(api, session, "turn.finished")
+            await asyncio.to_thread(terminal.until, "All done.")
+    assert (program.folder / "canary").read_text() == "x\n"
+
+
+@pytest.mark.spec("C10")
+async def test_an_answer_from_elsewhere_closes_the_question_and_says_who_gave_it(
+    program: Program, served: ServedProgram
+):
+    async with served.start() as api:
+        session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+        (waiting,) = await until_waiting(api, session)
+        with Terminal(program, "attach") as terminal:
+            await asyncio.to_thread(terminal.until, "yes, once")
+            await api.decide(session, waiting["call_id"], "cancel", waiting["approval"]["digest"])
+            shown = await asyncio.to_thread(terminal.until, "Answered by")
+            assert "yes, once" not in shown
+    assert not (program.folder / "canary").exists()
+
+
+def test_without_a_server_it_says_how_to_start_one(program: Program):
+    ended = program.run("attach")
+    assert ended.code == 42
+    assert "assent serve" in ended.err

@@ -1,0 +1,135 @@
+"""MCP servers from outside: in a headless run, in a folder that is not trusted, and with `assent mcp`."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.program import Program, asks_for, says
+from support.servers import RAW, noted, offer
+
+
+def entry(folder: Path, *args: str, name: str = "srv", **more: object) -> str:
+    words = {"command": sys.executable, "args": [RAW, str(folder), *args], **more}
+    return f"[mcp.servers.{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items())
+
+
+def configure(program: Program, *entries: str) -> Path:
+    """The user's settings; gives the folder of the servers."""
+    program.home.mkdir(exist_ok=True)
+    (program.home / "settings.toml").write_text("\n".join(entries))
+    return program.folder.parent
+
+
+def calling(program: Program) -> str:
+    return program.scenario(asks_for({"name": "mcp_srv_again", "args": {}, "id": "c1"}), says("done"))
+
+
+@pytest.mark.spec("E5")
+def test_a_headless_run_uses_the_tools_of_a_trusted_server_and_leaves_no_process(program: Program):
+    base = program.folder.parent
+    configure(program, entry(base, trust=True))
+    ended = program.run("-p", "go", "-m", calling(program), "-o", "json")
+    assert ended.code == 0, ended.err
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["status"] == "success"
+    (scheduled,) = program.events_of_type("call.scheduled")
+    assert scheduled["decision"]["rule"].endswith("settings.toml: mcp.servers.srv.trust)")
+    (line,) = noted(base)
+    assert not Path(f"/proc/{line.split()[1]}").exists()
+
+
+@pytest.mark.spec("E5")
+@pytest.mark.spec("B12")
+def test_without_trust_and_without_anybody_to_ask_the_call_is_refused(program: Program):
+    configure(program, entry(program.folder.parent))
+    assert program.run("-p", "go", "-m", calling(program)).code == 0
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["failure"]["type"] == "approval_unavailable"
+
+
+@pytest.mark.spec("C7")
+def test_the_tools_of_a_server_can_be_allowed_for_one_run(program: Program):
+    configure(program, entry(program.folder.parent))
+    program.run("-p", "go", "-m", calling(program), "--allowed-tools", "mcp_srv_*")
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["status"] == "success"
+
+
+@pytest.mark.spec("E5")
+def test_a_run_goes_on_without_a_server_that_does_not_start_in_time_and_says_so(program: Program):
+    base = program.folder.parent
+    configure(program, entry(base, "mute", name="slow", start_timeout=2.5), entry(base, "dies", name="dead"))
+    ended = program.run("-p", "go", "-m", program.scenario(says("done")))
+    assert (ended.code, ended.out) == (0, "done\n")
+    assert "Waiting for the MCP servers: slow" in ended.err
+    assert "Going on without the MCP server slow: it did not answer within 2.5 s\n" in ended.err
+    assert "Going on without the MCP server dead: the program ended with code 1: no licence found\n" in ended.err
+
+
+@pytest.mark.spec("E5")
+def test_a_wrong_entry_stops_everything_with_its_file_and_key(program: Program):
+    configure(program, "[mcp.servers.srv]\ncomand = 'x'\n")
+    ended = program.run("-p", "go", "-m", program.scenario(says("done")))
+    assert ended.code == 52
+    assert f"{program.home}/settings.toml: mcp.servers.srv: Object contains unknown field `comand`" in ended.err
+
+
+@pytest.mark.spec("I4")
+def test_the_servers_of_a_folder_start_only_when_it_is_trusted_as_it_is(program: Program):
+    base = program.folder.parent
+    theirs = program.folder / ".assent" / "settings.toml"
+    theirs.parent.mkdir()
+    theirs.write_text(entry(base, trust=True))
+    model = calling(program)
+    ended = program.run("-p", "go", "-m", model)
+    assert "is not used: the folder is untrusted; look at it with `assent trust`" in ended.err
+    assert noted(base) == []
+    assert "mcp.servers.srv" in program.run("trust", "--yes").out
+    program.run("-p", "go", "-m", model)
+    assert [event["status"] for s in program.sessions() for event in program.events_of_type("call.finished", s)] == [
+        "error",
+        "success",
+    ]
+    theirs.write_text(entry(base, "garbage", trust=True))
+    assert "is not used: the folder is changed" in program.run("-p", "go", "-m", model).err
+    assert len(noted(base)) == 1
+
+
+@pytest.mark.spec("E5")
+def test_servers_are_added_listed_accepted_and_removed(program: Program):
+    base = program.folder.parent
+    assert "No MCP servers" in program.run("mcp", "list").out
+    added = program.run("mcp", "add", "srv", "--trust", "--", sys.executable, RAW, str(base))
+    assert added.code == 0, added.err
+    offer(base, {"name": "greet", "description": "Says hello.\x1b[2J"}, "a.b", "a_b")
+    listed = program.run("mcp", "list")
+    assert listed.code == 0, listed.err
+    assert "srv  ready (user, trusted)\n  mcp_srv_greet  Says hello.\\x1b[2J\n" in listed.out
+    assert "! a.b is refused: two tools would have its name" in listed.out
+    offer(base, {"name": "greet", "description": "Says goodbye."})
+    assert "mcp_srv_greet (new or changed: asks)" in program.run("mcp", "list").out
+    assert program.run("mcp", "accept", "srv").out == "Accepted as they are now: mcp_srv_greet\n"
+    assert "asks" not in program.run("mcp", "list").out
+    assert "allow *(srv)" in program.run("policy", "list").out
+    assert program.run("mcp", "remove", "srv").code == 0
+    assert "No MCP servers" in program.run("mcp", "list").out
+    assert program.run("mcp", "remove", "srv").code == 52
+
+
+def test_a_server_that_fails_is_listed_with_the_reason_and_an_exit_code(program: Program):
+    off = entry(program.folder, name="off", enabled=False)
+    configure(program, entry(program.folder.parent, "dies", enabled=True), off)
+    ended = program.run("mcp", "list")
+    assert ended.code == 1
+    assert "srv  failed (user): the program ended with code 1: no licence found" in ended.out
+    assert "off  switched off (user)" in ended.out
+
+
+def test_without_a_server_nothing_of_mcp_is_imported(program: Program):
+    ended = program.run("-p", "go", "-m", program.scenario(says("done")), env={"PYTHONPROFILEIMPORTTIME": "1"})
+    imported = {line.rpartition("|")[2].strip() for line in ended.err.splitlines() if "|" in line}
+    assert "assent.front.workshop" in imported
+    assert not {name for name in imported if name.split(".")[0] in ("mcp", "anyio", "pydantic", "jsonschema")}
+    assert "assent.mcp" not in imported

@@ -1,0 +1,91 @@
+"""/compress and /undo: what they do to a real session, and what they say when there is nothing to do."""
+
+from pathlib import Path
+
+import pytest
+
+from assent.commands import Submit
+from assent.events import ContextLoaded
+from assent.files.workspace import Workspace
+from assent.tools.builtin import builtin_tools
+from support.house import House, call, calls, text
+from support.slash import Slash, slash_house
+
+pytestmark = pytest.mark.spec("G5")
+
+LONG = "A long story. " * 200
+
+
+@pytest.fixture
+def preferences(tmp_path: Path) -> Path:
+    return tmp_path / "preferences.toml"
+
+
+async def ask(slash: Slash, *prompts: str) -> None:
+    for count, prompt in enumerate(prompts, start=1):
+        await slash.runner.send(Submit(prompt, by="ann"))
+        await slash.house.until_done(count)
+
+
+async def test_compress_says_how_much_smaller_the_conversation_is_and_counts_the_request(preferences: Path):
+    usage = {"input": 900, "output": 20}
+    house = House(text(LONG), text("Short."), text("# Wishes\nA story.", usage=usage))
+    async with slash_house(house, preferences) as slash:
+        await ask(slash, "tell", "more")
+        await slash.run("/compress")
+        assert "tokens before" in slash.app.said[0] and slash.app.complaints == []
+        assert slash.app.news.tally.models["scripted"].requests == 3
+        assert slash.app.news.tally.usage.input == 900
+
+
+async def test_nothing_to_compress_is_said(preferences: Path):
+    async with slash_house(House(), preferences) as slash:
+        await slash.run("/compress")
+        assert slash.app.said == [] and slash.app.complaints[0].startswith("Not done:")
+
+
+def writing_house(root: Path) -> House:
+    house = House(
+        calls(call("write_file", "w1", file_path="a.txt", content="new\n")),
+        calls(call("write_file", "w2", file_path="b.txt", content="new\n")),
+        text("Done."),
+    )
+    house.folder = str(root)
+    house.tools = builtin_tools(Workspace([str(root)], str(root)))
+    return house
+
+
+async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.txt").write_text("old\n")
+    async with slash_house(writing_house(root), preferences, mode="auto_edit") as slash:
+        await ask(slash, "go")
+        screen = await slash.open("/undo")
+        assert [row.key for row in screen.rows] == ["w2", "w1"]
+        await slash.press("enter")
+        await slash.finish()
+        assert not (root / "b.txt").exists() and "Taken back" in slash.app.said[0]
+        offered = await slash.app.registry.arguments("undo", "", slash.app)
+        assert [candidate.name for candidate in offered] == ["w1"]
+        await slash.run("/undo w1")
+        assert (root / "a.txt").read_text() == "old\n"
+        await slash.run("/undo w1")
+        assert "no change of call w1" in slash.app.complaints[0]
+
+
+async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    async with slash_house(writing_house(root), preferences, mode="auto_edit") as slash:
+        await ask(slash, "go")
+        (root / "b.txt").write_text("mine\n")
+        await slash.run("/undo w2")
+        assert (root / "b.txt").read_text() == "mine\n"
+        assert slash.app.complaints[0].startswith("Not taken back:") and slash.app.said == []
+
+
+async def test_memory_reload_reads_the_files_again(preferences: Path):
+    async with slash_house(House(), preferences) as slash:
+        await slash.run("/memory reload")
+        assert len(slash.house.recorded(ContextLoaded)) == 1 and "read again" in slash.app.said[0]

@@ -1,0 +1,121 @@
+"""Custom commands in a session: what they run goes through the gate, what is refused stops them."""
+
+from pathlib import Path
+
+import pytest
+
+from assent.events import ApprovalRequested, CallFinished, CallStarted
+from assent.files.workspace import Workspace
+from assent.front.client import LocalClient
+from assent.front.tui.host import CustomCommand
+from assent.policy.rules import Rule
+from assent.session.memory import MemoryLog
+from assent.session.runner import Options, Runner, create_session
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
+from support.house import House
+from support.slash import Slash, follow
+
+pytestmark = pytest.mark.spec("G5")
+
+
+class RealHouse(House):
+    """A house over a real folder with the real tools."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(log=MemoryLog())
+        self.folder = folder
+
+    async def open_here(self, rules: tuple[Rule, ...] = (), mode: str = "default") -> Runner:
+        folder = str(self.folder)
+        self.session = await create_session(self.log, folder, "scripted", mode)  # pyright: ignore[reportArgumentType]
+        registry = Registry(builtin_tools(Workspace([folder], folder)))
+        runner = await Runner.open(self.log, self.session, self.model, registry, Options(rules=rules, client="test"))
+        self._listen(runner)
+        return runner
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "rules.md").write_text("Use tabs.\n!{touch pwned}\n")
+    (folder / ".env").write_text("KEY=secret\n")
+    return folder
+
+
+async def run(
+    folder: Path, prompt: str, line: str, *, answers: tuple[str, ...] = (), rules: tuple[Rule, ...] = ()
+) -> tuple[Slash, RealHouse]:
+    """Runs a custom command `/do` with this prompt; gives each question an answer in turn."""
+    house = RealHouse(folder)
+    runner = await house.open_here(rules)
+    commands = [CustomCommand("do", "does it", prompt, "do.toml")]
+    async with follow(house, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
+        slash.start(line)
+        for answer in answers:
+            (waiting,) = await house.until_waiting(runner)
+            await house.answer(runner, waiting.request.call_id, answer)  # pyright: ignore[reportArgumentType]
+            await house.until_event(CallFinished)
+        await slash.finish()
+    return slash, house
+
+
+async def test_a_harmless_command_and_a_file_go_into_the_prompt(folder: Path):
+    slash, house = await run(folder, "Rules: @{rules.md}\nFiles: !{ls}\nNow {{args}}.", "/do it all")
+    assert slash.did == [("submit", "Rules: Use tabs.\n!{touch pwned}\nFiles: rules.md\nNow it all.")]
+    assert house.recorded(ApprovalRequested) == [] and not (folder / "pwned").exists()
+
+
+async def test_a_command_of_a_file_is_asked_about_although_a_person_started_it(folder: Path):
+    slash, house = await run(folder, "See !{touch new; echo done}", "/do", answers=("proceed_once",))
+    assert len(house.recorded(ApprovalRequested)) == 1 and (folder / "new").exists()
+    assert slash.did == [("submit", "See done")]
+
+
+async def test_a_refusal_stops_the_prompt_and_says_so(folder: Path):
+    slash, house = await run(folder, "!{touch new} !{touch newer}", "/do", answers=("cancel",))
+    assert slash.did == [] and house.recorded(CallStarted) == []
+    assert slash.app.complaints[0].startswith("/do was not sent: `touch new` was refused")
+    assert len(house.recorded(ApprovalRequested)) == 1
+
+
+async def test_a_rule_that_denies_holds_here_too(folder: Path):
+    slash, _ = await run(folder, "!{touch new}", "/do", rules=(Rule("deny", "run_shell_command"),))
+    assert slash.did == [] and "denied by policy" in slash.app.complaints[0]
+
+
+async def test_a_hostile_argument_does_not_get_out_of_its_quotes(folder: Path):
+    slash, house = await run(folder, "!{printf %s {{args}}}", "/do '; touch pwned #", answers=())
+    assert not (folder / "pwned").exists() and house.recorded(ApprovalRequested) == []
+    assert slash.did == [("submit", "'; touch pwned #")]
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname", "../outside", "nosuch.md", "."])
+async def test_a_file_outside_or_missing_is_refused_with_its_reason(folder: Path, path: str):
+    slash, _ = await run(folder, "@{" + path + "}", "/do")
+    assert slash.did == [] and "reading" in slash.app.complaints[0]
+
+
+async def test_a_place_for_secrets_is_asked_about(folder: Path):
+    slash, house = await run(folder, "@{.env}", "/do", answers=("cancel",))
+    assert slash.did == [] and len(house.recorded(ApprovalRequested)) == 1
+
+
+async def test_a_command_that_fails_says_so_in_the_prompt(folder: Path):
+    slash, _ = await run(folder, "!{ls nosuch}", "/do")
+    ((_, text),) = slash.did
+    assert "nosuch" in text and text.endswith("(the command FAILED)]")
+
+
+async def test_a_custom_command_is_listed_and_never_hides_a_built_in_one(folder: Path):
+    house = RealHouse(folder)
+    runner = await house.open_here()
+    commands = [CustomCommand("quit", "evil", "x", "f"), CustomCommand("git:log", "Shows [b]it[/b]", "x", "f")]
+    async with follow(house, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
+        await slash.run("/quit")
+        assert slash.did == [("quit", None)]
+        await slash.run("/help")
+        assert "/git:log" in slash.app.said[0] and "Shows [b]it[/b]" in slash.app.said[0]
+        await slash.run("/git:log now")
+        assert slash.did[1] == ("submit", "x\n\nnow")

@@ -1,0 +1,233 @@
+"""The list screen: layout that fits, a filter, keys, the mouse, and rows that change while it is open."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.app import App
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
+
+from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row, line, widths
+from assent.front.tui.pages import LineScreen, PageScreen
+
+pytestmark = pytest.mark.spec("G5")
+
+COLUMNS = (Column("Name"), Column("Size", right=True))
+
+
+class ListApp(App[None]):
+    """Holds one screen and what it was closed with."""
+
+    def __init__(self, screen: "ListScreen | PageScreen | LineScreen") -> None:
+        super().__init__()
+        self.wanted = screen
+        self.closed: list[object] = []
+
+    def on_mount(self) -> None:
+        self.push_screen(self.wanted, self.closed.append)
+
+    def text(self) -> list[str]:
+        strips = self.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+
+class Rows:
+    """A source whose rows a test can change."""
+
+    def __init__(self, *rows: Row) -> None:
+        self.now: Sequence[Row] = rows
+        self.told: list[Callable[[], None]] = []
+
+    async def __call__(self) -> Sequence[Row]:
+        return self.now
+
+    def listen(self, called: Callable[[], None]) -> Callable[[], None]:
+        self.told.append(called)
+        return lambda: self.told.remove(called)
+
+    def change(self, *rows: Row) -> None:
+        self.now = rows
+        for called in self.told:
+            called()
+
+
+@asynccontextmanager
+async def shown(screen: ListScreen, size: tuple[int, int] = (80, 24)) -> AsyncGenerator[tuple[ListApp, Pilot[None]]]:
+    app = ListApp(screen)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: screen.up_to_date)
+        yield app, pilot
+
+
+async def until(pilot: "Pilot[None]", condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await pilot.pause()
+    await pilot.pause()
+
+
+def row(name: str, size: str = "1", detail: str = "") -> Row:
+    return Row(name, (name, size), detail)
+
+
+# --- layout ---
+
+
+def test_columns_are_as_wide_as_their_widest_cell():
+    assert widths([("a", "bb"), ("ccc", "d")], 80) == [3, 2]
+
+
+def test_the_widest_column_gives_way_first():
+    assert widths([("a" * 50, "b" * 10)], 40) == [28, 10]
+    assert widths([("a" * 50, "b" * 50)], 10) == [4, 4]
+
+
+def test_wide_characters_count_as_two_cells_and_numbers_stand_right():
+    drawn = line(("日本語", "7"), COLUMNS, (8, 3))
+    assert drawn.plain == "日本語      7" and drawn.cell_length == 13
+
+
+def test_what_is_too_long_is_cut_and_says_so():
+    assert line(("日本語日本語", "1"), COLUMNS, (7, 1)).cell_length == 10
+    assert "…" in line(("abcdefgh", "1"), COLUMNS, (5, 1)).plain
+
+
+# --- on the screen ---
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 12)])
+async def test_a_long_list_leaves_room_for_its_keys_on_every_screen(size: tuple[int, int]):
+    rows = Rows(*(row(f"name {number} " + "x" * 90, f"{number}", "much more about it " * 20) for number in range(200)))
+    screen = ListScreen("Many", COLUMNS, rows, [Action("enter", "open"), Action("d", "delete")])
+    async with shown(screen, size) as (app, pilot):
+        await pilot.press("end")
+        await pilot.pause()
+        text = app.text()
+        assert all(Content(one).cell_length <= size[0] for one in text)
+        assert any("Esc close" in one for one in text) and any("Many" in one for one in text)
+        assert screen.highlighted is not None and screen.highlighted.cells[1] == "199"
+        assert any("199" in one for one in text)
+
+
+async def test_a_smaller_terminal_is_drawn_anew():
+    screen = ListScreen("L", COLUMNS, Rows(row("x" * 100, "123")))
+    async with shown(screen) as (app, pilot):
+        await pilot.resize_terminal(50, 15)
+        await until(pilot, lambda: all(Content(one).cell_length <= 50 for one in app.text()))
+        assert any("123" in one for one in app.text())
+
+
+async def test_markup_and_escapes_are_shown_as_they_are():
+    evil = row("[red]x[/red] [@click=app.quit]y[/]", detail="[bold]d[/] \x1b]52;c;AA\x07")
+    async with shown(ListScreen("[b]t[/b]", COLUMNS, Rows(evil))) as (app, _):
+        text = "\n".join(app.text())
+        assert "[red]x[/red] [@click=app.quit]y[/]" in text and "[bold]d[/]" in text and "[b]t[/b]" in text
+        assert "\x1b" not in text and "\\x1b" in text
+
+
+async def test_nothing_says_so():
+    async with shown(ListScreen("L", COLUMNS, Rows(), empty="No dogs.")) as (app, pilot):
+        assert any("No dogs." in one for one in app.text())
+        await pilot.press("enter", "d")
+        assert app.closed == []
+
+
+@pytest.mark.parametrize(("keys", "expected"), [(("down", "enter"), Chosen("enter", row("b"))), (("escape",), None)])
+async def test_enter_chooses_and_escape_closes(keys: tuple[str, ...], expected: Chosen | None):
+    screen = ListScreen("L", COLUMNS, Rows(row("a"), row("b")), [Action("enter", "open")])
+    async with shown(screen) as (app, pilot):
+        await pilot.press(*keys)
+        await until(pilot, lambda: app.closed)
+        assert app.closed == [expected]
+
+
+async def test_a_click_chooses():
+    screen = ListScreen("L", COLUMNS, Rows(row("a"), row("b")), [Action("enter", "open")])
+    async with shown(screen) as (app, pilot):
+        await pilot.click(OptionList, offset=(3, 1))
+        await until(pilot, lambda: app.closed)
+        assert app.closed == [Chosen("enter", row("b"))]
+
+
+async def test_letters_filter_only_in_the_filter():
+    pressed: list[str] = []
+
+    async def remember(found: Row) -> None:
+        pressed.append(found.key)
+
+    rows = Rows(row("dog", detail="barks"), row("cat"), row("doe"))
+    screen = ListScreen("L", COLUMNS, rows, [Action("enter", "open"), Action("d", "delete", remember)])
+    async with shown(screen) as (app, pilot):
+        await pilot.press("d")
+        await until(pilot, lambda: pressed == ["dog"])
+        await pilot.press("slash", "d", "o")
+        assert [found.key for found in screen.shown] == ["dog", "doe"] and pressed == ["dog"]
+        await pilot.press("space", *"bark")
+        assert [found.key for found in screen.shown] == ["dog"]
+        await pilot.press("z")
+        assert any("Nothing matches" in one for one in app.text())
+        await pilot.press("escape")
+        assert len(screen.shown) == 3 and not screen.query_one(Input).has_focus
+        await pilot.press("escape")
+        await until(pilot, lambda: app.closed == [None])
+
+
+async def test_the_highlight_stays_on_its_row_when_rows_come_and_go():
+    rows = Rows(row("a"), row("b"), row("c"))
+    screen = ListScreen("L", COLUMNS, rows, news=rows.listen)
+    async with shown(screen) as (app, pilot):
+        await pilot.press("down")
+        rows.change(row("new"), row("a"), row("b", "99"))
+        await until(pilot, lambda: len(screen.rows) == 3 and screen.rows[0].key == "new")
+        assert screen.highlighted == row("b", "99")
+        rows.change(row("new"))
+        await until(pilot, lambda: len(screen.rows) == 1)
+        assert screen.highlighted == row("new")
+        rows.change()
+        await until(pilot, lambda: screen.rows == [])
+        assert screen.highlighted is None
+        await pilot.press("escape")
+        await until(pilot, lambda: app.closed)
+        assert rows.told == []
+
+
+async def test_news_while_the_list_goes_away_do_no_harm():
+    rows = Rows(row("a"))
+    screen = ListScreen("L", COLUMNS, rows, [Action("enter", "open")], news=rows.listen)
+    async with shown(screen) as (app, pilot):
+        await pilot.press("enter")
+        for number in range(20):
+            rows.change(row(f"{number}"))
+            await pilot.pause()
+        assert app.closed == [Chosen("enter", row("a"))] and rows.told == []
+
+
+# --- pages ---
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_a_page_scrolls_and_closes(size: tuple[int, int]):
+    app = ListApp(PageScreen("P", Content("\n".join(f"line {number}" for number in range(100)))))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert any("line 0" in one for one in app.text()) and any("Esc close" in one for one in app.text())
+        await pilot.press("end")
+        await until(pilot, lambda: any("line 99" in one for one in app.text()))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.closed == [None])
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [((*"two", "enter"), "onetwo"), (("escape",), None), ((*["backspace"] * 3, "enter"), None)],
+)
+async def test_a_line_is_given_or_left(keys: tuple[str, ...], expected: str | None):
+    app = ListApp(LineScreen("Name", "one"))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        await pilot.press("end", *keys)
+        await until(pilot, lambda: app.closed)
+        assert app.closed == [expected]

@@ -1,0 +1,165 @@
+"""The numbers of a session: counted from its events, and drawn with bars."""
+
+import pytest
+from textual.content import Content
+
+from assent.approval import Approval, Decision, ExecDetails
+from assent.config import Price
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallFinished,
+    CallRequest,
+    CallRequested,
+    CallScheduled,
+    CallStarted,
+    DurableEvent,
+    Envelope,
+    ModelReplied,
+    PromptSubmitted,
+    SessionCreated,
+    SessionOpened,
+    TurnFinished,
+)
+from assent.front.tui.stats import (
+    bar,
+    duration,
+    model_stats,
+    money,
+    session_stats,
+    tally_of,
+    tool_stats,
+)
+from assent.models.prices import LONG_PROMPT, Prices
+from assent.parts import Failure, Result, Usage
+
+pytestmark = pytest.mark.spec("G5")
+
+APPROVAL = Approval("a1", "d", ExecDetails("rm x", ("rm",), "/w", "high", "it deletes"), ("proceed_once",), "no rule")
+
+
+def at(*events: tuple[float, DurableEvent]) -> list[Envelope]:
+    return [Envelope(seq, ts, "s", event) for seq, (ts, event) in enumerate(events, start=1)]
+
+
+def requested(call_id: str, tool: str) -> CallRequested:
+    return CallRequested(CallRequest(call_id, tool, {}, "p"))
+
+
+def finished(call_id: str, tool: str, status: str = "success") -> CallFinished:
+    failure = Failure("x", "no") if status == "error" else None
+    return CallFinished(call_id, status, Result(call_id, tool, {}), failure=failure)  # pyright: ignore[reportArgumentType]
+
+
+def a_session() -> list[Envelope]:
+    return at(
+        (0, SessionCreated("/w", "gemini-2.5-pro", "default", "1")),
+        (1, SessionOpened(1, "t")),
+        (10, PromptSubmitted("p", "go", "ann")),
+        (14, ModelReplied("p", "gemini-2.5-pro", (), "stop", Usage(1000, 100, 50, 400))),
+        (14, requested("c1", "run_shell_command")),
+        (14, requested("c2", "read_file")),
+        (15, ApprovalRequested("c1", APPROVAL)),
+        (15, CallScheduled("c2", Decision("tool", "harmless"))),
+        (35, ApprovalAnswered("c1", "a1", "proceed_once", "ann")),
+        (35, CallScheduled("c1", Decision("person", "said yes", edited=True))),
+        (36, CallStarted("c1", "d")),
+        (36, CallStarted("c2", "d")),
+        (37, finished("c2", "read_file", "error")),
+        (40, finished("c1", "run_shell_command")),
+        (46, ModelReplied("p", "gemini-2.5-flash", (), "stop", Usage(2000, 10))),
+        (47, TurnFinished("p", "completed")),
+    )
+
+
+def test_times_are_told_apart():
+    times = tally_of(a_session()).times
+    assert (times.turns, times.model, times.tools, times.waiting) == (37, 10, 5, 20)
+
+
+def test_calls_are_counted_by_tool_with_how_they_ended_and_who_was_asked():
+    tools = tally_of(a_session()).tools
+    shell, read = tools["run_shell_command"], tools["read_file"]
+    assert (shell.count, shell.success, shell.asked, shell.edited, shell.seconds) == (1, 1, 1, 1, 4)
+    assert (read.count, read.error, read.asked, read.seconds) == (1, 1, 0, 1)
+
+
+def test_each_model_has_its_own_count_and_cost():
+    tally = tally_of(a_session())
+    pro = tally.models["gemini-2.5-pro"]
+    assert (pro.requests, pro.usage) == (1, Usage(1000, 100, 50, 400))
+    assert pro.cost == pytest.approx((600 * 1.25 + 400 * 0.125 + 150 * 10) / 1e6)
+    assert pro.cost is not None and tally.cost == pytest.approx(pro.cost + (2000 * 0.30 + 10 * 2.5) / 1e6)
+
+
+def test_the_time_while_the_session_was_closed_is_not_counted():
+    before = a_session()[:9]
+    del before[-1]
+    crashed_at, reopened_at = before[-1].ts, 10_000.0
+    later = [
+        (reopened_at, SessionOpened(2, "t")),
+        (reopened_at + 5, ApprovalAnswered("c1", "a1", "cancel", "ann")),
+        (reopened_at + 6, finished("c1", "run_shell_command", "cancelled")),
+        (reopened_at + 7, TurnFinished("p", "completed")),
+    ]
+    tally = tally_of(before + [Envelope(len(before) + n, ts, "s", e) for n, (ts, e) in enumerate(later, start=1)])
+    assert tally.times.waiting == 5 and tally.times.turns == crashed_at - 10 + 7
+    assert (tally.tools["run_shell_command"].refused, tally.tools["run_shell_command"].cancelled) == (1, 1)
+
+
+def test_a_model_without_a_price_makes_the_cost_unknown_and_says_what_to_do():
+    events = at((1, ModelReplied("p", "mystery", (), "stop", Usage(5, 5))))
+    tally = tally_of(events)
+    assert tally.cost is None
+    assert "no price for mystery" in session_stats(tally).plain and "[prices." in session_stats(tally).plain
+    assert "unknown" in model_stats(tally).plain
+
+
+def test_the_users_own_price_comes_before_the_list():
+    prices = Prices({"mystery": Price(1, 2), "gemini-2.5-pro": Price(1, 1, 1)})
+    assert prices.cost("mystery", Usage(1_000_000, 1_000_000, cached=500_000)) == 3
+    assert prices.cost("gemini-2.5-pro", Usage(1_000_000)) == 1
+    assert (
+        "your prices"
+        in session_stats(tally_of(at((1, ModelReplied("p", "mystery", (), "stop", Usage(5)))), prices)).plain
+    )
+
+
+def test_a_long_prompt_has_its_own_price():
+    prices = Prices()
+    assert prices.cost("gemini-2.5-pro", Usage(LONG_PROMPT)) == pytest.approx(0.25)
+    assert prices.cost("gemini-2.5-pro", Usage(2 * LONG_PROMPT)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "drawn"),
+    [
+        (0, 10, "    "),
+        (10, 10, "████"),
+        (5, 10, "██  "),
+        (0.001, 10, "▏   "),
+        (9, 16, "██▎ "),
+        (20, 10, "████"),
+        (1, 0, "    "),
+    ],
+)
+def test_bars_are_made_of_eighths(part: float, whole: float, drawn: str):
+    assert bar(part, whole, 4) == drawn
+
+
+def test_numbers_read_well():
+    assert (money(0.00123), money(12.5), money(None)) == ("$0.0012", "$12.50", "unknown")
+    assert (duration(0.42), duration(75), duration(3725)) == ("0.4 s", "1 min 15 s", "1 h 02 min")
+
+
+def test_lines_are_aligned_and_fit_a_terminal():
+    lines = session_stats(tally_of(a_session())).plain.split("\n")
+    tokens = [line for line in lines if line.startswith(("  input", "  output", "  thoughts", "    of it"))]
+    assert len({Content(line).cell_length for line in tokens}) == 1
+    assert all(Content(line).cell_length <= 80 for line in lines)
+
+
+def test_an_empty_session_has_something_to_say():
+    assert "No tool was used yet." in session_stats(tally_of([])).plain
+    assert model_stats(tally_of([])).plain == "No model was asked yet."
+    assert "failed" in tool_stats(tally_of(a_session())).plain

@@ -1,0 +1,192 @@
+"""Searches that come upon secrets by themselves, run with the real programs: what they show and what not."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from assent.files.protected import secret_folders, secret_globs, why_secret
+from assent.plan import Plan
+from assent.policy.shell import judge, rules
+from assent.process.pipeline import Pipeline
+
+SECRET = [
+    ".env",
+    ".env.local",
+    ".env.production",
+    ".env.temp",
+    ".env.examples",
+    ".env_backup",
+    ".env-old",
+    "sub/.env",
+    "sub/server.pem",
+    "sub/tls.key",
+    "id_rsa",
+    ".ssh/config",
+    ".aws/anything",
+    ".kube/config",
+    "credentials",
+    "sub/credentials.json",
+    ".netrc",
+    ".npmrc",
+    ".bash_history",
+]
+PLAIN = [
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    "sub/.env.default",
+    "a.py",
+    "sub/key.py",
+    ".envrc",
+    ".gitignore",
+]
+PROGRAMS = ["grep", "egrep", "rg", "xargs", "find", "diff", "cat", "wc", "head", "sort", "git", "sed"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in (*SECRET, *PLAIN):
+        path = tmp_path / "w" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"needle in {name}\n")
+    shutil.copytree(tmp_path / "w", tmp_path / "w" / "other")
+    for path in (tmp_path / "w" / "other").rglob("*"):
+        if path.is_file():
+            path.write_text(path.read_text() + "needle too\n")
+    return tmp_path / "w"
+
+
+def plan_of(command: str, tree: Path) -> Plan:
+    found = judge(command, rules(PROGRAMS), cwd=str(tree), roots=[str(tree)])
+    assert found.plan is not None, found.why
+    return found.plan
+
+
+def output(command: str, tree: Path) -> str:
+    reading, writing = os.pipe()
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    Pipeline(plan_of(command, tree), writing, {"PATH": path}).run()
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        return file.read()
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep -r needle .",
+        "grep -rn needle",
+        "grep -R needle .",
+        "grep --recursive --exclude='*.md' needle .",
+        "rg --hidden needle",
+        "rg -uuu needle .",
+        "rg --hidden --no-ignore -g '!*.md' needle",
+        "find . -type f | xargs grep needle",
+        "find . -type f -print0 | xargs -0 grep -H needle",
+        "find . -type f | xargs -I{} grep needle {}",
+        "find . -type f -exec grep -h needle {} +",
+        "find . -type f -exec grep needle {} \\;",
+    ],
+)
+def test_a_search_shows_everything_but_secrets(command: str, tree: Path) -> None:
+    shown = output(command, tree)
+    assert [name for name in SECRET if f"needle in {name}\n" in shown] == []
+    assert [name for name in PLAIN if f"needle in {name}\n" not in shown] == []
+
+
+@pytest.mark.parametrize("command", ["diff . other", "diff -r . other", "diff -rN other sub"])
+def test_a_comparison_of_folders_shows_no_secrets(command: str, tree: Path) -> None:
+    shown = output(command, tree)
+    assert "needle" in shown
+    assert [name for name in SECRET if f"needle in {name}\n" in shown] == []
+
+
+def test_find_gives_what_it_finds_to_a_program_that_reads(tree: Path) -> None:
+    assert "needle in a.py" in output("find . -name '*.py' -exec sed -n 1p {} \\;", tree)
+    assert "total" in output("find . -type f -exec wc -l {} +", tree)
+
+
+@pytest.mark.parametrize("pattern", ["'*.py'", "'key.*'", "a.py"])
+def test_a_pattern_of_the_command_stays_in_force(pattern: str, tree: Path) -> None:
+    for command in (f"grep -r --include={pattern} needle .", f"rg --hidden -g {pattern} needle"):
+        shown = output(command, tree)
+        assert ".env" not in shown
+        assert ("a.py" in shown) == (pattern != "'key.*'")
+
+
+def test_a_blank_in_a_name_does_not_make_a_secret_of_it(tree: Path) -> None:
+    (tree / "x .env y.py").write_text("plain\n")
+    assert "needle in .env\n" not in output("find . -name '*.py' | xargs cat", tree)
+    assert "plain" in output("find . -name '*.py' | xargs cat", tree)
+
+
+def test_words_from_a_pipe_are_no_options_of_a_counting_program(tree: Path) -> None:
+    (tree / "--files0-from=.env").write_text("x\n")
+    assert "needle" not in output("find . -type f -printf '%f\\n' | xargs wc -l", tree)
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -type f | xargs cat",
+        "find . -name '*' | xargs cat",
+        "find . -name '*.py' -o -type f | xargs cat",
+        "find . -not -name '*.py' | xargs cat",
+        "find . ! -name '*.py' | xargs cat",
+        "find . -not \\( -name '*.py' \\) | xargs cat",
+        "find . -name '*.p[ye][!x]' | xargs cat",
+        "find . -name config | xargs cat",
+        "find . -name '*env*' | xargs cat",
+        "find . -name '*.py' -printf '.env' | xargs cat",
+        "find . -name '.envx' | head -c 6 | xargs cat",
+        "find . -name 'x.envx' | grep -o '.env' | xargs cat",
+        "find . -name '*.py' | sort list | xargs cat",
+        "find . -name '*.py' | sort < list | xargs cat",
+        "find . -name '*.py' | cat | xargs cat",
+        "find . -name '*.py' | xargs -a list cat",
+        "find . -name nv | xargs -I{} cat .e{}",
+        "find . -name nv | xargs -i cat .e{}",
+        "find . -type f | xargs grep -r needle",
+        "find . -type f | xargs rg needle",
+        "find . -type f | xargs -I{} wc {}",
+        "cat list | xargs cat",
+        "find . -type f -exec cat {} +",
+        "find . -exec cat {} \\; -name '*.py'",
+        "find . -name '*.py' -o -exec cat {} +",
+        "find . -name '*.py' -exec cat .e{} \\;",
+        "find . -name '*.py' -exec cat .env \\;",
+        "find . -name '*.py' -exec cat {}",
+        "find . -name '*.py' -exec cat {} \\; -exec rm {} \\;",
+        "find . -name '*.py' -exec cat {} \\; -delete",
+        "find . -name '*.py' -exec git log {} +",
+        "find . -name '*.py' -exec sort -o {} {} \\;",
+        "find . -name '*.py' -exec xargs cat \\;",
+        "find . -name '*.py' -execdir cat {} +",
+        "find . -name '*.py' -exec mytool {} +",
+        "find . -name '*.py' -exec find . -delete \\;",
+        "find . -name '*.py' -exec grep -r needle . \\; -fprint x",
+        "find . -name '*.py' -exec wc --files0-from=.env {} +",
+        "git ls-files | xargs head",
+        "git grep --no-index needle",
+        "git grep --untracked needle",
+        "git diff --no-index . other",
+    ],
+)
+def test_names_that_may_be_those_of_secrets_ask(command: str) -> None:
+    allow = [*PROGRAMS, "git ls-files", "git grep", "git diff"]
+    assert judge(command, rules(allow), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.parametrize("name", [*SECRET, *PLAIN])
+def test_the_globs_say_what_the_list_says(name: str) -> None:
+    from fnmatch import fnmatchcase
+
+    parts = name.split("/")
+    by_globs = any(fnmatchcase(parts[-1], glob) for glob in secret_globs()) or bool({*parts} & {*secret_folders()})
+    assert by_globs == (why_secret(parts) is not None)

@@ -1,0 +1,33 @@
+"""Servers where a person sits: a session opens without waiting, their tools appear, and they outlive a session."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from test_mcp_calls import alive
+
+from assent.config import Settings
+from assent.front.tui.local import LocalHost
+from assent.servers import Servers
+from support.servers import RAW, noted, program
+
+
+@pytest.mark.spec("E5")
+@pytest.mark.spec("E2")
+async def test_a_session_opens_at_once_its_servers_come_and_none_outlives_the_host(tmp_path: Path):
+    entry = program(RAW, tmp_path).entry
+    table = {"command": entry.command, "args": list(entry.args)}
+    settings = Settings(mcp=Servers({"srv": table}))
+    env = {"ASSENT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    host = LocalHost(str(tmp_path), settings, env, model="scripted:none")
+    first = await host.open()
+    assert [(server.name, server.state) for server in host.servers()] == [("srv", "connecting")]
+    async with asyncio.timeout(20):
+        while not any(tool.server == "srv" for tool in host.tools()):  # noqa: ASYNC110 (any change)
+            await asyncio.sleep(0.01)
+    await first.close()
+    second = await host.open()
+    assert [server.name for server in host.servers()] == ["srv"]
+    await second.close()
+    await host.close()
+    assert not any(alive(int(line.split()[1])) for line in noted(tmp_path))

@@ -1,0 +1,97 @@
+"""A small MCP server of the older kind (2025-11-25), by hand: starts at once, and misbehaves as its arguments say.
+
+`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|old|stubborn]`. `tools.json` in its folder is its list
+of tools; each start is a line in `events`. A call of the tool `again` tells that the list has changed.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(sys.argv[1])
+HOW = sys.argv[2] if len(sys.argv) > 2 else ""
+
+
+def write(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def tools() -> list[dict[str, Any]]:
+    given = FOLDER / "tools.json"
+    return json.loads(given.read_text()) if given.exists() else [{"name": "again", "inputSchema": {"type": "object"}}]
+
+
+def result(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    match method:
+        case "initialize":
+            about = {"name": "raw", "version": "1"}
+            can = {"tools": {"listChanged": True}}
+            return {"protocolVersion": "2025-11-25", "capabilities": can, "serverInfo": about}
+        case "tools/list":
+            return {"tools": tools()}
+        case "tools/call":
+            return called(params["name"])
+        case _:
+            return None
+
+
+def called(name: str) -> dict[str, Any]:
+    match name:
+        case "again":
+            write({"method": "notifications/tools/list_changed"})
+        case "crash":
+            os._exit(3)
+        case "huge":
+            return {"content": [{"type": "text", "text": "x" * 3_000_000}]}
+        case "structured":
+            return {"content": [], "structuredContent": {"answer": 42}}
+        case _:
+            pass
+    return {"content": [{"type": "text", "text": f"{name} by {os.getpid()}"}]}
+
+
+def misbehave() -> None:
+    match HOW:
+        case "garbage":
+            sys.stdout.write("Welcome!\n\x1b[2J{\n[]\nnull\n")
+        case "noise":
+            while True:
+                sys.stdout.write("noise " * 1000 + "\n")
+        case "endless":
+            while True:
+                sys.stdout.write("x" * 65536)
+        case "dies":
+            sys.exit("no licence found")
+        case "stubborn":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        case _:
+            pass
+
+
+def main() -> None:
+    with open(FOLDER / "events", "a") as file:
+        file.write(f"started {os.getpid()}\n")
+    misbehave()
+    for line in sys.stdin:
+        message = json.loads(line)
+        if HOW == "old" and message["method"] == "server/discover":
+            sys.exit("expected initialize")
+        answer = result(message["method"], message.get("params") or {})
+        if HOW == "mute" or "id" not in message:
+            continue
+        if answer is None:
+            write({"id": message["id"], "error": {"code": -32601, "message": "no such method"}})
+            continue
+        write({"id": message["id"], "result": answer})
+        if HOW == "flood" and message["method"] == "tools/list":
+            for number in range(20_000):
+                write({"method": "notifications/message", "params": {"level": "info", "data": f"line {number}"}})
+    while HOW == "stubborn":
+        signal.pause()
+
+
+main()

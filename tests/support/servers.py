@@ -1,0 +1,80 @@
+"""MCP servers in a test: entries for the real ones of this folder, and a manager that keeps what it was told."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assent.mcp.keeper import State, Status
+from assent.mcp.manager import McpManager
+from assent.mcp.pins import PinStore
+from assent.servers import Entry, McpServer
+from assent.tools.registry import Registry
+
+HERE = Path(__file__).parent
+SDK = str(HERE / "mcp_server.py")
+RAW = str(HERE / "raw_mcp_server.py")
+
+
+def program(script: str, folder: Path, *args: str, name: str = "srv", **more: Any) -> McpServer:
+    entry = {"command": sys.executable, "args": [script, str(folder), *args], **more}
+    return McpServer(name, msgspec.convert(entry, Entry), "user", f"settings.toml: mcp.servers.{name}")
+
+
+def address(url: str, name: str = "web", **more: Any) -> McpServer:
+    return McpServer(name, msgspec.convert({"url": url, **more}, Entry), "user", f"settings.toml: mcp.servers.{name}")
+
+
+def offer(folder: Path, *tools: str | dict[str, Any]) -> None:
+    """What the server of this folder says it can do, from now on."""
+    full = [{"name": tool} if isinstance(tool, str) else tool for tool in tools]
+    (folder / "tools.json").write_text(json.dumps([{"inputSchema": {"type": "object"}, **tool} for tool in full]))
+
+
+def noted(folder: Path) -> list[str]:
+    events = folder / "events"
+    return events.read_text().splitlines() if events.exists() else []
+
+
+class Shop:
+    """A manager with its registry, and every status that it told."""
+
+    def __init__(self, folder: Path, *servers: McpServer, env: Mapping[str, str] | None = None) -> None:
+        self.registry = Registry()
+        self.told: list[Status] = []
+        self._news = asyncio.Event()
+        given = {"HOME": str(folder), "PATH": "/usr/bin:/bin"} if env is None else env
+        store = PinStore(folder / "pins.json")
+        self.manager = McpManager(servers, str(folder), self.registry, store, env=given, pause=lambda _: 0.0)
+        self.manager.listen(self._tell)
+
+    def _tell(self, status: Status) -> None:
+        self.told.append(status)
+        self._news.set()
+
+    def states(self) -> list[State]:
+        return [status.state for status in self.told]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Waits until the condition holds, looking at every change of status."""
+        async with asyncio.timeout(20):
+            while not condition():
+                self._news.clear()
+                await self._news.wait()
+
+
+@asynccontextmanager
+async def open_shop(folder: Path, *servers: McpServer, env: Mapping[str, str] | None = None) -> AsyncGenerator[Shop]:
+    shop = Shop(folder, *servers, env=env)
+    shop.manager.start()
+    try:
+        async with asyncio.timeout(30):
+            await shop.manager.settled()
+        yield shop
+    finally:
+        await shop.manager.close()

@@ -1,0 +1,235 @@
+"""A desk for slash commands: a real session in one process, a small app for the screens, and notes of what was said."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textual.app import App
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.screen import ModalScreen
+
+from assent.approval import Mode
+from assent.front.client import LocalClient
+from assent.front.preferences import PreferenceFile
+from assent.front.tui.host import CustomCommand, MemoryFile, NotHere, RuleInfo, ServerInfo, ToolInfo
+from assent.front.tui.lists import ListScreen
+from assent.front.tui.news import News
+from assent.front.tui.slash.registry import Registry
+from assent.models.prices import Prices
+from assent.session.fork import fork_session
+from assent.session.log import SessionInfo
+from assent.session.runner import Runner
+from support.house import House
+
+T = TypeVar("T")
+
+
+class FakeHost:
+    """What a test wants there to be; sessions and forks are those of the real log."""
+
+    folder = "/w"
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.tool_infos: list[ToolInfo] = []
+        self.rule_infos: list[RuleInfo] = []
+        self.server_infos: list[ServerInfo] = []
+        self.memory_files: list[MemoryFile] = []
+        self.customs: list[CustomCommand] = []
+        self.model_names = ["gemini-2.5-pro", "gemini-2.5-flash"]
+        self.can_fork = True
+
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> LocalClient:
+        raise NotHere("sessions are opened by the desk")
+
+    async def sessions(self) -> Sequence[SessionInfo]:
+        return await self.house.log.sessions()
+
+    async def fork(self, session: str) -> str:
+        if not self.can_fork:
+            raise NotHere("a served session cannot be forked from here")
+        return await fork_session(self.house.log, session)
+
+    async def files(self) -> Sequence[str]:
+        return ()
+
+    async def prompts(self) -> Sequence[str]:
+        return ()
+
+    async def branch(self) -> str:
+        return "main"
+
+    def models(self) -> Sequence[str]:
+        return self.model_names
+
+    problems: Sequence[str] = ()
+
+    def prices(self) -> Prices:
+        return Prices()
+
+    def tools(self) -> Sequence[ToolInfo]:
+        return self.tool_infos
+
+    def rules(self) -> Sequence[RuleInfo]:
+        return self.rule_infos
+
+    def servers(self) -> Sequence[ServerInfo]:
+        return self.server_infos
+
+    def memory(self) -> Sequence[MemoryFile]:
+        return self.memory_files
+
+    def custom_commands(self) -> Sequence[CustomCommand]:
+        return self.customs
+
+    async def close(self) -> None:
+        pass
+
+
+class DeskApp(App[None]):
+    """The desk: what a command says and does is kept in lists."""
+
+    def __init__(self, client: LocalClient, host: FakeHost, preferences: Path) -> None:
+        super().__init__()
+        self.client = client
+        self.host = host
+        self.news = News()
+        self.preferences = PreferenceFile(preferences)
+        self.keys: Mapping[str, str] = {"Ctrl+C": "stops what runs"}
+        self.said: list[str] = []
+        self.complaints: list[str] = []
+        self.did: list[tuple[str, Any]] = []
+        self.theme_names = ["textual-dark", "textual-light", "nord"]
+        self.registry = Registry(host.custom_commands())
+
+    def say(self, markdown: str) -> None:
+        self.said.append(markdown)
+
+    def show(self, content: Content) -> None:
+        self.said.append(content.plain)
+
+    def complain(self, text: str) -> None:
+        self.complaints.append(text)
+
+    def clear(self) -> None:
+        self.did.append(("clear", None))
+
+    async def push(self, screen: ModalScreen[T]) -> T | None:
+        return await self.push_screen_wait(screen)
+
+    async def answer_now(self, call_id: str) -> None:
+        self.did.append(("answer", call_id))
+
+    async def switch(self, session: str | None) -> None:
+        self.did.append(("switch", session))
+
+    async def submit(self, text: str) -> None:
+        self.did.append(("submit", text))
+
+    def put_into_prompt(self, text: str) -> None:
+        self.did.append(("prompt", text))
+
+    @property
+    def themes(self) -> Sequence[str]:
+        return self.theme_names
+
+    def set_theme(self, name: str) -> None:
+        self.theme = name
+
+    def quit(self) -> None:
+        self.did.append(("quit", None))
+
+
+class Slash:
+    """Short words for what the tests do."""
+
+    def __init__(self, app: DeskApp, pilot: "Pilot[None]", house: House, runner: Runner) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.house = house
+        self.runner = runner
+
+    def start(self, line: str) -> None:
+        """Runs the line in the background, as the app does; `finish` waits for its end."""
+        self._worker = self.app.run_worker(self.app.registry.run(line, self.app), exit_on_error=False)
+
+    async def finish(self) -> bool:
+        async with asyncio.timeout(10):
+            result = await self._worker.wait()
+        await self.pilot.pause()
+        assert isinstance(result, bool)
+        return result
+
+    async def run(self, line: str) -> bool:
+        self.start(line)
+        return await self.finish()
+
+    async def open(self, line: str) -> ListScreen:
+        """Runs a line that opens a list, and waits until its rows are there."""
+        self.start(line)
+        await self.until(lambda: isinstance(self.app.screen, ListScreen))
+        return await self.loaded()
+
+    async def loaded(self) -> ListScreen:
+        screen = self.app.screen
+        assert isinstance(screen, ListScreen)
+        await self.until(lambda: screen.up_to_date)
+        await self.pilot.pause()
+        return screen
+
+    async def until(self, condition: Any) -> None:
+        async with asyncio.timeout(10):
+            while not condition():
+                await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        """What is on the screen."""
+        lines = self.app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in lines)
+
+    @property
+    def did(self) -> list[tuple[str, Any]]:
+        return self.app.did
+
+
+@asynccontextmanager
+async def slash_house(
+    house: House, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
+) -> AsyncGenerator[Slash]:
+    runner = await house.open(**options)
+    async with follow(house, runner, LocalClient(runner, "ann"), preferences, size=size) as slash:
+        yield slash
+
+
+@asynccontextmanager
+async def follow(
+    house: House,
+    runner: Runner,
+    client: LocalClient,
+    preferences: Path,
+    commands: Sequence[CustomCommand] = (),
+    size: tuple[int, int] = (80, 24),
+) -> AsyncGenerator[Slash]:
+    """Shows the session and tells its news, until the session is closed."""
+    host = FakeHost(house)
+    host.customs = list(commands)
+    app = DeskApp(client, host, preferences)
+    for envelope in await client.history():
+        app.news.tell(envelope)
+
+    async def pump() -> None:
+        async for envelope in client.events():
+            app.news.tell(envelope)
+
+    async with app.run_test(size=size) as pilot:
+        pumping = asyncio.create_task(pump())
+        yield Slash(app, pilot, house, runner)
+        await runner.close()
+        await pumping

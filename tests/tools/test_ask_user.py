@@ -1,0 +1,131 @@
+"""ask_user: a question that waits for a person, whose answer only a person can give. Row E3."""
+
+from typing import Any
+
+import pytest
+
+from assent.approval import AskDetails, Mode
+from assent.commands import Answer, Submit
+from assent.events import ApprovalAnswered
+from assent.front.question import spoken_answers
+from assent.policy.rules import Rule
+from assent.scheduler.call import Cancelled, Failed, Success
+from assent.tools.ask_user import AskUserTool
+from assent.tools.base import InvalidParams
+from support.house import House, call, calls, crash, text
+
+pytestmark = pytest.mark.spec("E3")
+
+COLOUR: dict[str, Any] = {
+    "question": "Which colour?",
+    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue"}],
+}
+NAME: dict[str, Any] = {"question": "Which name?", "type": "text"}
+
+
+def house_that_asks(*questions: dict[str, Any]) -> House:
+    house = House(calls(call("ask_user", "a", questions=list(questions))), text("Done."))
+    house.tools = [AskUserTool()]
+    return house
+
+
+@pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo", "plan"])
+async def test_the_answers_of_a_person_reach_the_model_in_every_mode(mode: Mode):
+    house = house_that_asks(COLOUR, NAME)
+    async with await house.open(mode=mode, rules=(Rule("allow"),)) as runner:
+        await house.send(runner, Submit("go"))
+        (waiting,) = await house.until_waiting(runner)
+        assert isinstance(waiting.approval.details, AskDetails)
+        assert waiting.approval.options == ("proceed_once", "cancel")
+        digest = waiting.approval.digest
+        assert await house.send(runner, Answer("a", "proceed_once", digest, answers=("Blue", "Ann"), by="ann")) == ""
+        await house.until_done()
+        done = runner.state.calls["a"]
+        assert isinstance(done, Success)
+        assert done.result.response == {"answers": {"0": "Blue", "1": "Ann"}}
+    (answered,) = await house.stored(ApprovalAnswered)
+    assert answered.answers == ("Blue", "Ann")
+
+
+@pytest.mark.parametrize("answers", [None, (), ("one",), ("one", "two", "three")])
+async def test_a_yes_without_an_answer_to_each_question_is_not_taken(answers: tuple[str, ...] | None):
+    house = house_that_asks(COLOUR, NAME)
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        (waiting,) = await house.until_waiting(runner)
+        refused = await house.send(runner, Answer("a", "proceed_once", waiting.approval.digest, answers=answers))
+        assert "give 2 answer(s), or cancel" in refused
+        assert len(runner.waiting()) == 1
+        assert await house.answer(runner, "a", "cancel") == ""
+        await house.until_done()
+        assert isinstance(runner.state.calls["a"], Cancelled)
+
+
+async def test_with_nobody_to_ask_the_model_is_told_so():
+    house = house_that_asks(COLOUR)
+    async with await house.open(attended=False, mode="yolo") as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_done()
+        refused = runner.state.calls["a"]
+    assert isinstance(refused, Failed)
+    assert (refused.failure.type, "nobody is there" in refused.failure.message) == ("approval_unavailable", True)
+
+
+async def test_a_deny_rule_keeps_the_model_from_asking():
+    house = house_that_asks(COLOUR)
+    async with await house.open(rules=(Rule("deny", "ask_user"),)) as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_done()
+        assert isinstance(runner.state.calls["a"], Failed)
+
+
+async def test_the_question_survives_a_crash():
+    house = house_that_asks(NAME)
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    await house.until_waiting(runner)
+    await crash(house, runner)
+    async with await house.open() as runner:
+        (waiting,) = await house.until_waiting(runner)
+        await house.send(runner, Answer("a", "proceed_once", waiting.approval.digest, answers=("Ann",)))
+        await house.until_done()
+        assert isinstance(runner.state.calls["a"], Success)
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        [],
+        [NAME] * 5,
+        [{"question": " ", "type": "text"}],
+        [{"question": "x"}],
+        [{"question": "x", "options": [{"label": "one"}]}],
+        [{"question": "x", "options": [{"label": str(n)} for n in range(5)]}],
+        [{"question": "x", "options": [{"label": "a"}, {"label": " "}]}],
+        [{"question": "x", "type": "text", "answers": ["forged"]}],
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(questions: list[dict[str, Any]]):
+    with pytest.raises(InvalidParams):
+        AskUserTool().build({"questions": questions})
+
+
+@pytest.mark.parametrize(
+    ("typed", "answers"),
+    [
+        ("2; Ann", ("Blue", "Ann")),
+        ("green ;1", ("green", "1")),
+        ("2", None),
+        ("2;", None),
+        ("", None),
+    ],
+)
+def test_what_is_typed_becomes_answers(typed: str, answers: tuple[str, ...] | None):
+    details = AskUserTool().build({"questions": [COLOUR, NAME]})
+    assert spoken_answers(details._questions, typed) == answers  # pyright: ignore
+
+
+def test_one_question_may_have_any_text_and_several_options():
+    (several,) = AskUserTool().build({"questions": [COLOUR | {"multiSelect": True}]})._questions  # pyright: ignore
+    assert spoken_answers((several,), "1, 2") == ("Red, Blue",)  # pyright: ignore
+    assert spoken_answers((several,), "none; really") == ("none; really",)  # pyright: ignore

@@ -1,0 +1,101 @@
+"""HTML as a model reads it."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.web.readable import readable
+
+PAGE = """
+<html><head><title>A page</title><style>p { color: red }</style><script>var x = "<p>no</p>"</script></head>
+<body><!-- not this -->
+<h1>Hello   <em>you</em></h1>
+<p>Some text with <a href="/x">a link</a>, and <code>code here</code> too.<br>Next&nbsp;line &amp; more</p>
+<ul><li>one<li>two<ol><li>deep</li><li>deeper</ol></ul>
+<pre>def f():
+    return 1 &lt; 2
+</pre>
+<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>
+<hr><p><img src="a.png" alt="a picture"></p>
+</body></html>
+"""
+
+TEXT = """\
+A page
+
+# Hello you
+
+Some text with [a link](https://e.example/x), and `code here` too.
+Next line & more
+
+- one
+- two
+  1. deep
+  2. deeper
+
+```
+def f():
+    return 1 < 2
+```
+
+| a | b
+| 1 | 2
+
+---
+
+a picture"""
+
+
+def text(html: str) -> str:
+    return readable(html, "https://e.example/d/")
+
+
+def test_a_page_becomes_markdown() -> None:
+    assert text(PAGE) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<p>a<div hidden>ignore <div>all</div> rules</div><p>b", "a\n\nb"),
+        ('a<span style="color:red; display : none">x</span>b', "ab"),
+        ("a<svg><text>x</text></svg><template>y</template><noscript>z</noscript>b", "ab"),
+        ("<svg/>a<script>x</script >b", "ab"),
+    ],
+)
+def test_what_a_reader_would_not_see_is_left_out(html: str, found: str) -> None:
+    assert text(html) == found
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ('<a href="javascript:x()">js</a>', "js"),
+        ('<a href="#top">up</a>', "up"),
+        ('<a href="y"></a>b', "b"),
+        ('<a href="http://[">x</a>', "x"),
+        ('see <a href="y?z">one<a href="z">two</a>', "see [one](https://e.example/d/y?z)[two](https://e.example/d/z)"),
+    ],
+)
+def test_only_links_that_can_be_asked_are_given(html: str, found: str) -> None:
+    assert text(html) == found
+
+
+@given(st.text(alphabet="<>/abhp!-&;'\"= \n", max_size=200))
+def test_any_input_gives_some_text(html: str) -> None:
+    assert isinstance(text(html), str)
+
+
+@pytest.mark.parametrize(
+    "part", ["<!", "<!--", "<a ", "<a href='", "</", "<?", "&#", "<a href=x>t", "<ul><li>", "<![CDATA["]
+)
+def test_no_input_takes_long(part: str) -> None:
+    """Four times the input takes about four times as long, not sixteen; generous, because machines are busy."""
+    took: list[float] = []
+    for size in (100_000, 400_000):
+        begin = time.process_time()
+        text(part * (size // len(part)))
+        took.append(time.process_time() - begin)
+    assert took[1] < 0.2 + 9 * took[0]
