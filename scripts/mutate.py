@@ -44,7 +44,7 @@ _TESTS = {
     ],
     "files": ["files", "policy/shell/test_sweep.py"],
 }
-_SECONDS = 120
+_SECONDS = 40
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = dict([*_PAIRS, *((right, left) for left, right in _PAIRS)])
 
