@@ -140,7 +140,7 @@ class FilmClient:
         return
         yield  # an iterator without items
 
-    async def send(self, command: Command) -> str:
+    async def send(self, command: Command, key: str | None = None) -> str:
         self.sent.append(command)
         return str(len(self.sent))
 
