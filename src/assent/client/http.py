@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -114,7 +114,7 @@ class Http:
             self._drop(connection)
         return Reply(head.status_code, _decoded(head), received)
 
-    async def stream(self, path: str, headers: Headers = ()) -> AsyncIterator[Reply | bytes]:
+    async def stream(self, path: str, headers: Headers = ()) -> AsyncGenerator[Reply | bytes, None]:
         """First the reply (with its body only when it is an error), then the blocks as they come."""
         try:
             async with asyncio.timeout(self._timeout):

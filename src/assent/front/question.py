@@ -152,17 +152,23 @@ def _diff_line(line: str, style: Style) -> str:
             return line
 
 
-def hidden_characters(details: Details) -> tuple[str, ...]:
-    """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
+def exact_text(details: Details) -> str:
+    """What would happen, word for word."""
     match details:
         case EditDetails(diff=text) | ExecDetails(command=text):
-            return make_safe(text, "prompt").suspicious
-        case InfoDetails(prompt=prompt, urls=urls, warnings=warnings):
-            return (*warnings, *make_safe(" ".join((prompt, *urls)), "prompt").suspicious)
+            return text
+        case InfoDetails(prompt=prompt, urls=urls):
+            return "\n".join((prompt, *urls))
         case McpDetails(args=args):
-            return make_safe(msgspec.json.encode(args).decode(), "prompt").suspicious
+            return msgspec.json.format(msgspec.json.encode(args)).decode()
         case AskDetails(questions=questions):
-            return make_safe(msgspec.json.encode(questions).decode(), "prompt").suspicious
+            return msgspec.json.format(msgspec.json.encode(questions)).decode()
+
+
+def hidden_characters(details: Details) -> tuple[str, ...]:
+    """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
+    warnings = details.warnings if isinstance(details, InfoDetails) else ()
+    return (*warnings, *make_safe(exact_text(details), "prompt").suspicious)
 
 
 def safe(text: str, context: str = "prompt") -> str:

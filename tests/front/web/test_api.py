@@ -107,7 +107,7 @@ async def test_files_grants_output_and_calls_can_be_looked_at(served: Served, ap
     assert await api.files(session, "mai") == ["main.py"]
     view = await api.get(f"/sessions/{session}/calls/{call}")
     assert view["call"]["type"] == "awaiting_approval"
-    assert view["hunks"][0]["lines"] == [{"kind": "+", "text": "hello", "new": 1}]
+    assert view["hunks"][0]["lines"] == [{"kind": "+", "text": "hello", "pieces": [["", "hello"]], "new": 1}]
     await api.decide(session, call, "proceed_always", waiting["approval"]["digest"])
     await until_event(api, session, "turn.finished")
     (granted,) = (await api.get(f"/sessions/{session}/grants"))["grants"]

@@ -1,5 +1,6 @@
 """The whole server as one ASGI application: the door, then the page, the stream, and the API behind it."""
 
+import functools
 import logging
 from typing import Any
 
@@ -28,13 +29,13 @@ AnyRequest = Request[Any, Any, Any]
 def build(desk: Desk, place: Place) -> Door:
     api = _api(desk)
     page = PageFiles()
-    description = describe(api.openapi_schema.to_schema())
+    description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely wanted
 
     async def inside(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and is_page(scope["path"]):
             await page(scope, send)
         elif scope["type"] == "http" and scope["path"] == "/openapi.json":
-            await _send_json(send, description)
+            await _send_json(send, description())
         elif scope["type"] == "http" and scope["path"] == STREAM and scope["method"] == "GET":
             await desk.streams(scope, receive, send)
         else:
@@ -56,6 +57,8 @@ def _api(desk: Desk) -> Litestar:
             Problem: _tell,
             HTTPException: _tell_http,
             LogError: _tell_log,
+            UnicodeDecodeError: _tell_unreadable,
+            RecursionError: _tell_unreadable,
             Exception: _tell_unexpected,
         },
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
@@ -112,6 +115,11 @@ def _details(error: HTTPException) -> str:
 
 def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:
     return _tell(request, Problem("unavailable", str(error)))
+
+
+def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:
+    """Bodies that are no UTF-8, or nested so deep that nobody means it."""
+    return _tell(request, Problem("bad-request", "the body is not JSON that can be read"))
 
 
 def _tell_unexpected(request: AnyRequest, error: Exception) -> Response[bytes]:

@@ -13,6 +13,7 @@ from assent.front.web.limits import Limits
 from assent.front.web.office import Office
 from assent.front.web.opener import CLIENT, Opener
 from assent.front.web.overview import Overview
+from assent.front.web.replies import Replies
 from assent.front.web.states import States
 from assent.front.web.stream import Streams
 from assent.front.web.tokens import LoginCodes, TokenStore
@@ -72,11 +73,13 @@ class Desk:
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds)
         self.completion = Completion()
         self.output = LiveOutput()
+        self.replies = Replies()
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
             self.feeds.heard,
             self.overview.heard,
             self.office.heard,
             self.output.heard,
+            self.replies.heard,
         )
         self._stop_watching: Callable[[], None] | None = None
         self.answered: dict[int, int] = {}

@@ -6,25 +6,39 @@ import msgspec
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
-from assent.approval import EditDetails
+from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
+from assent.front.question import exact_text, hidden_characters
 from assent.front.web.desk import Desk
+from assent.front.web.highlight import ShownHunk, shown_hunks
 from assent.front.web.office import Asker
 from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
-from assent.hunks import Hunk, hunks
+from assent.hunks import hunks
 from assent.parts import DiffDisplay, TodosDisplay
-from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall
+from assent.scheduler.call import AwaitingApproval, Executing, Failed, Success, Terminal, ToolCall
+from assent.screen import SafeText, make_safe
 from assent.session.log import NoSuchSession, Waiting
 
 
 def call_view(call: ToolCall) -> CallView:
-    return CallView(call, _hunks(call.approval.details) if isinstance(call, AwaitingApproval) else ())
+    match call:
+        case AwaitingApproval(approval=Approval(details=details)):
+            shown = SafeText(make_safe(exact_text(details), "prompt").text, hidden_characters(details))
+            return CallView(call, _hunks(details), shown)
+        case Success(display=DiffDisplay() as change) | Failed(display=DiffDisplay() as change):
+            return CallView(call, _hunks(change))
+        case _:
+            return CallView(call)
 
 
-def _hunks(details: object) -> tuple[Hunk, ...]:
-    return hunks(details.diff) if isinstance(details, EditDetails) else ()
+def _hunks(change: Details | DiffDisplay) -> tuple[ShownHunk, ...]:
+    match change:
+        case EditDetails() | DiffDisplay():
+            return shown_hunks(hunks(change.diff), change.path)
+        case _:
+            return ()
 
 
 async def _find(desk: Desk, asker: Asker, session: str, call_id: str) -> ToolCall:

@@ -120,7 +120,8 @@ async def snapshot(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Sna
     state = await desk.states.get(session_id)
     view = msgspec.structs.replace(await desk.office.view(info), seq=state.seq)
     calls = tuple(call_view(call) for call in state.pending())
-    return Snapshot(view, state.gate, state.prompts, state.open_prompt, state.usage, state.queued, calls)
+    reply = desk.replies.so_far(session_id)
+    return Snapshot(view, state.gate, state.prompts, state.open_prompt, state.usage, state.queued, calls, reply)
 
 
 @post("/sessions/{session_id:str}/fork", status_code=201, opt=OPERATOR)

@@ -6,10 +6,12 @@ from msgspec import Meta, Struct
 
 from assent.approval import Approval, Grant, Mode, Outcome
 from assent.events import GateKind, Queued
+from assent.front.web.highlight import ShownHunk
+from assent.front.web.replies import SoFar
 from assent.front.web.tokens import Role
-from assent.hunks import Hunk
 from assent.parts import JsonObject, Usage
 from assent.scheduler.call import ToolCall
+from assent.screen import SafeText
 
 Status = Literal["running", "waiting", "idle", "elsewhere"]
 ShortText = Annotated[str, Meta(max_length=4_000)]
@@ -115,8 +117,10 @@ class SessionList(Struct, frozen=True):
 
 class CallView(Struct, frozen=True):
     call: ToolCall
-    hunks: tuple[Hunk, ...] = ()
-    """Of the change that is asked about."""
+    hunks: tuple[ShownHunk, ...] = ()
+    """Of the change that is asked about or was made."""
+    shown: SafeText | None = None
+    """Of a question: exactly what would happen, made safe to show, and why to look twice."""
 
 
 class Snapshot(Struct, frozen=True):
@@ -127,6 +131,8 @@ class Snapshot(Struct, frozen=True):
     usage: Usage
     queued: tuple[Queued, ...]
     calls: tuple[CallView, ...]
+    reply: SoFar
+    """What the model has said of the reply that it is writing."""
 
 
 class CallList(Struct, frozen=True):
@@ -139,7 +145,7 @@ class WaitingView(Struct, frozen=True):
     call_id: str
     asked_at: float
     approval: Approval
-    hunks: tuple[Hunk, ...] = ()
+    hunks: tuple[ShownHunk, ...] = ()
 
 
 class WaitingList(Struct, frozen=True):

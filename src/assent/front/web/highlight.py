@@ -1,0 +1,120 @@
+"""A change for a page: its hunks, with every line in pieces that say their colour.
+
+The classes are few and ours (`tk` keyword, `ts` string, …), so that the look is the page's business. What a reader
+could miss is made visible first; such a line has no colours. It knows no request and no session.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_for_filename
+from pygments.token import Comment, Keyword, Name, Number, Operator, String
+
+from assent.hunks import Hunk, Line, LineKind
+from assent.screen import make_safe
+
+LONGEST = 100_000
+"""Characters of a hunk that are still coloured."""
+
+Piece = tuple[str, str]
+"""The class of its colour ("" for none) and the text."""
+
+TokenKind = tuple[str, ...]
+"""Pygments' kinds are tuples: `("Keyword", "Type")` is a kind of `("Keyword",)`."""
+
+_CLASSES: tuple[tuple[TokenKind, str], ...] = (
+    (Comment, "tc"),
+    (Keyword.Type, "tb"),
+    (Keyword, "tk"),
+    (Operator.Word, "tk"),
+    (String, "ts"),
+    (Number, "tm"),
+    (Name.Function, "tf"),
+    (Name.Class, "tf"),
+    (Name.Decorator, "tf"),
+    (Name.Tag, "tk"),
+    (Name.Builtin, "tb"),
+)
+
+
+class ShownLine(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A line of a diff; `text` as it is, `pieces` as it may be shown."""
+
+    kind: LineKind
+    text: str
+    pieces: tuple[Piece, ...]
+    old: int | None = None
+    new: int | None = None
+    ends: bool = True
+
+
+class ShownHunk(Struct, frozen=True, gc=False):
+    number: int
+    header: str
+    old_from: int
+    lines: tuple[ShownLine, ...]
+
+
+def shown_hunks(hunks: Iterable[Hunk], path: str) -> tuple[ShownHunk, ...]:
+    lexer = _lexer(path.rpartition("/")[2])
+    return tuple(
+        ShownHunk(hunk.number, make_safe(hunk.header, "label").text, hunk.old_from, tuple(_lines(hunk, lexer)))
+        for hunk in hunks
+    )
+
+
+def _lines(hunk: Hunk, lexer: Lexer | None) -> Iterator[ShownLine]:
+    """Both sides are read as whole texts, so that a string over several lines keeps its colour."""
+    before = iter(_coloured([line.text for line in hunk.lines if line.kind != "+"], lexer))
+    after = iter(_coloured([line.text for line in hunk.lines if line.kind != "-"], lexer))
+    for line in hunk.lines:
+        match line.kind:
+            case "-":
+                pieces = next(before)
+            case "+":
+                pieces = next(after)
+            case " ":
+                pieces, _ = next(after), next(before)
+        yield ShownLine(line.kind, line.text, _safe(line, pieces), line.old, line.new, line.ends)
+
+
+def _safe(line: Line, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    safe = make_safe(line.text, "prompt").text
+    same = safe == line.text and "".join(text for _, text in pieces) == line.text
+    return pieces if same else (("", safe),)
+
+
+def _coloured(lines: list[str], lexer: Lexer | None) -> list[tuple[Piece, ...]]:
+    if lexer is None or sum(map(len, lines)) > LONGEST:
+        return [(("", line),) for line in lines]
+    rows: list[list[Piece]] = [[]]
+    for kind, text in lexer.get_tokens("\n".join(lines)):
+        first, *others = text.split("\n")
+        _add(rows[-1], _class_of(kind), first)
+        for other in others:
+            rows.append([])
+            _add(rows[-1], _class_of(kind), other)
+    rows += [[]] * (len(lines) - len(rows))
+    return [tuple(row) for row in rows[: len(lines)]]
+
+
+def _add(row: list[Piece], look: str, text: str) -> None:
+    """Neighbours of one colour are one piece."""
+    if row and row[-1][0] == look:
+        row[-1] = (look, row[-1][1] + text)
+    elif text:
+        row.append((look, text))
+
+
+@lru_cache(1024)
+def _class_of(kind: TokenKind) -> str:
+    return next((look for parent, look in _CLASSES if kind[: len(parent)] == parent), "")
+
+
+@lru_cache(64)
+def _lexer(name: str) -> Lexer | None:
+    """By the name of the file alone: the content must not choose the code that reads it."""
+    found = find_lexer_class_for_filename(name)
+    return found(stripnl=False, ensurenl=False) if found else None

@@ -1,0 +1,84 @@
+// Talks to the server: the token, one request, and commands that arrive exactly once however often they are sent.
+
+const TOKEN = "assent.token";
+const BASE = "/api/v1";
+const PATIENCE_MS = 120_000;
+
+/** The server said no, in words: https://www.rfc-editor.org/rfc/rfc9457 */
+export class Problem extends Error {
+  /** @param {number} status @param {{ type?: string, detail?: string, title?: string, by?: string }} body */
+  constructor(status, body) {
+    super(body.detail || body.title || `the server answered ${status}`);
+    this.status = status;
+    this.type = (body.type ?? "").replace("urn:assent:", "");
+    this.by = body.by ?? "";
+  }
+}
+
+/** The server cannot be reached. */
+export class Unreachable extends Error {}
+
+export const token = {
+  get: () => sessionStorage.getItem(TOKEN) ?? "",
+  /** @param {string} value */
+  set: (value) => sessionStorage.setItem(TOKEN, value),
+  clear: () => sessionStorage.removeItem(TOKEN),
+};
+
+/** @returns {Record<string, string>} */
+export const authorization = () => (token.get() ? { Authorization: `Bearer ${token.get()}` } : {});
+
+/**
+ * One request. Throws Problem or Unreachable.
+ * @template T
+ * @param {string} method @param {string} path @param {unknown} [body] @param {string} [key]
+ * @returns {Promise<T>}
+ */
+export async function request(method, path, body, key) {
+  const headers = authorization();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (key) headers["Idempotency-Key"] = key;
+  const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: /** @type {const} */ ("no-store") };
+  const response = await fetch(BASE + path, sent).catch(() => {
+    throw new Unreachable("the server cannot be reached");
+  });
+  if (response.ok) return response.status === 204 ? /** @type {T} */ (undefined) : await whole(response);
+  throw new Problem(response.status, await response.json().catch(() => ({})));
+}
+
+/** @param {Response} response */
+function whole(response) {
+  return response.json().catch(() => {
+    throw new Unreachable("the answer broke off");
+  });
+}
+
+/** @template T @param {string} path @returns {Promise<T>} */
+export const get = (path) => request("GET", path);
+
+/**
+ * A command: sent again with the same key while the server is away, so that it counts once.
+ * @template T
+ * @param {string} path @param {unknown} body @param {string} [method]
+ * @returns {Promise<T>}
+ */
+export async function command(path, body, method = "POST") {
+  const key = newKey();
+  const until = Date.now() + PATIENCE_MS;
+  for (let pause = 250; ; pause = Math.min(pause * 2, 2000)) {
+    try {
+      return await request(method, path, body, key);
+    } catch (error) {
+      if (!mayPass(error) || Date.now() + pause > until) throw error;
+    }
+    await new Promise((wake) => setTimeout(wake, pause));
+  }
+}
+
+/** @param {unknown} error */
+const mayPass = (error) => error instanceof Unreachable || (error instanceof Problem && [429, 502, 503].includes(error.status));
+
+/** crypto.randomUUID exists only where the page is trusted (https or this machine). */
+function newKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,148 @@
+// The whole page for the state as it is now.
+
+import { Card } from "./card.js";
+import { Conversation } from "./conversation.js";
+import { go, update, useToken } from "./desk.js";
+import { closeDialog, Dialogs, MODES, NewSession } from "./dialogs.js";
+import { html, useState } from "./html.js";
+import { folderName, titled } from "./notify.js";
+import { stopped, valueOf } from "./panels.js";
+import { Mark, Side } from "./side.js";
+import { changed, dismiss, state } from "./store.js";
+import { visible } from "./visible.js";
+
+export function App() {
+  const { stage, route, talk, waiting } = state;
+  titled(route.name === "inbox" ? "Inbox" : (talk?.title ?? ""), waiting);
+  if (stage === "starting") return html`<main class="empty" aria-busy="true"><${Mark} /><p role="status">Connecting …</p></main>`;
+  if (stage === "login") return html`<${Login} />`;
+  return html`<div class="frame" data-pane=${route.name === "home" ? "side" : "main"}>
+    <${Side} current=${route.id} />
+    <main class="main">${route.name === "inbox" ? html`<${Inbox} />` : route.name === "session" ? html`<${SessionPage} />` : html`<${Home} />`}</main>
+    <${Notices} />
+    <${Dialogs} />
+    <div class="unseen" role="status" aria-live="assertive">${state.said}</div>
+  </div>`;
+}
+
+function Login() {
+  const [text, setText] = useState("");
+  return html`<main class="empty">
+    <${Mark} />
+    <h2>Not logged in</h2>
+    ${state.loginProblem && html`<p class="problem" role="alert">${visible(state.loginProblem)}</p>`}
+    <p>Open the link that <code>assent serve</code> printed in its terminal. It works once and for a minute; press Enter there for a new one.</p>
+    <form class="form" onSubmit=${stopped(() => void useToken(text))}>
+      <label>Or paste a token that somebody gave you
+        <input type="password" autocomplete="off" value=${text} onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} />
+      </label>
+      <button type="submit" disabled=${!text.trim()}>Log in</button>
+    </form>
+  </main>`;
+}
+
+function Home() {
+  return html`<${Link} /><div class="empty">
+    <${Mark} />
+    <h2>${state.sessions.length ? "Choose a session, or begin a new one" : "Welcome"}</h2>
+    <p>Whatever an agent wants to do that matters, it asks you first. Questions of all sessions wait in the <a href="#/inbox">inbox</a>.</p>
+    ${state.me?.role === "operator" && html`<${NewSession} compact=${true} />`}
+  </div>`;
+}
+
+/** @param {{ to: string }} props */
+const Back = ({ to }) => html`<a class="back item" href=${to} aria-label="All sessions">‹</a>`;
+
+function SessionPage() {
+  const { talk, problem, loading } = state;
+  if (!talk) {
+    return html`<div class="top"><${Back} to="#/" /></div>
+      <div class="empty"><h2>This session cannot be shown</h2><p role="alert">${visible(problem)}</p><button onClick=${() => go("#/")}>All sessions</button></div>`;
+  }
+  return html`<${Top} talk=${talk} /><${Link} />
+    ${talk.mode === "yolo" && html`<div class="line yolo" role="status">Everything runs without asking in this session.</div>`}
+    <${Conversation} talk=${talk} loading=${loading} />`;
+}
+
+/** @param {{ talk: import("./fold.js").Talk }} props */
+function Top({ talk }) {
+  const may = state.me?.role === "operator";
+  const change = (/** @type {"mode" | "model"} */ field) => (/** @type {Event} */ event) => void update(talk.session, { [field]: valueOf(event) });
+  return html`<header class="top">
+    <${Back} to="#/" />
+    <div class="grow title">
+      <${Title} key=${talk.session} talk=${talk} may=${may} />
+      <div class="small soft cut" title=${visible(talk.folder)}>${visible(folderName(talk.folder))}</div>
+    </div>
+    <div class="row tools">
+      <label><span class="unseen">Mode</span>
+        <select aria-label="Mode" value=${talk.mode} disabled=${!may} onChange=${change("mode")}>
+          ${MODES.map(([value, label]) => html`<option value=${value}>${label}</option>`)}
+        </select>
+      </label>
+      <${Model} key=${talk.model} talk=${talk} may=${may} />
+      <button class="quiet" onClick=${() => ((state.dialog = "grants"), changed())}>Allowed${talk.grants.size > 0 && html` <span class="badge">${talk.grants.size}</span>`}</button>
+    </div>
+  </header>`;
+}
+
+/** @param {{ talk: import("./fold.js").Talk, may: boolean }} props */
+function Title({ talk, may }) {
+  const [editing, setEditing] = useState(false);
+  const [text, setText] = useState("");
+  const shown = visible(talk.title) || "New session";
+  if (!may) return html`<h2 class="cut">${shown}</h2>`;
+  const begin = () => (setText(talk.title), setEditing(true));
+  const keep = () => {
+    setEditing(false);
+    if (text.trim() && text !== talk.title) void update(talk.session, { title: text.trim() });
+  };
+  if (editing) {
+    return html`<form onSubmit=${stopped(keep)}><input type="text" aria-label="Name of the session" value=${text} autofocus maxlength="200"
+      onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} onBlur=${keep} /></form>`;
+  }
+  return html`<h2><button class="quiet cut" title="Rename" onClick=${begin}>${shown}</button></h2>`;
+}
+
+/** @param {{ talk: import("./fold.js").Talk, may: boolean }} props */
+function Model({ talk, may }) {
+  const names = [...new Set([talk.model, state.me?.model ?? "", ...state.sessions.map((session) => session.model)])].filter(Boolean);
+  const choose = (/** @type {Event} */ event) => {
+    const name = valueOf(event) === "…" ? prompt("Name of the model", talk.model) : valueOf(event);
+    if (name && name !== talk.model) void update(talk.session, { model: name });
+    else changed();
+  };
+  return html`<label><span class="unseen">Model</span>
+    <select aria-label="Model" value=${talk.model} disabled=${!may} onChange=${choose}>
+      ${names.map((name) => html`<option value=${name}>${visible(name)}</option>`)}
+      <option value="…">another …</option>
+    </select>
+  </label>`;
+}
+
+function Inbox() {
+  const { approvals } = state;
+  return html`<header class="top"><${Back} to="#/" /><h2 class="grow title">Inbox <span class="soft small">what waits for a person, the oldest first</span></h2></header><${Link} />
+    <div class="scroll-area">
+      ${approvals.length === 0
+        ? html`<div class="empty"><${Mark} /><h2>Nothing waits</h2><p>Questions of all sessions appear here.</p></div>`
+        : html`<div class="column inbox">${approvals.map((one) => html`<section key=${one.approval.id} aria-label=${`From ${visible(one.session.title)}`}>
+            <div class="from small soft"><a href=${`#/s/${one.session.id}`}>${visible(one.session.title) || "New session"}</a><span>${visible(folderName(one.session.folder))}</span></div>
+            <${Card} key=${one.approval.digest} session=${one.session.id} call=${one.call_id} approval=${one.approval} />
+          </section>`)}</div>`}
+    </div>`;
+}
+
+function Link() {
+  if (state.link !== "lost") return null;
+  return html`<div class="line off" role="alert"><span class="pulse" aria-hidden="true">●</span> The server is away. What you see is as it was; connecting again …</div>`;
+}
+
+function Notices() {
+  return html`<div class="notices" role="status">${state.notices.map(
+    (one) => html`<div class="notice ${one.tone}" key=${one.id}><span class="grow">${visible(one.text)}</span>
+      <button class="quiet" aria-label="Close" onClick=${() => dismiss(one.id)}>✕</button></div>`,
+  )}</div>`;
+}
+
+export { closeDialog };

@@ -1,0 +1,122 @@
+// A tool call, in whatever state it is: a question while it waits, live output while it runs, one line when it is done.
+
+import { Card } from "./card.js";
+import { stopCall, viewOf } from "./desk.js";
+import { Diff } from "./diff.js";
+import { html, steady, useState } from "./html.js";
+import { Markdown } from "./markdown.js";
+import { Terminal } from "./terminal.js";
+import { visible } from "./visible.js";
+
+/** @typedef {import("./types.d.ts").Call} Call */
+
+/** @type {Record<string, { icon: string, word: string }>} */
+const STATES = {
+  validating: { icon: "·", word: "checking" },
+  awaiting_approval: { icon: "?", word: "answered" },
+  scheduled: { icon: "…", word: "waits for its turn" },
+  executing: { icon: "▸", word: "running" },
+  success: { icon: "✓", word: "done" },
+  error: { icon: "✕", word: "failed" },
+  cancelled: { icon: "–", word: "not done" },
+  stopped: { icon: "–", word: "stopped" },
+};
+
+/** Drawn again when the call is another one, or at every `tick` while it shows something that the server must tell. */
+export const CallBlock = steady(
+  /** @param {{ session: string, call: Call, answered: string, tick: number }} props */
+  ({ session, call, answered }) => {
+    if (call.type === "awaiting_approval" && call.approval && !call.answered_by) {
+      const { approval, modifying_by } = call;
+      return html`<${Card} key=${approval.digest} ...${{ session, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
+    }
+    return html`<${Folded} ...${{ session, call, answered }} />`;
+  },
+);
+
+/** @param {Call} call */
+export const asksServer = (call) => call.type === "awaiting_approval" || call.display?.type === "diff";
+
+/** @param {{ session: string, call: Call, answered: string }} props */
+function Folded({ session, call, answered }) {
+  const [wish, setWish] = useState(/** @type {boolean | null} */ (null));
+  const open = wish ?? opensItself(call);
+  const { icon, word } = STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
+  const toggle = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    setWish(!open);
+  };
+  return html`<details class="call ${call.type}" open=${open}>
+    <summary onClick=${toggle}>
+      <span class="icon ${call.type === "executing" ? "pulse" : ""}" aria-hidden="true">${icon}</span>
+      <span class="tool">${visible(call.request.tool)}</span>
+      <span class="aim cut">${aim(call)}</span>
+      <span class="state">${word}${duration(call)}</span>
+    </summary>
+    ${open && html`<${Inside} ...${{ session, call, answered }} />`}
+  </details>`;
+}
+
+/** What a person wants to see without asking. @param {Call} call */
+function opensItself({ type, display, failure }) {
+  if (type === "executing") return true;
+  return type === "error" ? failure !== undefined : display?.type === "diff" || display?.type === "terminal";
+}
+
+/** @param {{ session: string, call: Call, answered: string }} props */
+function Inside({ session, call, answered }) {
+  const stop = () => void stopCall(session, call.request.call_id);
+  return html`<div class="inside">
+    ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
+    ${call.type === "executing" ? html`<${Terminal} text=${call.output ?? ""} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
+    <div class="facts">
+      ${decided(call, answered) && html`<span>${decided(call, answered)}</span>`}
+      ${call.pid && call.type === "executing" && html`<span>process ${call.pid}</span>`}
+      ${call.type === "executing" && html`<button class="danger" onClick=${stop}>Stop this call</button>`}
+    </div>
+  </div>`;
+}
+
+/** @param {{ session: string, call: Call }} props */
+function Shown({ session, call }) {
+  const { display, request } = call;
+  switch (display?.type) {
+    case "terminal":
+      return display.text.trim() ? html`<${Terminal} text=${display.text} />` : html`<p class="text soft">No output.</p>`;
+    case "markdown":
+      return html`<${Markdown} text=${visible(display.text)} />`;
+    case "diff":
+      return html`<${Change} ...${{ session, call: request.call_id, text: display.diff }} />`;
+    case "text":
+      return html`<p class="text">${visible(display.text)}</p>`;
+    default:
+      return html`<pre class="terminal" tabindex="0">${visible(JSON.stringify(request.args, null, 2))}</pre>`;
+  }
+}
+
+/** @param {{ session: string, call: string, text: string }} props */
+function Change({ session, call, text }) {
+  const view = viewOf(session, call, "done");
+  return view?.hunks.length ? html`<${Diff} hunks=${view.hunks} tall=${true} />` : html`<pre class="terminal">${visible(text)}</pre>`;
+}
+
+/** Why it ran or did not. @param {Call} call @param {string} answered */
+function decided({ decision }, answered) {
+  if (answered) return visible(answered[0].toUpperCase() + answered.slice(1));
+  return decision ? visible(`Allowed: ${decision.reason}`) : "";
+}
+
+const AIMS = ["command", "file_path", "path", "dir_path", "pattern", "url", "query"];
+
+/** What the call is about, in one line. @param {Call} call */
+function aim({ request }) {
+  const told = AIMS.map((name) => request.args[name]).find((value) => typeof value === "string" && value);
+  const text = typeof told === "string" ? told : JSON.stringify(request.args);
+  return visible(text.replace(/\s+/g, " ").slice(0, 200));
+}
+
+/** @param {Call} call */
+function duration({ duration_ms = 0, type }) {
+  if (!["success", "error", "cancelled"].includes(type) || duration_ms < 1) return "";
+  return duration_ms < 1000 ? ` · ${duration_ms} ms` : ` · ${(duration_ms / 1000).toFixed(1)} s`;
+}

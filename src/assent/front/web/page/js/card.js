@@ -1,0 +1,222 @@
+// The question: exactly what would happen, why it is asked, and every answer there is. The frame, the order and all words
+// in it are ours; what a model or a tool wrote stands in boxes that say so.
+
+import { answer, keyOf, viewOf } from "./desk.js";
+import { Diff } from "./diff.js";
+import { html, useEffect, useRef, useState } from "./html.js";
+import { AlwaysPanel, EditPanel, RefusePanel } from "./panels.js";
+import { useQuiet } from "./quiet.js";
+import { useSeen } from "./seen.js";
+import { state } from "./store.js";
+import { marked, visible } from "./visible.js";
+
+/** @typedef {import("./types.d.ts").Approval} Approval */
+/** @typedef {import("./types.d.ts").CallView} CallView */
+/** @typedef {import("./types.d.ts").Outcome} Outcome */
+/** @typedef {"" | "always" | "edit" | "refuse"} Panel */
+
+/** Another digest is another question: give it the digest as key. @param {{ session: string, call: string, approval: Approval, modifyingBy?: string }} props */
+export function Card({ session, call, approval, modifyingBy = "" }) {
+  const view = viewOf(session, call, approval.digest);
+  const answers = useAnswers(session, call, approval, view);
+  const risk = approval.details.type === "exec" ? approval.details.risk : "";
+  const card = useReturn(call);
+  return html`<article class="card ${risk}" tabindex="0" ref=${card} data-question=${call} aria-labelledby=${`title-${call}`} onKeyDown=${answers.onKeyDown}>
+    <header>
+      <span class="ask-mark" aria-hidden="true">●</span>
+      <h3 id=${`title-${call}`}><span class="unseen">Assent asks: </span>${title(approval.details)}</h3>
+      ${risk && html`<span class="risk ${risk}">${risk} risk</span>`}
+    </header>
+    ${view
+      ? html`<${Question} ...${{ approval, view, answers, modifyingBy }} />`
+      : html`<div class="body"><p class="soft">Reading the question …</p></div>`}
+  </article>`;
+}
+
+/** Who edited a proposal finds the focus on the new question. */
+let editedCall = "";
+
+/** @param {string} call */
+function useReturn(call) {
+  const card = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    if (editedCall === call) card.current?.focus();
+    editedCall = "";
+  }, []);
+  return card;
+}
+
+/** @typedef {ReturnType<typeof useAnswers>} Answering */
+
+/** All that a person can do with a question. @param {string} session @param {string} call @param {Approval} approval @param {CallView | null} view */
+function useAnswers(session, call, approval, view) {
+  const [panel, setPanel] = useState(/** @type {Panel} */ (""));
+  const [left, setLeft] = useState(/** @type {Set<number>} */ (new Set()));
+  const [problem, setProblem] = useState("");
+  const quiet = useQuiet(view ? approval.digest : "");
+  const reading = useSeen(view ? approval.digest : "");
+  const may = rights(approval, view !== null && reading.seen, left.size, view?.hunks.length ?? 0);
+  const sending = state.sending.has(keyOf(session, call, approval.digest));
+  const asksAgain = approval.options.includes("modify_with_editor");
+
+  /** @param {Omit<import("./types.d.ts").Answer, "digest">} what */
+  const send = async (what) => {
+    editedCall = what.outcome === "modify_with_editor" ? call : "";
+    setProblem(await answer(session, call, { ...what, digest: approval.digest }));
+  };
+  const act = {
+    yes: () => void send(left.size ? { outcome: "proceed_once", hunks: taken(view, left) } : { outcome: "proceed_once" }),
+    always: () => setPanel("always"),
+    edit() {
+      if (asksAgain) void send({ outcome: "modify_with_editor" }); // tells the others that somebody is at it
+      setPanel("edit");
+    },
+    refuse: () => setPanel("refuse"),
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    const wish = isCommand(event) ? KEYS[event.key] : undefined;
+    if (!wish || panel || sending || !may[wish] || !quiet.key(event)) return;
+    event.preventDefault();
+    act[wish]();
+  };
+  const click = (/** @type {keyof typeof act} */ wish) => () => quiet.click() && act[wish]();
+  const choose = (/** @type {number} */ number, /** @type {boolean} */ take) => setLeft(toggled(left, number, !take));
+  return { panel, left, problem, reading, may, sending, send, onKeyDown, click, choose, close: () => setPanel("") };
+}
+
+/** Keys count while the card or one of its buttons has the focus, never in a field. @param {KeyboardEvent} event */
+function isCommand(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  return !event.ctrlKey && !event.metaKey && !event.altKey && !target.matches("input, textarea, select");
+}
+
+/** @param {CallView | null} view @param {Set<number>} left */
+const taken = (view, left) => (view?.hunks ?? []).map((hunk) => hunk.number).filter((number) => !left.has(number));
+
+/** @param {Set<number>} set @param {number} number @param {boolean} inside */
+function toggled(set, number, inside) {
+  const next = new Set(set);
+  if (inside) next.add(number);
+  else next.delete(number);
+  return next;
+}
+
+/** @param {{ approval: Approval, view: CallView, answers: Answering, modifyingBy: string }} props */
+function Question({ approval, view, answers, modifyingBy }) {
+  const { panel, left, problem, reading, may, send, close } = answers;
+  const args = view.call.request.args;
+  return html`<div class="body">
+    <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
+    <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
+    <${Reasons} approval=${approval} args=${args} />
+    ${modifyingBy && html`<p class="read-on" role="status">${visible(modifyingBy)} opened this for editing.</p>`}
+    ${!reading.seen && html`<p class="read-on" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
+    ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
+    ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}
+    ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}
+    ${panel === "refuse" && html`<${RefusePanel} ...${{ send, close }} />`}
+    ${!panel && html`<${Buttons} ...${{ approval, answers, of: view.hunks.length }} />`}
+  </div>`;
+}
+
+/** @type {Record<string, "yes" | "always" | "edit" | "refuse">} */
+const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse" };
+
+/** What this person may answer here and now. @param {Approval} approval @param {boolean} seen @param {number} left @param {number} of */
+function rights({ options, details }, seen, left, of) {
+  const role = state.me?.role ?? "viewer";
+  const offers = (/** @type {Outcome} */ outcome) => options.includes(outcome);
+  return {
+    yes: role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
+    always: role === "operator" && seen && left === 0 && options.some((one) => one.startsWith("proceed_always")),
+    edit: role === "operator" && offers("proceed_once"),
+    refuse: role !== "viewer" && offers("cancel"),
+    choose: role !== "viewer" && details.type === "edit",
+  };
+}
+
+/** @param {{ approval: Approval, answers: Answering, of: number }} props */
+function Buttons({ approval, answers, of }) {
+  const { may, click, sending, left } = answers;
+  if (state.me?.role === "viewer") return html`<p class="soft">You may look, but not answer.</p>`;
+  if (sending) return html`<div class="answers"><p role="status" class="soft"><span class="pulse">●</span> Sending your answer …</p></div>`;
+  const always = state.me?.role === "operator" && approval.options.some((one) => one.startsWith("proceed_always"));
+  const yes = left.size ? `Yes, ${of - left.size} of ${of} parts` : "Yes, once";
+  return html`<div class="answers" role="group" aria-label="Your answer">
+    <button class="primary" disabled=${!may.yes} onClick=${click("yes")}>${yes} <kbd>y</kbd></button>
+    ${always && html`<button disabled=${!may.always} onClick=${click("always")}>Always … <kbd>a</kbd></button>`}
+    ${may.edit && html`<button onClick=${click("edit")}>Edit … <kbd>e</kbd></button>`}
+    ${may.refuse && html`<button class="danger" onClick=${click("refuse")}>No … <kbd>n</kbd></button>`}
+  </div>`;
+}
+
+/** @param {import("./types.d.ts").Details} details */
+export function title(details) {
+  switch (details.type) {
+    case "edit":
+      return `${details.old === null || details.old === undefined ? "Create" : "Change"} ${visible(details.path)}`;
+    case "exec":
+      return "Run a command";
+    case "info":
+      return "Ask the outside world";
+    case "mcp":
+      return `Use ${visible(details.tool)} of the server ${visible(details.server)}`;
+  }
+}
+
+/** @param {{ notes: string[], details: import("./types.d.ts").Details }} props */
+function Alarms({ notes, details }) {
+  const kept = details.type === "edit" ? details.protected : "";
+  if (!notes.length && !kept) return null;
+  return html`<div class="alarm" role="note">
+    ${kept && html`<p>Protected: ${visible(kept)}</p>`}
+    ${notes.length > 0 && html`<p>Look twice:</p><ul>${notes.map((note) => html`<li>${visible(note)}</li>`)}</ul>`}
+  </div>`;
+}
+
+/**
+ * @param {{ reading: ReturnType<typeof useSeen>, approval: Approval, view: CallView, left: Set<number>,
+ *   choose?: (number: number, take: boolean) => void }} props
+ */
+function Exact({ reading: { box, look }, approval, view, left, choose }) {
+  const several = view.hunks.length > 1;
+  const label = approval.details.type === "exec" ? "The exact command" : "Exactly what would happen";
+  if (approval.details.type === "edit" && view.hunks.length) {
+    return html`<div class="exact diff-box" ref=${box} onScroll=${look} tabindex="0" role="region" aria-label="The change">
+      <${Diff} hunks=${view.hunks} left=${left} choose=${several ? choose : undefined} />
+    </div>`;
+  }
+  const text = view.shown?.text ?? visible(exactText(approval.details));
+  return html`<pre class="exact" ref=${box} onScroll=${look} tabindex="0" role="region" aria-label=${label}>${
+    approval.details.type === "exec" && html`<span class="prompt-sign" aria-hidden="true">$ </span>`
+  }${marked(text).map((piece) => (piece.hidden ? html`<mark class="hidden-char">${piece.text}</mark>` : piece.text))}</pre>`;
+}
+
+/** @param {import("./types.d.ts").Details} details */
+function exactText(details) {
+  switch (details.type) {
+    case "edit":
+      return details.diff || details.new;
+    case "exec":
+      return details.command;
+    case "info":
+      return [details.prompt, ...(details.urls ?? [])].join("\n");
+    case "mcp":
+      return JSON.stringify(details.args, null, 2);
+  }
+}
+
+const SAID = 300;
+
+/** @param {{ approval: Approval, args: Record<string, unknown> }} props */
+function Reasons({ approval, args }) {
+  const { details, why, expires_at } = approval;
+  const said = [args.description, args.instruction].find((words) => typeof words === "string" && words);
+  return html`<div class="why">
+    ${details.type === "exec" && html`<p>In <code>${visible(details.directory)}</code></p>`}
+    ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
+    <p><strong>Asked because:</strong> ${visible(why)}</p>
+    ${expires_at && html`<p>Open until ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
+    ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, SAID))}</q></p>`}
+  </div>`;
+}

@@ -1,0 +1,131 @@
+// The conversation: prompts, replies as they are written, thoughts, calls, and the box to write in.
+
+import { asksServer, CallBlock } from "./call.js";
+import { Composer } from "./composer.js";
+import { html, steady, useLayoutEffect, useRef, useState } from "./html.js";
+import { Markdown } from "./markdown.js";
+import { visible } from "./visible.js";
+
+/** @typedef {import("./fold.js").Talk} Talk */
+/** @typedef {import("./types.d.ts").Entry} Entry */
+
+const CLOSE_TO_END = 60;
+let tick = 0;
+
+/** @param {{ talk: Talk, loading: boolean }} props */
+export function Conversation({ talk, loading }) {
+  const { box, atEnd, onScroll, toEnd } = useFollow(talk.session);
+  tick += 1;
+  return html`<div class="scroll-area" ref=${box} onScroll=${onScroll} tabindex="-1">
+      <div class="column talk" role="log" aria-label="Conversation" aria-live="off" aria-busy=${talk.busy}>
+        ${talk.entries.map((entry) => html`<${Shown} key=${entry.id} ...${{ talk, entry }} />`)}
+        <${Partial} partial=${talk.partial} busy=${talk.busy && talk.waiting.length === 0 && !running(talk)} />
+        ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} text=${queued.text} tool=${queued.tool} />`)}
+        ${!loading && talk.entries.length === 0 && talk.queued.length === 0 && html`<p class="note">Nothing was said yet. Write below what should be done.</p>`}
+        ${loading && talk.entries.length === 0 && html`<p class="note" role="status">Reading the session …</p>`}
+      </div>
+    </div>
+    <div class="foot">
+      <${Composer} key=${talk.session} ...${{ talk, tick, toEnd: atEnd ? null : toEnd }} />
+    </div>`;
+}
+
+/** Stays at the end while one reads there; stays put while one reads elsewhere. @param {string} session */
+function useFollow(session) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const follows = useRef(true);
+  const [atEnd, setAtEnd] = useState(true);
+  const toEnd = () => {
+    follows.current = true;
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  };
+  const keepUp = () => {
+    const answering = box.current?.querySelector(".card:focus-within");
+    if (follows.current && !answering) toEnd();
+  };
+  useLayoutEffect(() => {
+    follows.current = true;
+    const content = box.current?.firstElementChild;
+    const watcher = new ResizeObserver(keepUp);
+    if (content) watcher.observe(content);
+    return () => watcher.disconnect();
+  }, [session]);
+  useLayoutEffect(keepUp);
+  const onScroll = () => {
+    const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
+    follows.current = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
+    setAtEnd(follows.current);
+  };
+  return { box, atEnd, onScroll, toEnd };
+}
+
+/** @param {Talk} talk */
+const running = (talk) => [...talk.calls.values()].some((call) => call.type === "executing");
+
+/** @param {{ talk: Talk, entry: Entry }} props */
+function Shown({ talk, entry }) {
+  if (entry.kind !== "call") return html`<${Words} entry=${entry} />`;
+  const call = talk.calls.get(entry.id);
+  if (!call) return null;
+  if (call === talk.todoCall) return html`<${Todos} todos=${call.request.args.todos} />`;
+  const answered = talk.answers.get(entry.id) ?? "";
+  return html`<${CallBlock} ...${{ session: talk.session, call, answered, tick: asksServer(call) ? tick : 0 }} />`;
+}
+
+const Words = steady(
+  /** @param {{ entry: Exclude<Entry, { kind: "call" }> }} props */
+  ({ entry }) => {
+    switch (entry.kind) {
+      case "prompt":
+        return html`<section class="prompt" aria-label="Prompt">
+          ${entry.by && html`<span class="who">${visible(entry.by)}</span>`}${visible(entry.text)}
+        </section>`;
+      case "thought":
+        return html`<${Thought} text=${entry.text} />`;
+      case "text":
+        return html`<${Markdown} text=${visible(entry.text)} />`;
+      case "note":
+        return html`<p class="note ${entry.tone}">${visible(entry.text)}</p>`;
+    }
+  },
+);
+
+/** @param {{ text: string, open?: boolean }} props */
+function Thought({ text, open = false }) {
+  const subject = /\*\*(.+?)\*\*/s.exec(text)?.[1] ?? "Thought";
+  return html`<details class="thought" open=${open}>
+    <summary>${visible(subject)}</summary>
+    <${Markdown} text=${visible(text.replace(/\*\*(.+?)\*\*/s, "").trim())} />
+  </details>`;
+}
+
+/** @param {{ partial: Talk["partial"], busy: boolean }} props */
+function Partial({ partial, busy }) {
+  const silent = !partial.text && partial.thoughts.length === 0;
+  return html`${partial.thoughts.map((text, place) => html`<${Thought} key=${place} text=${text} />`)}
+    ${partial.text && html`<${Markdown} text=${visible(partial.text)} />`}
+    ${busy && silent && html`<p class="note" role="status"><span class="pulse" aria-hidden="true">●</span> ${partial.note ? visible(partial.note) : "Thinking …"}</p>`}`;
+}
+
+/** @type {Record<string, string>} */
+const TODO_SIGNS = { pending: "○", in_progress: "◐", completed: "●", cancelled: "–" };
+
+/** @param {{ todos: unknown }} props */
+function Todos({ todos: written }) {
+  const todos = (Array.isArray(written) ? written : []).filter((todo) => todo && typeof todo === "object");
+  const done = todos.filter((todo) => todo.status === "completed").length;
+  return html`<section class="todos" aria-label="To do">
+    <h3>To do <span class="soft small">${done} of ${todos.length} done</span></h3>
+    <ul>${todos.map((todo) => {
+      const status = String(todo.status ?? "pending");
+      return html`<li class=${status in TODO_SIGNS ? status : "pending"}>
+        <span aria-label=${status.replace("_", " ")}>${TODO_SIGNS[status] ?? "○"}</span><span>${visible(String(todo.description ?? todo.content ?? ""))}</span>
+      </li>`;
+    })}</ul>
+  </section>`;
+}
+
+/** @param {{ text: string, tool?: string }} props */
+function Waiting({ text, tool }) {
+  return html`<section class="prompt queued" aria-label="Waiting prompt"><span class="who">Waits for its turn</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}</section>`;
+}

@@ -1,0 +1,338 @@
+// The desk: brings what happens into the store and what people want to the server. It draws nothing.
+
+import { command, get, Problem, request, token, Unreachable } from "./api.js";
+import { Talk } from "./fold.js";
+import { loginCode, tokenOfAnotherTab } from "./login.js";
+import { announce } from "./notify.js";
+import { changed, notice, state } from "./store.js";
+import { Stream } from "./stream.js";
+
+/** @typedef {import("./types.d.ts").CallView} CallView */
+/** @typedef {import("./types.d.ts").Answer} Answer */
+/** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[] }} SessionList */
+/** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
+
+const EVENTS_AT_ONCE = 1000;
+
+// --- in and out ---
+
+export async function start() {
+  addEventListener("hashchange", () => void follow());
+  addEventListener("online", () => stream.now());
+  try {
+    await logIn();
+  } catch (error) {
+    state.loginProblem = error instanceof Problem ? error.message : "";
+  }
+  if (token.get()) await enter();
+  else leave(state.loginProblem);
+}
+
+async function logIn() {
+  const code = loginCode();
+  if (code) token.set((await request("POST", "/login", { code })).token);
+  else if (!token.get()) token.set(await tokenOfAnotherTab());
+}
+
+async function enter() {
+  try {
+    state.me = await get("/me");
+  } catch (error) {
+    if (error instanceof Unreachable) return void setTimeout(enter, 1000);
+    return leave(words(error));
+  }
+  state.stage = "ready";
+  await follow();
+}
+
+/** @param {string} text */
+export async function useToken(text) {
+  token.set(text.trim());
+  await enter();
+}
+
+/** Nobody looks: let go of the connection. */
+export const rest = () => stream.stop();
+
+/** Somebody looks again: what happened in between is read first. */
+export const wake = () => void follow();
+
+/** @param {string} [why] */
+export function leave(why = "") {
+  stream.stop();
+  token.clear();
+  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0 });
+  state.views.clear();
+  changed();
+}
+
+export async function logOut() {
+  await request("POST", "/logout", {}).catch(() => {});
+  leave();
+}
+
+// --- where we are ---
+
+/** @param {string} hash */
+export function go(hash) {
+  if (location.hash === hash) void follow();
+  else location.hash = hash;
+}
+
+async function follow() {
+  if (state.stage !== "ready") return;
+  const [, name = "", id = ""] = location.hash.replace(/^#/, "").split("/");
+  state.route = name === "s" && id ? { name: "session", id } : { name: name === "inbox" ? "inbox" : "home", id: "" };
+  state.problem = "";
+  if (state.route.name === "session") await open(state.route.id);
+  else {
+    state.talk = null;
+    stream.watch(() => []);
+  }
+  changed();
+}
+
+/** @param {string} id */
+async function open(id) {
+  if (state.talk?.session !== id) state.talk = new Talk(id);
+  const talk = state.talk;
+  stream.stop();
+  state.loading = true;
+  changed();
+  try {
+    await catchUp(talk);
+  } catch (error) {
+    if (state.talk === talk) lost(error, talk);
+    return;
+  }
+  if (state.talk !== talk) return; // somebody was quicker than the network
+  state.loading = false;
+  stream.watch(() => [[talk.session, talk.seq]]);
+  changed();
+}
+
+/** @param {Talk} talk */
+async function catchUp(talk) {
+  for (let more = true; more; ) {
+    /** @type {{ events: import("./types.d.ts").WireEvent[], more: boolean }} */
+    const page = await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_AT_ONCE}`);
+    page.events.forEach((event) => talk.apply(event));
+    more = page.more;
+  }
+}
+
+/** @param {unknown} error @param {Talk} talk */
+function lost(error, talk) {
+  if (error instanceof Unreachable) {
+    state.link = "lost";
+    setTimeout(() => state.talk === talk && void open(talk.session), 1000);
+  } else {
+    state.loading = false;
+    state.talk = null;
+    state.problem = words(error);
+    stream.watch(() => []);
+  }
+  changed();
+}
+
+// --- what happens ---
+
+const stream = new Stream({
+  open() {
+    state.link = "live";
+    void overlay();
+    changed();
+  },
+  frame(frame) {
+    if (frame.event === "events") frame.data.forEach((data) => happened(JSON.parse(data)));
+    else if (frame.event === "overview") overview(JSON.parse(frame.data[0]));
+    else if (frame.event === "resync" && state.talk) void open(state.talk.session);
+    changed();
+  },
+  lost() {
+    state.link = "lost";
+    changed();
+  },
+  refused(problem) {
+    if (problem.status === 401) return leave(words(problem));
+    state.link = "lost";
+    notice(problem.message, "bad");
+  },
+});
+
+/** @param {import("./types.d.ts").WireEvent} event */
+function happened(event) {
+  if (event.session === state.talk?.session) state.talk.apply(event);
+}
+
+async function overlay() {
+  const talk = state.talk;
+  if (!talk) return;
+  const before = talk.queued;
+  const snapshot = await get(pathOf(talk.session)).catch(() => null);
+  if (snapshot && state.talk === talk) talk.overlay(snapshot, before);
+  changed();
+}
+
+const wanted = { sessions: -1, approvals: -1 };
+const have = { sessions: -2, approvals: -2 };
+let reading = false;
+
+/** The lists are read again when they changed, one reading at a time. @param {{ approvals: number, waiting: number, sessions: number }} news */
+function overview(news) {
+  state.waiting = news.waiting;
+  Object.assign(wanted, { sessions: news.sessions, approvals: news.approvals });
+  void readLists();
+}
+
+async function readLists() {
+  if (reading) return;
+  reading = true;
+  try {
+    while (wanted.sessions !== have.sessions || wanted.approvals !== have.approvals) {
+      if (wanted.approvals !== have.approvals) await readApprovals();
+      if (wanted.sessions !== have.sessions) await readSessions();
+    }
+  } catch (error) {
+    if (!(error instanceof Unreachable)) notice(words(error), "bad");
+  } finally {
+    reading = false;
+  }
+}
+
+async function readApprovals() {
+  const target = wanted.approvals;
+  /** @type {ApprovalList} */
+  const list = await get("/approvals?limit=200");
+  have.approvals = target;
+  announce(list.approvals);
+  Object.assign(state, { approvals: list.approvals, waiting: list.total });
+  changed();
+}
+
+async function readSessions() {
+  const target = wanted.sessions;
+  /** @type {SessionList} */
+  const list = await get("/sessions?limit=200");
+  have.sessions = target;
+  Object.assign(state, { sessions: list.sessions, total: list.total });
+  changed();
+}
+
+// --- questions ---
+
+/** @param {string} session @param {string} call @param {string} digest */
+export const keyOf = (session, call, digest) => `${session}/${call}/${digest}`;
+
+/** @type {Set<string>} */
+const asked = new Set();
+
+/**
+ * A call as the server shows it, read once for each digest; null until it is there.
+ * @param {string} session @param {string} call @param {string} digest @returns {CallView | null}
+ */
+export function viewOf(session, call, digest) {
+  const key = keyOf(session, call, digest);
+  const view = state.views.get(key);
+  if (!view && !asked.has(key)) void readView(session, call, key);
+  return view ?? null;
+}
+
+/** @param {string} session @param {string} call @param {string} key */
+async function readView(session, call, key) {
+  asked.add(key);
+  try {
+    /** @type {CallView} */
+    const view = await get(`${pathOf(session)}/calls/${encodeURIComponent(call)}`);
+    state.views.set(key, view);
+  } catch (error) {
+    if (error instanceof Unreachable) setTimeout(() => (asked.delete(key), changed()), 1000);
+  }
+  changed();
+}
+
+/** @param {string} session @param {string} call @param {Answer} answer */
+export async function answer(session, call, answer) {
+  const key = keyOf(session, call, answer.digest);
+  const deciding = answer.outcome !== "modify_with_editor" || answer.content !== undefined || answer.args !== undefined;
+  if (deciding) state.sending.add(key);
+  changed();
+  try {
+    await command(`${pathOf(session)}/calls/${encodeURIComponent(call)}/decision`, answer);
+    return "";
+  } catch (error) {
+    state.sending.delete(key);
+    return refused(error, key);
+  } finally {
+    changed();
+  }
+}
+
+/** Why an answer did not count. What the person can still mend is returned to the card. @param {unknown} error @param {string} key */
+function refused(error, key) {
+  if (!(error instanceof Problem)) return words(error);
+  switch (error.type) {
+    case "already-decided":
+      notice(`Already answered by ${error.by || "somebody else"}.`);
+      return "";
+    case "gone":
+      notice(`Too late: ${error.message}`);
+      return "";
+    case "digest-differs":
+      asked.delete(key);
+      state.views.delete(key);
+      have.approvals = -2;
+      void readLists();
+      notice("The question has changed since you saw it. Please look again.", "bad");
+      return "";
+    default:
+      return words(error);
+  }
+}
+
+// --- commands ---
+
+/** @param {string} session */
+const pathOf = (session) => `/sessions/${encodeURIComponent(session)}`;
+
+/** Sends a command and says what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
+async function attempt(sent) {
+  try {
+    return await sent;
+  } catch (error) {
+    notice(words(error), "bad");
+    return null;
+  }
+}
+
+/** @param {string} session @param {string} text */
+export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
+/** @param {string} session @param {string} key */
+export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/queue/${encodeURIComponent(key)}`, undefined, "DELETE"));
+/** @param {string} session */
+export const stopTurn = (session) => attempt(command(`${pathOf(session)}/cancel`, {}));
+/** @param {string} session @param {string} call */
+export const stopCall = (session, call) => attempt(command(`${pathOf(session)}/calls/${encodeURIComponent(call)}/cancel`, {}));
+/** @param {string} session @param {{ title?: string, mode?: string, model?: string }} change */
+export const update = (session, change) => attempt(command(pathOf(session), change, "PATCH"));
+/** @param {string} session @param {string} grant */
+export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/grants/${encodeURIComponent(grant)}`, undefined, "DELETE"));
+
+/** Opens a session here; an unfinished turn goes on. @param {string} session */
+export const resume = (session) => attempt(command(`${pathOf(session)}/resume`, {}));
+
+/** @param {Record<string, string>} wish @returns {Promise<string>} what is wrong with it */
+export async function begin(wish) {
+  try {
+    /** @type {import("./types.d.ts").Session} */
+    const session = await command("/sessions", wish);
+    state.dialog = "";
+    go(`#/s/${session.id}`);
+    return "";
+  } catch (error) {
+    return words(error);
+  }
+}
+
+/** @param {unknown} error */
+export const words = (error) => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,261 @@
+// The fold: everything the page knows about a session, made from its events and nothing else, by the same rules as the
+// server. Calls and entries are replaced, never changed, so that views see at once what is new.
+
+/** @typedef {import("./types.d.ts").Call} Call */
+/** @typedef {import("./types.d.ts").Entry} Entry */
+/** @typedef {import("./types.d.ts").WireEvent} WireEvent */
+/** @typedef {import("./types.d.ts").Snapshot} Snapshot */
+
+const LIVE_OUTPUT_LIMIT = 64_000;
+const OVER = ["success", "error", "cancelled"];
+
+export class Talk {
+  /** @param {string} session */
+  constructor(session) {
+    this.session = session;
+    this.seq = 0;
+    this.title = "";
+    this.folder = "";
+    this.model = "";
+    this.mode = /** @type {import("./types.d.ts").Mode} */ ("default");
+    /** @type {Entry[]} */
+    this.entries = [];
+    /** @type {Map<string, Call>} */
+    this.calls = new Map();
+    /** @type {import("./types.d.ts").Queued[]} */
+    this.queued = [];
+    /** @type {Map<string, import("./types.d.ts").Grant>} */
+    this.grants = new Map();
+    this.openPrompt = "";
+    this.tokens = 0;
+    /** The reply that is being written; replaced by the whole one. */
+    this.partial = { text: "", thoughts: /** @type {string[]} */ ([]), note: "" };
+    /** @type {Map<string, string>} How each question was answered: shown with the call. */
+    this.answers = new Map();
+  }
+
+  /** @param {WireEvent} event */
+  apply(event) {
+    if (event.seq !== 0 && event.seq <= this.seq) return;
+    if (event.seq !== 0) this.seq = event.seq;
+    if (event.type.startsWith("call.") || event.type.startsWith("approval.")) this.#call(event);
+    else if (event.type.startsWith("model.") && event.type !== "model.changed") this.#reply(event);
+    else this.#settle(event);
+  }
+
+  /** What only those heard who were listening: the queue, live output, the reply so far. The queue is not taken when we heard of
+   * a newer one since we asked: `before` is the one we had then. @param {Snapshot} snapshot @param {Talk["queued"]} before */
+  overlay(snapshot, before) {
+    if (this.queued === before) this.queued = snapshot.queued;
+    for (const { call } of snapshot.calls) {
+      const mine = this.calls.get(call.request.call_id);
+      if (mine?.type !== call.type) continue;
+      const output = joined(call.output ?? "", mine.output ?? "");
+      this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, output });
+    }
+    if (snapshot.reply && this.openPrompt && snapshot.session.seq === this.seq) {
+      const thoughts = snapshot.reply.thoughts.map(thoughtText);
+      const later = this.partial.thoughts.filter((thought) => !thoughts.includes(thought));
+      this.partial = { ...this.partial, text: joined(snapshot.reply.text, this.partial.text), thoughts: [...thoughts, ...later] };
+    }
+  }
+
+  get busy() {
+    return this.openPrompt !== "";
+  }
+
+  get waiting() {
+    return [...this.calls.values()].filter((call) => call.type === "awaiting_approval" && !call.answered_by);
+  }
+
+  /** The call that wrote the newest list of things to do. */
+  get todoCall() {
+    return [...this.calls.values()].filter((call) => call.request.tool === "write_todos" && call.type === "success").at(-1);
+  }
+
+  /** @param {WireEvent} event */
+  #call(event) {
+    if (event.type === "call.requested") return this.#begin(event);
+    const call = "call_id" in event ? this.calls.get(event.call_id) : undefined;
+    if (!call || OVER.includes(call.type)) return;
+    const next = following(call, event);
+    if (next) this.calls.set(call.request.call_id, next);
+    if (event.type === "approval.answered") this.answers.set(event.call_id, answerText(event));
+  }
+
+  /** @param {Extract<WireEvent, { type: "call.requested" }>} event */
+  #begin({ request, ts }) {
+    this.calls.set(request.call_id, { type: "validating", request, started_at: ts });
+    this.#add({ kind: "call", id: request.call_id });
+  }
+
+  /** @param {WireEvent} event */
+  #reply(event) {
+    switch (event.type) {
+      case "model.text":
+        this.partial = { ...this.partial, text: this.partial.text + event.text, note: "" };
+        break;
+      case "model.thought":
+        this.partial = { ...this.partial, thoughts: [...this.partial.thoughts, thoughtText(event)], note: "" };
+        break;
+      case "model.retry":
+        this.#clear(`the stream broke (${event.reason}); trying again`);
+        break;
+      case "model.fallback":
+        this.#clear();
+        this.#note(`${event.model} is used up (${event.reason}); ${event.fallback} goes on`, "", event);
+        break;
+      case "model.message":
+        this.#whole(event);
+        break;
+    }
+  }
+
+  #clear(note = "") {
+    this.partial = { text: "", thoughts: [], note };
+  }
+
+  /** @param {Extract<WireEvent, { type: "model.message" }>} event */
+  #whole(event) {
+    this.#clear();
+    const { input = 0, output = 0, thoughts = 0 } = event.usage ?? {};
+    this.tokens += input + output + thoughts;
+    event.parts.forEach((part, place) => {
+      if (part.type !== "call" && part.text) this.#add({ kind: part.type, id: `${event.seq}.${place}`, text: part.text });
+    });
+    if (event.finish === "max_tokens") this.#note("The reply was cut: it reached the model's limit.", "bad", event);
+    if (event.finish === "safety") this.#note("The provider stopped this reply for its safety rules.", "bad", event);
+  }
+
+  /** @param {WireEvent} event */
+  #settle(event) {
+    switch (event.type) {
+      case "session.created":
+        Object.assign(this, { folder: event.folder, model: event.model, mode: event.mode });
+        break;
+      case "session.renamed":
+        this.title = event.title;
+        break;
+      case "mode.changed":
+        this.mode = event.mode;
+        this.#note(`Mode ${event.mode}, set by ${event.by || "somebody"}.`, "", event);
+        break;
+      case "model.changed":
+        this.model = event.model;
+        this.#note(`Model ${event.model}, set by ${event.by || "somebody"}.`, "", event);
+        break;
+      case "prompt.submitted":
+        this.#prompt(event);
+        break;
+      case "turn.finished":
+        this.#finish(event);
+        break;
+      case "prompts.queued":
+        this.queued = event.waiting;
+        break;
+      case "grant.added":
+        this.grants.set(event.grant.id, event.grant);
+        break;
+      case "grant.revoked":
+        this.grants.delete(event.grant_id);
+        break;
+      case "command.taken":
+        this.queued = this.queued.filter((queued) => queued.key !== event.key);
+        break;
+    }
+  }
+
+  /** @param {Extract<WireEvent, { type: "prompt.submitted" }>} event */
+  #prompt(event) {
+    this.title = this.title || event.text.trim().split("\n")[0];
+    this.openPrompt = event.prompt_id;
+    this.#clear();
+    this.queued = this.queued.filter((queued) => queued.key !== event.key);
+    this.#add({ kind: "prompt", id: event.prompt_id, text: event.text, by: event.by });
+  }
+
+  /** @param {Extract<WireEvent, { type: "turn.finished" }>} event */
+  #finish(event) {
+    this.openPrompt = "";
+    this.#clear();
+    if (event.status !== "completed") {
+      const words = TURN_ENDS[event.status] ?? event.status;
+      this.#note(event.failure ? `${words} ${event.failure.message}` : words, event.status === "cancelled" ? "" : "bad", event);
+    }
+  }
+
+  /** @param {string} text @param {"" | "bad"} tone @param {WireEvent} event */
+  #note(text, tone, event) {
+    this.#add({ kind: "note", id: `${event.seq}.${this.entries.length}`, tone, text });
+  }
+
+  /** @param {Entry} entry */
+  #add(entry) {
+    this.entries = [...this.entries, entry];
+  }
+}
+
+/** @type {Record<string, string>} */
+const TURN_ENDS = {
+  cancelled: "Stopped.",
+  failed: "The turn failed.",
+  max_turns: "Stopped: this session reached its limit of turns.",
+  loop_detected: "Stopped: the model was going in circles.",
+};
+
+/** @param {Call} call @param {WireEvent} event @returns {Call | null} */
+function following(call, event) {
+  const { request, started_at, approval, decision } = call;
+  switch (event.type) {
+    case "approval.requested":
+      return {
+        type: "awaiting_approval",
+        request: event.args ? { ...request, args: event.args } : request,
+        started_at,
+        approval: event.approval,
+      };
+    case "approval.modifying":
+      return { ...call, modifying_by: event.by };
+    case "approval.answered":
+      return { ...call, request: event.args ? { ...request, args: event.args } : request, answered_by: event.by || "somebody" };
+    case "call.scheduled":
+      return { type: "scheduled", request, started_at, approval, decision: event.decision };
+    case "call.started":
+      return { type: "executing", request, started_at, approval, decision, output: "" };
+    case "call.process":
+      return { ...call, pid: event.pid };
+    case "call.output":
+      return { ...call, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
+    case "call.finished":
+      return { ...call, type: event.status, display: event.display, failure: event.failure, duration_ms: event.duration_ms };
+    default:
+      return null;
+  }
+}
+
+/** @type {Record<string, string>} */
+const ANSWERS = {
+  proceed_once: "allowed once",
+  proceed_always: "allowed always",
+  proceed_always_server: "allowed always for this server",
+  proceed_always_tool: "allowed always for this tool",
+  cancel: "refused",
+};
+
+/** @param {Extract<WireEvent, { type: "approval.answered" }>} event */
+function answerText(event) {
+  const changed = event.args ? " with changes" : "";
+  const reason = event.reason ? `: ${event.reason}` : "";
+  return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${event.by || "somebody"}${reason}`;
+}
+
+/** @param {{ subject: string, description: string }} thought */
+const thoughtText = ({ subject, description }) => (subject ? `**${subject}**\n\n${description}` : description);
+
+/** Two records of one text: `late` began somewhere inside `early` or at its end. @param {string} early @param {string} late */
+export function joined(early, late) {
+  for (let length = Math.min(early.length, late.length); length > 0; length--) {
+    if (early.endsWith(late.slice(0, length))) return early + late.slice(length);
+  }
+  return early + late;
+}

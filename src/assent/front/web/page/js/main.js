@@ -1,0 +1,20 @@
+// Begins: look, keys, tabs, the first drawing, the way in.
+
+import { token } from "./api.js";
+import { App } from "./app.js";
+import { rest, start, wake } from "./desk.js";
+import { html, render } from "./html.js";
+import { listenToKeys } from "./keys.js";
+import { shareWithTabs } from "./login.js";
+import { changed, drawWith } from "./store.js";
+import { shareConnections } from "./tabs.js";
+import { applyTheme } from "./theme.js";
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+applyTheme();
+listenToKeys();
+shareWithTabs(token.get);
+shareConnections(rest, wake);
+drawWith(() => render(html`<${App} />`, root));
+changed();
+void start();

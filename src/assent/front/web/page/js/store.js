@@ -1,0 +1,71 @@
+// All that the page knows, in one place. Views read it and draw; only the desk changes it.
+
+/** @typedef {import("./types.d.ts").CallView} CallView */
+/** @typedef {{ name: "home" | "inbox" | "session", id: string }} Route */
+/** @typedef {{ id: number, text: string, tone: "" | "bad" }} Notice */
+
+export const state = {
+  stage: /** @type {"starting" | "login" | "ready"} */ ("starting"),
+  loginProblem: "",
+  me: /** @type {import("./types.d.ts").Me | null} */ (null),
+  link: /** @type {"connecting" | "live" | "lost"} */ ("connecting"),
+  route: /** @type {Route} */ ({ name: "home", id: "" }),
+  sessions: /** @type {import("./types.d.ts").Session[]} */ ([]),
+  total: 0,
+  approvals: /** @type {import("./types.d.ts").Waiting[]} */ ([]),
+  waiting: 0,
+  talk: /** @type {import("./fold.js").Talk | null} */ (null),
+  loading: false,
+  problem: "",
+  /** What the server shows of a call, by `session/call/digest`. @type {Map<string, CallView>} */
+  views: new Map(),
+  /** Answers on their way, by `session/call/digest`. @type {Set<string>} */
+  sending: new Set(),
+  notices: /** @type {Notice[]} */ ([]),
+  dialog: /** @type {"" | "keys" | "new" | "grants"} */ (""),
+  /** Said aloud by screen readers. */
+  said: "",
+};
+
+/** @type {() => void} */
+let draw = () => {};
+let due = false;
+
+/** @param {() => void} how */
+export function drawWith(how) {
+  draw = how;
+}
+
+/** Draws soon; many changes in one moment are one drawing. A hidden tab gets no frames, but its title must be right. */
+export function changed() {
+  if (due) return;
+  due = true;
+  const run = () => {
+    due = false;
+    draw();
+  };
+  if (document.hidden) setTimeout(run, 50);
+  else requestAnimationFrame(run);
+}
+
+let count = 0;
+
+/** @param {string} text @param {"" | "bad"} [tone] */
+export function notice(text, tone = "") {
+  const id = ++count;
+  state.notices = [...state.notices.slice(-3), { id, text, tone }];
+  if (!tone) setTimeout(() => dismiss(id), 8000);
+  changed();
+}
+
+/** @param {number} id */
+export function dismiss(id) {
+  state.notices = state.notices.filter((one) => one.id !== id);
+  changed();
+}
+
+/** @param {string} text */
+export function say(text) {
+  state.said = text;
+  changed();
+}

@@ -1,0 +1,73 @@
+// Terminal output as it would look in the end: lines that were written over are shown as they became, colours stay, every
+// other sequence is dropped. Line by line, as in the server's process/plain.
+
+import { pieces } from "./ansi.js";
+import { html, steady, useLayoutEffect, useRef } from "./html.js";
+import { visible } from "./visible.js";
+
+const DROPPED =
+  /\x1b\[(?![0-9;]*m)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b(?!\[)[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]/g;
+const MOVES = /[\r\x08]|\x1b\[[0-2]?K/;
+const TOKENS = /(?<back>[\r\x08])|\x1b\[(?<erase>[0-2]?)K|(?<pen>\x1b\[[0-9;]*m)|(?<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f])|[^]/gu;
+const CLOSE_TO_END = 24;
+
+export const Terminal = steady(
+  /** Shown from its end, where the outcome is, until somebody scrolls away. @param {{ text: string, label?: string }} props */
+  ({ text, label = "Output" }) => {
+    const box = useRef(/** @type {HTMLElement | null} */ (null));
+    const atEnd = useRef(true);
+    useLayoutEffect(() => {
+      if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    });
+    const onScroll = () => {
+      const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
+      atEnd.current = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
+    };
+    return html`<pre class="terminal" ref=${box} tabindex="0" role="region" aria-label=${label} onScroll=${onScroll}>${
+      pieces(settled(text)).map(look)
+    }</pre>`;
+  },
+);
+
+/** Colours that have no name are set through the element: no inline style is written. @param {import("./ansi.js").Piece} piece */
+function look(piece) {
+  const text = visible(piece.text);
+  if (!piece.class && !piece.color && !piece.background) return text;
+  const style = { color: piece.color || undefined, backgroundColor: piece.background || undefined };
+  return html`<span class=${piece.class} style=${style}>${text}</span>`;
+}
+
+/** @param {string} text */
+export function settled(text) {
+  return text
+    .split("\n")
+    .map((line) => {
+      const whole = line.replace(/\r+$/, "");
+      return (MOVES.test(whole) ? replay(whole) : whole).replace(DROPPED, "").replace(/\x1b(?!\[[0-9;]*m)/g, "");
+    })
+    .join("\n")
+    .replace(/\n+$/, "\n");
+}
+
+/** One line, cell by cell; a cell carries the colour changes before it. @param {string} line */
+function replay(line) {
+  /** @type {string[]} */
+  let row = [];
+  let column = 0;
+  let pen = "";
+  for (const { groups = {}, 0: whole } of line.matchAll(TOKENS)) {
+    if (groups.text !== undefined) {
+      while (row.length < column) row.push(" ");
+      row[column++] = pen ? `\x1b[0m${pen}${whole}` : `\x1b[0m${whole}`;
+    } else if (groups.back !== undefined) column = whole === "\r" ? 0 : Math.max(column - 1, 0);
+    else if (groups.erase !== undefined) row = erased(row, column, groups.erase);
+    else if (groups.pen !== undefined) pen = /\[0?m/.test(whole) ? "" : pen + whole;
+  }
+  return row.join("") + (pen ? pen : "\x1b[0m");
+}
+
+/** @param {string[]} row @param {number} column @param {string} how */
+function erased(row, column, how) {
+  if (how === "2") return [];
+  return how === "1" ? row.fill(" ", 0, Math.min(column, row.length)) : row.slice(0, column);
+}

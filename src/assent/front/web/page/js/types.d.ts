@@ -1,0 +1,237 @@
+// What comes over the wire, as the API describes it. Only for the type checker.
+
+export type Mode = "default" | "auto_edit" | "yolo" | "plan";
+export type Outcome =
+  | "proceed_once"
+  | "proceed_always"
+  | "proceed_always_server"
+  | "proceed_always_tool"
+  | "modify_with_editor"
+  | "cancel";
+export type CallState =
+  | "validating"
+  | "awaiting_approval"
+  | "scheduled"
+  | "executing"
+  | "success"
+  | "error"
+  | "cancelled";
+
+export interface Me {
+  name: string;
+  role: "viewer" | "approver" | "operator";
+  version: string;
+  roots: string[];
+  folder: string;
+  model: string;
+  mode: Mode;
+}
+export interface Session {
+  id: string;
+  title: string;
+  folder: string;
+  model: string;
+  mode: Mode;
+  owner: string;
+  status: "running" | "waiting" | "idle" | "elsewhere";
+  waiting: number;
+  seq: number;
+  created_at: number;
+  updated_at: number;
+}
+export interface Queued {
+  key: string;
+  text: string;
+  by: string;
+  tool?: string;
+}
+export interface Usage {
+  input?: number;
+  output?: number;
+  thoughts?: number;
+}
+export interface Snapshot {
+  session: Session;
+  gate: string;
+  usage: Usage;
+  open_prompt?: string | null;
+  queued: Queued[];
+  calls: CallView[];
+  reply?: { text: string; thoughts: { subject: string; description: string }[] };
+}
+export interface Request {
+  call_id: string;
+  tool: string;
+  args: Record<string, unknown>;
+  prompt_id: string;
+  initiator?: "model" | "person";
+}
+export interface Decision {
+  source: "tool" | "mode" | "rule" | "grant" | "person";
+  reason: string;
+  by?: string;
+  outcome?: Outcome;
+  edited?: boolean;
+  rule?: string;
+}
+export interface Failure {
+  type: string;
+  message: string;
+}
+export type Display =
+  | { type: "text" | "markdown" | "terminal"; text: string }
+  | { type: "diff"; path: string; diff: string; added: number; removed: number };
+
+/** A call in whatever state it is; each state has the fields that it has. */
+export interface Call {
+  type: CallState;
+  request: Request;
+  started_at: number;
+  approval?: Approval;
+  answered_by?: string;
+  modifying_by?: string;
+  decision?: Decision;
+  pid?: number;
+  output?: string;
+  display?: Display;
+  failure?: Failure;
+  duration_ms?: number;
+}
+export interface Grant {
+  id: string;
+  kind: string;
+  tool: string;
+  reach: string;
+  by?: string;
+  expires_at?: number;
+  max_uses?: number;
+}
+export interface EditDetails {
+  type: "edit";
+  path: string;
+  diff: string;
+  old: string | null;
+  new: string;
+  protected?: string;
+}
+export interface ExecDetails {
+  type: "exec";
+  command: string;
+  roots: string[];
+  directory: string;
+  risk: "low" | "medium" | "high";
+  risk_reason: string;
+}
+export interface InfoDetails {
+  type: "info";
+  prompt: string;
+  urls?: string[];
+}
+export interface McpDetails {
+  type: "mcp";
+  server: string;
+  tool: string;
+  args: Record<string, unknown>;
+}
+export type Details = EditDetails | ExecDetails | InfoDetails | McpDetails;
+export interface Approval {
+  id: string;
+  digest: string;
+  details: Details;
+  options: Outcome[];
+  why: string;
+  scopes?: Grant[];
+  expires_at?: number;
+}
+export interface Line {
+  kind: " " | "+" | "-";
+  text: string;
+  old?: number;
+  new?: number;
+  ends?: boolean;
+  /** As it may be shown: pieces with the class of their colour. */
+  pieces?: [string, string][];
+}
+export interface Hunk {
+  number: number;
+  header: string;
+  old_from: number;
+  lines: Line[];
+}
+/** A question or change as it may be shown: hidden characters visible, and why to look twice. */
+export interface Shown {
+  text: string;
+  suspicious: string[];
+}
+export interface CallView {
+  call: Call;
+  hunks: Hunk[];
+  shown?: Shown;
+}
+export interface Waiting {
+  session: Session;
+  call_id: string;
+  asked_at: number;
+  approval: Approval;
+  hunks: Hunk[];
+  shown?: Shown;
+}
+export interface Answer {
+  outcome: Outcome;
+  digest: string;
+  reason?: string;
+  content?: string;
+  args?: Record<string, unknown>;
+  hunks?: number[];
+  scope?: string;
+  grant_seconds?: number;
+  grant_uses?: number;
+}
+export interface Part {
+  type: "text" | "thought" | "call";
+  text?: string;
+  call_id?: string;
+}
+
+interface Envelope {
+  seq: number;
+  ts: number;
+  session: string;
+}
+export type WireEvent = Envelope &
+  (
+    | { type: "session.created"; folder: string; model: string; mode: Mode; forked_from?: string }
+    | { type: "session.opened"; client: string }
+    | { type: "session.renamed"; title: string }
+    | { type: "mode.changed"; mode: Mode; by: string }
+    | { type: "model.changed"; model: string; by: string }
+    | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string }
+    | { type: "model.message"; prompt_id: string; parts: Part[]; finish: string; usage?: Usage }
+    | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
+    | { type: "call.requested"; request: Request }
+    | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown> }
+    | { type: "approval.answered"; call_id: string; outcome: Outcome; by: string; reason?: string; args?: Record<string, unknown> }
+    | { type: "approval.modifying"; call_id: string; by: string }
+    | { type: "call.scheduled"; call_id: string; decision: Decision }
+    | { type: "call.started"; call_id: string }
+    | { type: "call.process"; call_id: string; pid: number }
+    | { type: "call.output"; call_id: string; text: string }
+    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number }
+    | { type: "grant.added"; grant: Grant }
+    | { type: "grant.revoked"; grant_id: string; by: string }
+    | { type: "command.taken"; key: string; by: string; problem?: string }
+    | { type: "model.text"; prompt_id: string; text: string }
+    | { type: "model.thought"; prompt_id: string; subject: string; description: string }
+    | { type: "model.retry"; prompt_id: string; attempt: number; reason: string; delay: number }
+    | { type: "model.fallback"; prompt_id: string; model: string; fallback: string; reason: string }
+    | { type: "prompts.queued"; waiting: Queued[] }
+    | { type: "calls.queued"; call_ids: string[] }
+  );
+
+/** What stands in a conversation, in order. */
+export type Entry =
+  | { kind: "prompt"; id: string; text: string; by: string }
+  | { kind: "thought"; id: string; text: string }
+  | { kind: "text"; id: string; text: string }
+  | { kind: "call"; id: string }
+  | { kind: "note"; id: string; tone: "" | "bad"; text: string };

@@ -1,0 +1,2 @@
+declare const htm: { bind(make: unknown): any };
+export default htm;

@@ -1,0 +1,35 @@
+"""One browser and one server for all tests of the page; each test brings its own sessions and windows.
+
+The browser lives as long as a module: while it does, no event loop can be started, and other tests need theirs.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from support.page import Served, Windows, a_browser, a_server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with a_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def page_server() -> Iterator[Served]:
+    with a_server() as served:
+        yield served
+
+
+@pytest.fixture
+def served(page_server: Served) -> Served:
+    return page_server
+
+
+@pytest.fixture
+def windows(served: Served, browser: Browser) -> Iterator[Windows]:
+    windows = Windows(served, browser)
+    yield windows
+    windows.close()

@@ -1,0 +1,355 @@
+"""Attacks on the server, all refused: other pages, other hosts, forms, forged ids, foreign sessions, roles, floods."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assent.client import Api, ApiProblem
+from assent.front.web.limits import Limits
+from assent.front.web.serve import BadPlace, Where, check_place, place_for
+from assent.front.web.tokens import LoginCodes, TokenStore
+from support.program import Program
+from support.served import Json, Served, until_waiting
+
+pytestmark = pytest.mark.spec("H4")
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    async with Served(tmp_path) as served:
+        yield served
+
+
+class Raw:
+    """A response as it came."""
+
+    def __init__(self, data: bytes) -> None:
+        head, _, self.body = data.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
+        self.status = int(first.split()[1])
+        self.headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+
+    @property
+    def json(self) -> Json:
+        return msgspec.json.decode(self.body)
+
+
+async def raw(served: Served, method: str, path: str, body: bytes = b"", **headers: str | None) -> Raw:
+    """Exactly these headers (with - for _); None leaves one of the usual ones out."""
+    host = served.address.removeprefix("http://")
+    usual: dict[str, str | None] = {
+        "Host": host,
+        "Authorization": f"Bearer {served.server.token}",
+        "Content-Type": "application/json" if body else None,
+        "Content-Length": str(len(body)) if body else None,
+        "Connection": "close",
+    }
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = [f"{name}: {value}" for name, value in (usual | given).items() if value is not None]
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(host.rpartition(":")[2]))
+    writer.write("\r\n".join([f"{method} {path} HTTP/1.1", *fields, "", ""]).encode("latin-1") + body)
+    data = await reader.read()
+    writer.close()
+    return Raw(data)
+
+
+async def waiting(served: Served) -> tuple[Api, Json]:
+    api = served.api()
+    session = await api.create(prompt="go")
+    return api, (await until_waiting(api, session["id"]))[0]
+
+
+async def kind_of_refusal(work: Any) -> str:
+    with pytest.raises(ApiProblem) as caught:
+        await work
+    return caught.value.kind
+
+
+# --- who asks ---
+
+PRIVATE = ("/api/v1/me", "/api/v1/sessions", "/api/v1/approvals", "/api/v1/stream", "/metrics", "/api/v1/nothing")
+
+
+@pytest.mark.parametrize("path", PRIVATE)
+async def test_without_a_valid_token_nothing_is_told(served: Served, path: str):
+    for sent in (None, "Bearer wrong", "Basic YWRtaW46YWRtaW4=", "Bearer", served.server.token):
+        answer = await raw(served, "GET", path, Authorization=sent)
+        assert answer.status == 401, sent
+        assert answer.json["type"] == "urn:assent:unauthenticated"
+
+
+@pytest.mark.parametrize("name", ["token", "access_token", "auth_token", "TOKEN", "code"])
+async def test_a_token_in_the_address_is_refused(served: Served, name: str):
+    path = f"/api/v1/me?{name}={served.server.token}"
+    assert (await raw(served, "GET", path, Authorization=None)).status == 400
+    assert (await raw(served, "GET", path)).status == 400
+
+
+async def test_a_login_code_works_once_and_there_are_no_cookies(served: Served):
+    code = served.server.login_address().rpartition("=")[2]
+    body = msgspec.json.encode({"code": code})
+    answer = await raw(served, "POST", "/api/v1/login", body, Authorization=None)
+    assert answer.status == 200 and "set-cookie" not in answer.headers
+    token: str = answer.json["token"]
+    assert (await raw(served, "GET", "/api/v1/me", Authorization=f"Bearer {token}")).status == 200
+    assert (await raw(served, "POST", "/api/v1/login", body, Authorization=None)).status == 401
+    assert (await raw(served, "POST", "/api/v1/logout", Authorization=f"Bearer {token}")).status == 204
+    assert (await raw(served, "GET", "/api/v1/me", Authorization=f"Bearer {token}")).status == 401
+
+
+async def test_codes_cannot_be_guessed_in_bulk(served: Served):
+    tries = [raw(served, "POST", "/api/v1/login", b'{"code":"x"}', Authorization=None) for _ in range(20)]
+    statuses = [answer.status for answer in await asyncio.gather(*tries)]
+    assert statuses.count(401) == Limits().logins_per_minute
+    assert set(statuses) == {401, 429}
+
+
+def test_a_code_is_worthless_after_its_time():
+    now = [0.0]
+    codes = LoginCodes(clock=lambda: now[0])
+    code = codes.issue()
+    now[0] = 61.0
+    assert not codes.redeem(code)
+
+
+def test_tokens_are_kept_as_hashes_in_a_file_of_their_owner(tmp_path: Path):
+    store = TokenStore(tmp_path / "tokens.json")
+    token = store.issue("bob", "viewer")
+    assert token not in (tmp_path / "tokens.json").read_text()
+    assert (tmp_path / "tokens.json").stat().st_mode & 0o777 == 0o600
+    again = TokenStore(tmp_path / "tokens.json")
+    found = again.check(token)
+    assert found is not None and (found.name, found.role) == ("bob", "viewer")
+    again.revoke(lambda record: record.name == "bob")
+    assert store.check(token) is None, "another process removed it"
+
+
+def test_an_expired_token_is_none(tmp_path: Path):
+    now = [0.0]
+    store = TokenStore(tmp_path / "tokens.json", clock=lambda: now[0])
+    token = store.issue("bob", "viewer", seconds=10)
+    assert store.check(token) is not None
+    now[0] = 11.0
+    assert store.check(token) is None
+
+
+# --- from where ---
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "localhost"])
+async def test_another_host_name_is_refused(served: Served, host: str):
+    port = served.address.rpartition(":")[2]
+    for path in ("/", "/api/v1/me", "/healthz", "/openapi.json"):
+        assert (await raw(served, "GET", path, Host=host.format(port=port))).status == 421
+
+
+async def test_our_own_names_are_accepted(served: Served):
+    port = served.address.rpartition(":")[2]
+    for host in ("127.0.0.1", "localhost", "[::1]"):
+        assert (await raw(served, "GET", "/healthz", Host=f"{host}:{port}")).status == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://127.0.0.1:1", "http://localhost", "null", "{https}"]
+)
+async def test_pages_of_other_origins_are_refused_also_on_another_port_of_this_machine(served: Served, origin: str):
+    sent = origin.format(https=served.address.replace("http:", "https:"))
+    assert (await raw(served, "GET", "/api/v1/me", Origin=sent)).status == 403
+    assert (await raw(served, "POST", "/api/v1/sessions", b"{}", Origin=sent)).status == 403
+    assert (await raw(served, "POST", "/api/v1/login", b'{"code":"x"}', Origin=sent, Authorization=None)).status == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "nonsense"])
+async def test_the_browser_says_when_another_page_asks(served: Served, site: str):
+    assert (await raw(served, "GET", "/api/v1/me", Sec_Fetch_Site=site)).status == 403
+    assert (await raw(served, "GET", "/page/js/app.js", Sec_Fetch_Site=site)).status == 403
+    followed = await raw(served, "GET", "/", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate", Sec_Fetch_Dest="document")
+    framed = await raw(served, "GET", "/", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate", Sec_Fetch_Dest="iframe")
+    assert (followed.status, framed.status) == (200, 403)
+
+
+async def test_our_own_page_may_ask(served: Served):
+    answer = await raw(served, "GET", "/api/v1/me", Origin=served.address, Sec_Fetch_Site="same-origin")
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "text/json"]
+)
+async def test_what_a_form_of_another_page_could_send_is_refused(served: Served, kind: str):
+    answer = await raw(served, "POST", "/api/v1/sessions", b"{}", Content_Type=kind)
+    assert answer.status == 415
+    assert (await served.api().sessions())["total"] == 0
+
+
+async def test_no_answer_allows_other_origins_and_all_forbid_inline_code(served: Served):
+    for path in ("/", "/api/v1/me", "/api/v1/nothing", "/page/none.js"):
+        answer = await raw(served, "OPTIONS" if path == "/api/v1/nothing" else "GET", path, Origin=served.address)
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+        assert "require-trusted-types-for 'script'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert "server" not in answer.headers
+
+
+# --- what ---
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../tokens.py",
+        "/page/%2e%2e/tokens.py",
+        "/page/..%2ftokens.py",
+        "/page//etc/passwd",
+        "/api/v1/sessions/../../me",
+        "/api/v1/sessions/..%2f..%2fetc",
+        "/api/v1/sessions/20261116-000000-0000000000000000%00",
+        "/api/v1/sessions/" + "a" * 5000,
+    ],
+)
+async def test_ids_and_paths_that_try_to_climb_find_nothing(served: Served, path: str):
+    assert (await raw(served, "GET", path)).status in (400, 404)
+
+
+async def test_a_body_that_is_too_large_is_refused_however_it_is_announced(tmp_path: Path):
+    async with Served(tmp_path, limits=Limits(body=100)) as served:
+        large = b'{"title":"' + b"x" * 100 + b'"}'
+        assert (await raw(served, "POST", "/api/v1/sessions", b"{}", Content_Length="9999999999")).status == 413
+        chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(large), large)
+        announced: dict[str, str | None] = {"Content_Length": None, "Transfer_Encoding": "chunked"}
+        answer = await raw(served, "POST", "/api/v1/sessions", chunked, **announced)
+        assert answer.status == 413
+        assert (await served.api().sessions())["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'{"text":1}', b'{"text":"a","by":"root"}', b'{"text":"\xff"}', b"null", b"[" * 9_999]
+)
+async def test_bodies_that_do_not_fit_are_named_and_change_nothing(served: Served, body: bytes):
+    session = (await served.api().create())["id"]
+    answer = await raw(served, "POST", f"/api/v1/sessions/{session}/messages", body)
+    assert answer.status == 400 and answer.headers["content-type"] == "application/problem+json"
+    assert len(await served.log.inbox(session)) == 0
+
+
+async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path: Path):
+    limits = Limits(requests_per_second=1, burst=30, streams_of_one=2)
+    async with Served(tmp_path, limits=limits) as served:
+        api = served.api()
+        streams = [api.http.stream("/api/v1/stream?overview=1") for _ in range(3)]
+        statuses = [(await anext(stream)).status for stream in streams]  # pyright: ignore
+        assert statuses == [200, 200, 503]
+        for stream in streams:
+            await stream.aclose()
+        answers = await asyncio.gather(*(raw(served, "GET", "/api/v1/me") for _ in range(60)))
+        assert {answer.status for answer in answers} == {200, 429}
+
+
+# --- whose ---
+
+
+async def test_somebody_elses_session_is_as_good_as_none(served: Served):
+    _, mine = await waiting(served)
+    session, call, digest = mine["session"]["id"], mine["call_id"], mine["approval"]["digest"]
+    eve = served.api(served.token("eve", "operator", owner="eve"))
+    assert (await eve.sessions())["total"] == (await eve.approvals())["total"] == 0
+    for work in (
+        eve.snapshot(session),
+        eve.history(session),
+        eve.decide(session, call, "proceed_once", digest),
+        eve.say(session, "hi"),
+        eve.delete(session),
+        eve.fork(session),
+        anext(eve.frames({session: 0})),
+    ):
+        assert await kind_of_refusal(work) == "not-found"
+
+
+async def test_a_decision_counts_for_its_session_and_its_digest_only(served: Served):
+    api, one = await waiting(served)
+    _, two = await waiting(served)
+    assert one["approval"]["digest"] != two["approval"]["digest"]
+    crossed = api.decide(two["session"]["id"], two["call_id"], "proceed_once", one["approval"]["digest"])
+    assert await kind_of_refusal(crossed) == "digest-differs"
+    assert not (served.folder / "a.txt").exists()
+
+
+async def test_an_answer_that_is_played_again_has_no_second_effect(served: Served):
+    api, one = await waiting(served)
+    where = (one["session"]["id"], one["call_id"], "proceed_once", one["approval"]["digest"])
+    await api.decide(*where, key="recorded")
+    bob = served.api(served.token("bob", "operator"))
+    assert await kind_of_refusal(bob.decide(*where, key="recorded")) == "already-decided"
+
+
+async def test_a_viewer_only_looks(served: Served):
+    _, one = await waiting(served)
+    session = one["session"]["id"]
+    viewer = served.api(served.token("vic", "viewer"))
+    assert (await viewer.approvals())["total"] == 1
+    for work in (
+        viewer.decide(session, one["call_id"], "cancel", ""),
+        viewer.say(session, "hi"),
+        viewer.create(),
+        viewer.cancel(session),
+        viewer.change(session, mode="yolo"),
+        viewer.delete(session),
+        viewer.post(f"/sessions/{session}/commands", {"type": "submit", "text": "hi"}),
+    ):
+        assert await kind_of_refusal(work) == "forbidden"
+
+
+async def test_an_approver_says_yes_once_or_no_and_nothing_more(served: Served):
+    _, one = await waiting(served)
+    session, call, digest = one["session"]["id"], one["call_id"], one["approval"]["digest"]
+    bob = served.api(served.token("bob", "approver"))
+    for work in (
+        bob.decide(session, call, "proceed_always", digest),
+        bob.decide(session, call, "proceed_once", digest, content="other"),
+        bob.decide(session, call, "proceed_once", digest, args={"file_path": "b.txt", "content": ""}),
+        bob.change(session, mode="yolo"),
+        bob.say(session, "hi"),
+        bob.post(f"/sessions/{session}/commands", {"type": "set_mode", "mode": "yolo"}),
+        bob.post(
+            f"/sessions/{session}/commands",
+            {"type": "answer", "call_id": call, "outcome": "proceed_always", "digest": digest},
+        ),
+    ):
+        assert await kind_of_refusal(work) == "forbidden"
+    assert (await bob.decide(session, call, "proceed_once", digest))["state"] == "taken"
+
+
+# --- where to listen ---
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.org"])
+def test_it_does_not_listen_beyond_this_machine_in_the_clear(host: str):
+    with pytest.raises(BadPlace, match="--tls-cert"):
+        check_place(Where(host))
+    check_place(Where(host, tls_cert="c", tls_key="k"))
+    check_place(Where(host, behind_proxy="https://assent.example.org"))
+
+
+def test_behind_a_proxy_only_its_own_address_is_ours():
+    place = place_for(Where("0.0.0.0", behind_proxy="https://assent.example.org"), 8420)
+    assert place.hosts == {"assent.example.org", "assent.example.org:443"}
+    with pytest.raises(BadPlace):
+        check_place(Where("0.0.0.0", behind_proxy="http://assent.example.org"))
+
+
+def test_the_command_refuses_an_open_port_and_makes_tokens_for_others(tmp_path: Path):
+    program = Program(tmp_path)
+    refused = program.run("serve", "--host", "0.0.0.0")
+    assert refused.code == 42 and "--behind-proxy" in refused.err
+    token = program.run("serve", "token", "add", "bob", "--role", "approver").out.strip()
+    assert TokenStore(program.home / "tokens.json").check(token)
+    assert "approver" in program.run("serve", "token", "list").out
+    assert program.run("serve", "token", "remove", "bob").code == 0
+    assert not TokenStore(program.home / "tokens.json").check(token)

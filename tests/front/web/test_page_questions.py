@@ -1,0 +1,200 @@
+"""Every answer a person can give in the page, from the click to the file on disk."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from support.page import Served, Windows, needs_browser
+from support.program import asks_for, says, shell, write
+
+pytestmark = needs_browser
+TOUR = Path(__file__).parents[3] / "src/assent/front/tour"
+
+
+@pytest.mark.spec("H2")
+def test_a_session_is_started_watched_and_approved(served: Served, windows: Windows) -> None:
+    project = served.project(**{path.name.replace(".", "__"): path.read_text() for path in (TOUR / "sample").glob("*")})
+    tab = windows.open()
+    tab.begin(f"scripted:{TOUR / 'scenario.json'}", project, "A test fails. Fix it.")
+    tab.sees("I look at the project first.")
+    expect(tab.page.locator(".call.success")).to_have_count(3)
+    tab.sees("Getting an overview")
+    tab.yes("Run a command")
+    tab.sees(re.compile("FAILED"))
+    change = tab.card("Change")
+    expect(change.locator(".line-of.added")).to_contain_text("amount >= 10_000")
+    expect(change.locator(".line-of.added .tk").first).to_have_text("return")
+    tab.yes("Change")
+    tab.yes("Run a command")
+    tab.sees("All three tests pass now.")
+    assert "amount >= 10_000" in (project / "cart.py").read_text()
+    expect(tab.page.get_by_text("Ready", exact=False).first).to_be_visible()
+    assert tab.complaints == []
+
+
+@pytest.mark.spec("H2")
+@pytest.mark.spec("C3")
+def test_a_proposed_change_is_edited_in_the_page_and_asked_again(served: Served, windows: Windows) -> None:
+    project = served.project()
+    tab = windows.open()
+    tab.begin(served.play(asks_for(write("note.txt", "one\ntwo\n")), says("Written.")), project)
+    tab.press("Edit", "Create")
+    editor = tab.page.get_by_label(re.compile("The whole new text"))
+    expect(editor).to_be_focused()
+    expect(editor).to_have_value("one\ntwo\n")
+    editor.fill("one\nTWO\n")
+    tab.page.get_by_role("button", name="Show me the question with this").click()
+    expect(tab.card().locator(".added", has_text="TWO")).to_be_visible()
+    assert not (project / "note.txt").exists()
+    tab.yes()
+    tab.sees("Written.")
+    assert (project / "note.txt").read_text() == "one\nTWO\n"
+
+
+@pytest.mark.spec("C4")
+@pytest.mark.spec("J6")
+def test_the_arguments_of_a_command_are_edited_and_approved_at_once(served: Served, windows: Windows) -> None:
+    project = served.project()
+    tab = windows.open()
+    tab.begin(served.play(asks_for(shell("touch wrong")), says("Done.")), project)
+    tab.press("Edit")
+    tab.page.get_by_role("textbox", name="command").fill("touch right")
+    tab.page.get_by_role("button", name="Yes, with my change").click()
+    tab.sees("Done.")
+    tab.sees(re.compile("Allowed once with changes by"))
+    assert [path.name for path in project.iterdir()] == ["right"]
+
+
+@pytest.mark.spec("C2")
+def test_a_refusal_carries_its_reason_to_the_model(served: Served, windows: Windows) -> None:
+    project = served.project()
+    model = served.play(
+        asks_for(shell("touch x")), says("I use git then.", when={"result_contains": "use git instead"}), says("What?")
+    )
+    tab = windows.open()
+    tab.begin(model, project)
+    tab.press("No")
+    tab.page.get_by_label(re.compile("Why not")).fill("use git instead")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.locator(".call.cancelled")).to_be_visible()
+    tab.page.locator(".call.cancelled summary").click()
+    tab.sees(re.compile("Refused by .*: use git instead"))
+    assert list(project.iterdir()) == []
+
+
+@pytest.mark.spec("J6")
+def test_part_of_a_change_is_taken(served: Served, windows: Windows) -> None:
+    lines = [f"line {number}\n" for number in range(40)]
+    project = served.project(a__txt="".join(lines))
+    lines[2], lines[35] = "second\n", "late\n"
+    tab = windows.open()
+    tab.begin(served.play(asks_for(write("a.txt", "".join(lines))), says("Done.")), project)
+    box = tab.page.get_by_role("checkbox", name="Take part 1 of 2")
+    expect(box).to_be_checked()
+    box.uncheck()
+    expect(tab.card().get_by_role("button", name="Always")).to_be_disabled()
+    tab.press("Yes, 1 of 2 parts")
+    tab.sees("Done.")
+    written = (project / "a.txt").read_text()
+    assert "late\n" in written and "second" not in written
+
+
+@pytest.mark.spec("C2")
+@pytest.mark.spec("J6")
+def test_leaving_out_every_part_is_not_a_yes(served: Served, windows: Windows) -> None:
+    lines = [f"line {number}\n" for number in range(40)]
+    project = served.project(a__txt="".join(lines))
+    lines[2], lines[35] = "second\n", "late\n"
+    tab = windows.open()
+    tab.begin(served.play(asks_for(write("a.txt", "".join(lines)))), project)
+    for part in ("Take part 1 of 2", "Take part 2 of 2"):
+        tab.page.get_by_role("checkbox", name=part).uncheck()
+    expect(tab.card().get_by_role("button", name="Yes, 0 of 2 parts")).to_be_disabled()
+
+
+@pytest.mark.spec("H2")
+@pytest.mark.spec("C2")
+def test_always_says_how_far_it_reaches_and_can_be_taken_back(served: Served, windows: Windows) -> None:
+    project = served.project()
+    command = "python3 -m unittest"
+    model = served.play(asks_for(shell(command, "c1")), asks_for(shell(command, "c2")), says("Twice."))
+    tab = windows.open()
+    tab.begin(model, project)
+    tab.press("Always")
+    scopes = tab.card().get_by_role("radio")
+    expect(scopes.first).to_be_checked()
+    expect(tab.card().locator("label.choice").first).to_contain_text(command)
+    tab.card().get_by_label("How long").select_option("for the next 5 calls")
+    tab.page.get_by_role("button", name="Allow always").click()
+    tab.sees("Twice.")
+    assert len(served.events_of_type("approval.requested", tab.page.url.rpartition("/")[2])) == 1
+    tab.page.get_by_role("button", name="Allowed").click()
+    window = tab.page.get_by_role("dialog")
+    expect(window.get_by_text(command)).to_be_visible()
+    expect(window.get_by_text("for 5 calls")).to_be_visible()
+    window.get_by_role("button", name="Take back").click()
+    expect(window.get_by_text("Nothing: every question is asked anew.")).to_be_visible()
+
+
+@pytest.mark.spec("H5")
+def test_a_proposal_that_somebody_edits_says_so_and_changes_everywhere(served: Served, windows: Windows) -> None:
+    project = served.project()
+    mine, other = windows.open("ann"), windows.open("bob")
+    session = mine.begin(served.play(asks_for(write("note.txt", "first\n")), says("Written.")), project)
+    expect(mine.card().locator(".added", has_text="first")).to_be_visible()
+    other.go(f"#/s/{session}")
+    other.press("Edit")
+    mine.sees(re.compile("bob@.* opened this for editing"))
+    other.page.get_by_label(re.compile("The whole new text")).fill("second\n")
+    other.page.get_by_role("button", name="Show me the question with this").click()
+    expect(mine.card().locator(".added", has_text="second")).to_be_visible()
+    mine.yes()
+    other.sees("Written.")
+    assert (project / "note.txt").read_text() == "second\n"
+
+
+@pytest.mark.spec("H2")
+@pytest.mark.spec("J3")
+def test_an_answer_to_something_else_is_not_taken_and_the_question_stays(served: Served, windows: Windows) -> None:
+    project = served.project()
+    tab = windows.open()
+    tab.begin(served.play(asks_for(shell("touch x")), says("Done.")), project)
+    stale = {"outcome": "proceed_once", "digest": "0" * 64}
+    tab.page.route("**/decision", lambda route: route.continue_(post_data=stale), times=1)
+    tab.yes()
+    tab.sees("The question has changed since you saw it. Please look again.")
+    assert list(project.iterdir()) == []
+    tab.yes()
+    tab.sees("Done.")
+    assert (project / "x").exists()
+
+
+@pytest.mark.spec("H2")
+def test_mode_model_name_and_queue_are_changed_in_the_page(served: Served, windows: Windows) -> None:
+    project = served.project()
+    tab = windows.open()
+    other = served.play(says("not my turn"), says("I am the other one."))
+    tab.begin(served.play(asks_for(shell("touch x"), write("y", "y"))), project, "first words")
+    tab.page.get_by_label("Message").fill("next")
+    tab.page.keyboard.press("Enter")
+    tab.sees("Waits for its turn")
+    tab.page.get_by_role("button", name="Take back").click()
+    expect(tab.page.get_by_text("Waits for its turn")).to_have_count(0)
+    tab.page.get_by_label("Mode", exact=True).select_option("auto_edit")
+    tab.sees(re.compile("Mode auto_edit, set by ann"))
+    expect(tab.card()).to_have_count(1)
+    tab.page.get_by_role("button", name="Stop", exact=True).click()
+    tab.sees("Stopped.")
+    tab.page.once("dialog", lambda dialog: dialog.accept(other))
+    tab.page.get_by_label("Model").select_option("…")
+    tab.sees(re.compile("Model scripted:.*set by ann"))
+    tab.page.get_by_label("Message").fill("who are you?")
+    tab.page.keyboard.press("Enter")
+    tab.sees("I am the other one.")
+    tab.page.get_by_role("button", name="first words").click()
+    tab.page.get_by_label("Name of the session").fill("A better name")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page).to_have_title(re.compile("A better name"))
+    expect(tab.page.get_by_role("navigation").get_by_text("A better name")).to_be_visible()

@@ -1,0 +1,181 @@
+"""`assent serve` as a person starts it, and a browser that opens its page.
+
+The server is a real process with a home of its own; it can be killed and started again on the same port. Nobody sleeps:
+the page is watched through locators that wait.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+
+from support.program import Json, Program
+
+PATIENCE_MS = 10_000
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/browser installs it")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+class Served(Program):
+    """A running server. Each test brings its own project folder and scenario."""
+
+    def __init__(self, base: Path) -> None:
+        super().__init__(base)
+        self._count = 0
+        self._tokens: dict[str, str] = {}
+        self.port = 0
+        self.address = ""
+        self.start_server()
+
+    def start_server(self) -> None:
+        """Prints the address with a login code as its first line."""
+        self.process = subprocess.Popen(
+            self.command("serve", "--port", str(self.port)),
+            cwd=self.folder,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        found = re.search(r"(http://127\.0\.0\.1:(\d+))/#code=(\S+)", self.process.stdout.readline().decode())
+        assert found is not None, "the server did not start"
+        self.address, self.port, self.code = found[1], int(found[2]), found[3]
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self._over()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self._over()
+
+    def _over(self) -> None:
+        self.process.wait(timeout=20)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def token(self, name: str, role: str, owner: str = "") -> str:
+        """A token as `assent serve token add` gives it; with an owner it sees that one's sessions only."""
+        if name not in self._tokens:
+            args = ("serve", "token", "add", name, "--role", role, *(("--owner", owner) if owner else ()))
+            self._tokens[name] = self.run(*args).out.strip()
+        return self._tokens[name]
+
+    def project(self, **files: str) -> Path:
+        self._count += 1
+        folder = self.folder / f"project{self._count}"
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name.replace("__", ".")).write_text(content)
+        return folder
+
+    def play(self, *replies: Json) -> str:
+        """A model of its own for one session."""
+        self._count += 1
+        return self.scenario(*replies, name=f"play{self._count}")
+
+
+class Tab:
+    """One page, with the words a person would use for what is on it. Everything odd it says is collected."""
+
+    def __init__(self, served: Served, page: Page, token: str) -> None:
+        self.served, self.page, self.token = served, page, token
+        self.complaints: list[str] = []
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda message: self._note(message.type, message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning") and "Failed to load resource" not in text:
+            self.complaints.append(text)
+
+    def enter(self, hash: str = "#/") -> Self:
+        self.page.add_init_script(f"sessionStorage.setItem('assent.token', '{self.token}')")
+        self.go(hash)
+        return self
+
+    def go(self, hash: str) -> None:
+        self.page.goto(f"{self.served.address}/{hash}")
+
+    def begin(self, model: str, folder: Path, prompt: str = "go") -> str:
+        """Starts a session as a person does; gives its id."""
+        page = self.page
+        page.get_by_role("button", name="New session").click()
+        window = page.get_by_role("dialog", name="New session")
+        window.get_by_label("What should be done?").fill(prompt)
+        window.get_by_label("Folder").fill(str(folder))
+        window.get_by_label("Model").fill(model)
+        window.get_by_role("button", name="Start").click()
+        page.wait_for_url(re.compile(r"#/s/[0-9a-f-]+$"))
+        return page.url.rpartition("/")[2]
+
+    def card(self, title: str | re.Pattern[str] = "") -> Locator:
+        cards = self.page.locator("article.card")
+        return cards.filter(has_text=title) if title else cards
+
+    def yes(self, title: str = "") -> None:
+        self.press("Yes, once", title)
+
+    def press(self, button: str | re.Pattern[str], title: str = "") -> None:
+        """Presses until the question takes it: it is deaf for a moment after it appeared."""
+        found = self.card(title).get_by_role("button", name=button)
+        expect(found).to_be_enabled()
+        self.page.wait_for_timeout(450)
+        found.click()
+
+    def sees(self, text: str | re.Pattern[str]) -> None:
+        expect(self.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)
+
+
+class Windows:
+    """Opens tabs; each in a browser context of its own, as if on another machine."""
+
+    def __init__(self, served: Served, browser: Browser) -> None:
+        self._served, self._browser = served, browser
+        self._contexts: list[BrowserContext] = []
+
+    def open(self, name: str = "ann", role: str = "operator", owner: str = "", hash: str = "#/", **look: Any) -> Tab:
+        look.setdefault("viewport", {"width": 1280, "height": 900})
+        context = self._browser.new_context(**look)
+        self._contexts.append(context)
+        return Tab(self._served, context.new_page(), self._served.token(name, role, owner)).enter(hash)
+
+    def beside(self, tab: Tab, hash: str) -> Tab:
+        """Another tab of the same browser."""
+        return Tab(self._served, tab.page.context.new_page(), tab.token).enter(hash)
+
+    def close(self) -> None:
+        for context in self._contexts:
+            context.close()
+
+
+@contextmanager
+def a_browser() -> Generator[Browser]:
+    assert CHROMIUM is not None
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def a_server() -> Generator[Served]:
+    base = Path(tempfile.mkdtemp(prefix="assent-served-"))
+    served = Served(base)
+    try:
+        yield served
+    finally:
+        if served.process.poll() is None:
+            served.stop()
+        shutil.rmtree(base, ignore_errors=True)
