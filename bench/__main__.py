@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from bench import chunks, first_request, memory, rounds, scheduler, startup, terminal
+from bench import chunks, first_request, memory, rounds, scheduler, server, startup, terminal
 from bench.report import print_rows, print_title
 
 BENCHMARKS = {
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "chunks": chunks,
     "memory": memory,
     "terminal": terminal,
+    "server": server,
 }
 
 

@@ -1,7 +1,7 @@
 """The floor of the terminal UI: the least that a Textual app can be.
 
-    python textual_floor.py frame          a line and an input
-    python textual_floor.py stream FILE    the same; Enter streams the fragments in FILE into a Markdown widget
+python textual_floor.py frame          a line and an input
+python textual_floor.py stream FILE    the same; Enter streams the fragments in FILE into a Markdown widget
 """
 
 import asyncio

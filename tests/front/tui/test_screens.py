@@ -101,7 +101,9 @@ def failed_calls() -> Film:
 
 def todos() -> Film:
     film = Film("plan").prompt("Plan it.").reply("Here is my plan.").call("t", "write_todos").runs("t")
-    film.ends("t", TodosDisplay((Todo("Read the code", "completed"), Todo("Fix it", "in_progress"), Todo("Rest", "pending"))))
+    film.ends(
+        "t", TodosDisplay((Todo("Read the code", "completed"), Todo("Fix it", "in_progress"), Todo("Rest", "pending")))
+    )
     film.call("m", "web_search", query="python  [bold]rounding[/bold]").runs("m")
     return film.ends("m", MarkdownDisplay("Use `decimal` [1].\n\n1. docs.python.org")).over()
 
