@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from bench import chunks, first_request, memory, rounds, scheduler, startup
+from bench import chunks, first_request, memory, rounds, scheduler, server, startup, terminal
 from bench.report import print_rows, print_title
 
 BENCHMARKS = {
@@ -14,6 +14,8 @@ BENCHMARKS = {
     "rounds": rounds,
     "chunks": chunks,
     "memory": memory,
+    "terminal": terminal,
+    "server": server,
 }
 
 

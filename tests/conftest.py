@@ -10,6 +10,9 @@ settings.load_profile("ci")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="many more examples for the property tests")
+    parser.addoption(
+        "--update-screens", action="store_true", help="keep the pictures of the terminal UI as they are now"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,10 +7,26 @@ import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from assent.approval import Approval, Decision, InfoDetails
 from assent.commands import Submit
-from assent.events import CommandTaken, Envelope, PromptSubmitted, SessionCreated, TurnFinished
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallFinished,
+    CallScheduled,
+    CommandTaken,
+    DurableEvent,
+    Envelope,
+    ModeChanged,
+    PromptSubmitted,
+    SessionCreated,
+    SessionOpened,
+    TurnFinished,
+)
+from assent.parts import Result
 from assent.session.log import (
     Fence,
     LogDamaged,
@@ -19,6 +35,7 @@ from assent.session.log import (
     NoSuchSession,
     SessionBusy,
     SessionLog,
+    Waiting,
     new_session_id,
 )
 from assent.session.memory import MemoryLog
@@ -365,3 +382,134 @@ async def test_turns_and_prompts_survive_a_restart(tmp_path: Path):
     again = SqliteLog(tmp_path)
     assert [type(e.event) for e in await again.read("s")] == [SessionCreated, PromptSubmitted, TurnFinished]
     await again.close()
+
+
+# --- what is known without reading the sessions ---
+
+ASKED = Approval(
+    "a1", "d1", InfoDetails("May I?"), ("proceed_once", "cancel"), "because", tool="fetch", expires_at=50.0
+)
+
+
+def asked(seq: int, call_id: str, session: str = "s", approval: Approval = ASKED) -> Envelope:
+    return Envelope(seq, float(seq), session, ApprovalRequested(call_id, approval))
+
+
+async def test_what_waits_is_known_over_all_sessions_the_oldest_first(log: SessionLog):
+    for session, owner in (("s", ""), ("t", "bob")):
+        await log.create(session, 1.0, msgspec.structs.replace(CREATED, owner=owner))
+    fences = {session: await log.acquire(session) for session in ("s", "t")}
+    await log.append(fences["t"], [asked(2, "c1", "t")])
+    await log.append(fences["s"], [prompt(2), asked(3, "c1"), asked(4, "c2")])
+    assert await log.waiting() == [
+        Waiting("t", "c1", 2.0, ASKED),
+        Waiting("s", "c1", 3.0, ASKED),
+        Waiting("s", "c2", 4.0, ASKED),
+    ]
+    assert [w.call_id for w in await log.waiting("", limit=1, offset=1)] == ["c2"]
+    assert await log.count_waiting() == {"": 2, "bob": 1}
+    assert await log.waiting_call("s", "c2") == Waiting("s", "c2", 4.0, ASKED)
+    assert await log.waiting_call("s", "c3") is None
+    assert (await log.expired(49.0), set(await log.expired(50.0))) == ([], {"s", "t"})
+
+
+@pytest.mark.parametrize(
+    "settling",
+    [
+        ApprovalAnswered("c1", "a1", "proceed_once", "ann"),
+        CallScheduled("c1", Decision("mode", "allowed now")),
+        CallFinished("c1", "cancelled", Result("c1", "fetch", {})),
+    ],
+)
+async def test_what_is_settled_waits_no_longer_whoever_settles_it(log: SessionLog, settling: DurableEvent):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [asked(2, "c1"), asked(3, "c2")])
+    await log.release(fence)
+    fence = await log.acquire("s")
+    await log.append(fence, [Envelope(4, 4.0, "s", settling)])
+    assert [waiting.call_id for waiting in await log.waiting()] == ["c2"]
+
+
+async def test_a_question_that_is_asked_anew_replaces_the_old_one(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    new = msgspec.structs.replace(ASKED, id="a2", digest="d2", expires_at=None)
+    await log.append(fence, [asked(2, "c1"), asked(3, "c1", approval=new)])
+    assert await log.waiting() == [Waiting("s", "c1", 3.0, new)]
+    assert await log.expired(1e12) == []
+
+
+async def test_the_line_of_a_session_says_how_it_is(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    opened = Envelope(2, 2.0, "s", SessionOpened(fence.token, "serve"))
+    await log.append(fence, [opened, prompt(3, "fix it"), Envelope(4, 4.0, "s", ModeChanged("auto_edit", "ann"))])
+    info = await log.info("s")
+    assert (info.client, info.title, info.mode, info.unfinished, info.held) == (
+        "serve",
+        "fix it",
+        "auto_edit",
+        True,
+        True,
+    )
+    await log.append(fence, [Envelope(5, 5.0, "s", TurnFinished("s########3", "completed"))])
+    await log.release(fence)
+    info = await log.info("s")
+    assert (info.unfinished, info.held, info.events) == (False, False, 5)
+    assert await log.sessions() == [info]
+    assert await log.heads() == {"s": 5}
+    with pytest.raises(NoSuchSession):
+        await log.info("t")
+
+
+async def test_sessions_with_commands_are_known(log: SessionLog):
+    for session in ("s", "t"):
+        await log.create(session, 1.0, CREATED)
+    await log.put("t", "k", Submit("hi"))
+    assert await log.pending() == ["t"]
+    fence = await log.acquire("t")
+    await log.append(fence, [prompt(2, session="t")], taken=["k"])
+    assert await log.pending() == []
+
+
+async def test_a_deleted_session_leaves_nothing_behind(log: SessionLog):
+    for session in ("s", "t"):
+        await log.create(session, 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [asked(2, "c1")])
+    await log.put("s", "k", Submit("hi"))
+    with pytest.raises(SessionBusy):
+        await log.delete("s")
+    await log.release(fence)
+    await log.delete("s")
+    assert (await log.waiting(), await log.pending(), await log.heads()) == ([], [], {"t": 1})
+    with pytest.raises(NoSuchSession):
+        await log.delete("s")
+
+
+async def test_events_can_be_read_in_pages(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [prompt(seq) for seq in range(2, 8)])
+    assert [envelope.seq for envelope in await log.read("s", 2, 3)] == [3, 4, 5]
+    assert [envelope.seq for envelope in await log.read("s", 6, 3)] == [7]
+
+
+async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
+    log = SqliteLog(tmp_path)
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [prompt(2), asked(3, "c1"), asked(4, "c2")])
+    await log.append(fence, [Envelope(5, 5.0, "s", ApprovalAnswered("c2", "a1", "cancel", "ann"))])
+    known = (await log.waiting(), msgspec.structs.replace(await log.info("s"), held=False))
+    await log.close()
+    db = sqlite3.connect(tmp_path / "assent.db")
+    db.executescript("DROP TABLE approvals; DROP INDEX inbox_waiting;")
+    for column in ("mode", "owner", "client", "unfinished", "held"):
+        db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
+    db.execute("PRAGMA user_version = 1")
+    db.close()
+    log = SqliteLog(tmp_path)
+    assert (await log.waiting(), await log.info("s")) == known
+    await log.close()

@@ -17,7 +17,8 @@ from assent.policy.rules import Rule
 from assent.scheduler.call import AwaitingApproval
 from assent.session.log import SessionLog
 from assent.session.memory import MemoryLog
-from assent.session.runner import Options, Runner, create_session
+from assent.session.options import Options
+from assent.session.runner import Runner, create_session
 from assent.tools.base import AnyTool
 from assent.tools.registry import Registry
 from support.desk import note_tools

@@ -35,7 +35,7 @@ from assent.models.windows import context_window
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.servers import McpServer
-from assent.session.runner import Options
+from assent.session.options import Options
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 

@@ -7,17 +7,14 @@ that comes while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-
-from msgspec import Struct
 
 from assent import __version__
 from assent.agent.compression import Compressor
-from assent.agent.context import Context, Touched
-from assent.agent.loop import DEFAULT_MAX_TURNS, AgentLoop
+from assent.agent.loop import AgentLoop
 from assent.agent.system import system_prompt
-from assent.agent.turn import Retries, Sleep, Turn
+from assent.agent.turn import Turn
 from assent.approval import Mode
 from assent.commands import (
     Answer,
@@ -37,65 +34,32 @@ from assent.commands import (
 from assent.events import (
     CallRequest,
     CommandTaken,
-    ContextLoaded,
     Envelope,
     GateKind,
-    GrantRevoked,
-    ModeChanged,
-    ModelChanged,
     PromptsQueued,
     PromptSubmitted,
     Queued,
     SessionCreated,
     SessionOpened,
-    SessionRenamed,
     TurnStatus,
 )
-from assent.models.base import Model, ModelError
+from assent.models.base import Model
 from assent.parts import Call
 from assent.policy.policy import Policy
-from assent.policy.rules import Rule
 from assent.scheduler.approvals import NotWaiting, Refused
-from assent.scheduler.call import AwaitingApproval, Success, Terminal
+from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
 from assent.scheduler.life import Batch, Parked
 from assent.scheduler.scheduler import Scheduler
+from assent.session.changes import Changes
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id, title_of
+from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id
+from assent.session.notes import Notes
+from assent.session.options import Options
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
 from assent.tools.undo import UndoTool
-
-CHANGES_CONTEXT = {"save_memory", "undo"}
-"""Tools after whose success the context files are read again."""
-
-
-class Options(Struct, frozen=True):
-    """How a session is run, as opposed to what it is."""
-
-    rules: tuple[Rule, ...] = ()
-    attended: bool = True
-    """False: nobody can be asked, so what would ask is refused."""
-    max_turns: int = DEFAULT_MAX_TURNS
-    max_parallel: int = 64
-    approval_ttl: float | None = None
-    client: str = "assent"
-    retries: Retries = Retries()
-    sleep: Sleep = asyncio.sleep
-    fallback: Callable[[], Model] | None = None
-    """Makes the smaller model for when the quota is used up."""
-    open_model: Callable[[str], Model] | None = None
-    """Opens another model by its name, for when a client wants to change it."""
-    load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
-    """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
-    compress_above: int = 0
-    """So many tokens of conversation are compressed before the next request; 0 is never."""
-    only: str = ""
-    """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
-    clock: Callable[[], float] = time.time
-    listener: Callable[[Envelope], None] | None = None
-    """Hears every event from the opening on, at once."""
 
 
 async def create_session(
@@ -154,18 +118,14 @@ class Runner:
             clock=options.clock,
         )
         self._reply = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
-        self._touched = Touched(state.folder)
-        for call in state.calls.values():
-            if isinstance(call, Success):
-                self._touched.saw(call.request.args)
-        self._context = options.load_context(self._touched.folders)
+        self._changes = Changes(self._journal, self._policy, self._scheduler, self._reply, options.open_model)
+        self._notes = Notes(state, self._journal, options.load_context)
         self._loop = self._agent_loop(registry)
         self._compressor = Compressor(
             self._reply, state.history, lambda: state.latest_prompt if state.open_prompt else ""
         )
         self._compressing: asyncio.Task[None] | None = None
         """The task in `_turn` when a person asked for a compression."""
-        self._opened_models: list[Model] = []
         self._turn: asyncio.Task[None] | None = None
         self._local: set[asyncio.Task[None]] = set()
         """Batches that do not belong to the turn: tools that a person started."""
@@ -181,11 +141,11 @@ class Runner:
             self._reply,
             self._scheduler,
             self._journal,
-            system=lambda: system_prompt(self.state.folder, self._context.text),
+            system=lambda: system_prompt(self.state.folder, self._notes.text),
             tools=registry.declarations,
             history=self.state.history,
             usage=lambda: self.state.usage,
-            settled=self._settled,
+            settled=self._notes.settled,
             make_room=self._make_room,
             max_turns=self._options.max_turns,
         )
@@ -210,8 +170,8 @@ class Runner:
     async def _start(self) -> None:
         self.opened_at = self.state.seq + 1
         opened = SessionOpened(self._fence.token, self._options.client)
-        context = (ContextLoaded(self._context.sources),) if self._context.sources or self.state.context else ()
-        await self._journal.record(opened, *context)
+        notes = self._notes.loaded()
+        await self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._pick_up_unfinished()
@@ -237,8 +197,7 @@ class Runner:
         if self._unwatch is not None:
             self._unwatch()
         self._hub.close()
-        for model in self._opened_models:
-            await model.close()
+        await self._changes.close()
         await self._log.release(self._fence)
 
     # --- for clients in this process ---
@@ -341,9 +300,9 @@ class Runner:
                 case RunTool():
                     self._run_tool(command, key)
                 case ReloadContext():
-                    await self._reload_context()
+                    await self._notes.reload()
                 case SetMode() | SetModel() | Rename() | RevokeGrant():
-                    await self._change(command)
+                    await self._changes.make(command)
                 case Submit() | Withdraw() | Compress():
                     raise AssertionError("taken care of before")
         except Refused as refusal:
@@ -356,39 +315,6 @@ class Runner:
             return f"already answered by {answered_by or 'somebody else'}"
         return str(refusal)
 
-    async def _change(self, command: SetMode | SetModel | Rename | RevokeGrant) -> None:
-        match command:
-            case SetMode():
-                await self._set_mode(command)
-            case SetModel():
-                await self._set_model(command)
-            case Rename():
-                await self._rename(command)
-            case RevokeGrant():
-                await self._revoke(command)
-
-    async def _set_mode(self, command: SetMode) -> None:
-        self._policy.mode = command.mode
-        await self._journal.record(ModeChanged(command.mode, command.by))
-        await self._scheduler.rejudge()
-
-    async def _set_model(self, command: SetModel) -> None:
-        if self._options.open_model is None:
-            raise Refused("the model of this session cannot be changed")
-        try:
-            model = self._options.open_model(command.model)
-        except ModelError as error:
-            raise Refused(str(error)) from error
-        self._opened_models.append(model)
-        await self._journal.record(ModelChanged(command.model, command.by))
-        self._reply.use(model)
-
-    async def _rename(self, command: Rename) -> None:
-        title = title_of(command.title)
-        if not title:
-            raise Refused("a session needs a name that can be seen")
-        await self._journal.record(SessionRenamed(title, command.by))
-
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
         """Both leave the inbox together: what was taken back, and the wish to take it back."""
         if self._queue.pop(command.queued, None) is None:
@@ -399,23 +325,6 @@ class Runner:
             CommandTaken(item.key, command.by),
             taken=(command.queued, item.key),
         )
-
-    async def _revoke(self, command: RevokeGrant) -> None:
-        if self._policy.revoke(command.grant_id) is None:
-            raise Refused(f"there is no grant {command.grant_id} in this session")
-        await self._journal.record(GrantRevoked(command.grant_id, command.by))
-
-    # --- context ---
-
-    async def _reload_context(self) -> None:
-        self._context = self._options.load_context(self._touched.folders)
-        await self._journal.record(ContextLoaded(self._context.sources))
-
-    async def _settled(self, calls: Sequence[Terminal]) -> None:
-        done = [call.request for call in calls if isinstance(call, Success)]
-        found = [self._touched.saw(request.args) for request in done]
-        if any(found) or any(request.tool in CHANGES_CONTEXT for request in done):
-            await self._reload_context()
 
     # --- compression ---
 
@@ -504,7 +413,7 @@ class Runner:
 
     async def _until_settled(self, batch: Batch) -> None:
         with suppress(Parked, LogError):
-            await self._settled(await batch.results())
+            await self._notes.settled(await batch.results())
 
     def _local_is_over(self, task: "asyncio.Task[None]") -> None:
         self._local.discard(task)

@@ -10,7 +10,8 @@ from assent.front.client import LocalClient
 from assent.front.tui.host import CustomCommand
 from assent.policy.rules import Rule
 from assent.session.memory import MemoryLog
-from assent.session.runner import Options, Runner, create_session
+from assent.session.options import Options
+from assent.session.runner import Runner, create_session
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from support.house import House

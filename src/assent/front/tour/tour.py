@@ -17,7 +17,8 @@ from assent.front.style import Style
 from assent.front.tour.project import PROMPT, SCENARIO, make_project, next_steps
 from assent.models.scripted import ScriptedModel
 from assent.scheduler.call import AwaitingApproval
-from assent.session.runner import Options, Runner, create_session
+from assent.session.options import Options
+from assent.session.runner import Runner, create_session
 from assent.session.sqlite import SqliteLog
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry

@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -78,6 +78,7 @@ class AssentApp(App[None]):
         preferences: PreferenceFile | None = None,
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
+        clock: Callable[[], float] = time.time,
         driver_class: "type[Driver] | None" = None,
     ) -> None:
         super().__init__(driver_class)
@@ -88,6 +89,7 @@ class AssentApp(App[None]):
         """The session that was open when we left, and its questions; empty when nothing was said in it."""
         self._start = (session, mode, first_prompt, first_note)
         self._guard = guard or KeyGuard()
+        self._clock = clock
         self._ink = Ink(LOOKS[look].palette)
         self._look = look
         self._story = Story()
@@ -108,7 +110,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self._story, self._painter, id="transcript")
         yield ApprovalPanel(self.ink, self._guard, self._me)
-        yield StatusLine(self.ink)
+        yield StatusLine(self.ink, self._clock)
         yield QueueView(self.ink)
         yield PromptBox(DeskCompletions(self.desk), PLACEHOLDER, id="prompt")
         yield FootLine(self.ink)

@@ -1,7 +1,6 @@
 """The lines around the input: what is going on, what waits in the queue, and where we are."""
 
 import os
-import time
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -22,19 +21,18 @@ PATH_LENGTH = 32
 class StatusLine(Static):
     """A spinner with the time while something runs; empty, and without a timer, otherwise."""
 
-    def __init__(self, ink: Callable[[], Ink], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ink: Callable[[], Ink], clock: Callable[[], float]) -> None:
         super().__init__(id="status")
         self._ink = ink
         self._clock = clock
         self._since: float | None = None
         self._doing = ""
         self._beat: Timer | None = None
-        self._turn = 0
 
     def busy(self, since: float, doing: str) -> None:
         self._since, self._doing = since, doing
         if self._beat is None:
-            self._beat = self.set_interval(BEAT_SECONDS, self._tick)
+            self._beat = self.set_interval(BEAT_SECONDS, self._draw)
         self._draw()
 
     def idle(self) -> None:
@@ -44,19 +42,15 @@ class StatusLine(Static):
             self._beat = None
         self.update("")
 
-    def _tick(self) -> None:
-        self._turn += 1
-        self._draw()
-
     def _draw(self) -> None:
         if self._since is None:
             return
         palette = self._ink().palette
-        took = max(self._clock() - self._since, 0) * 1000
+        took = max(self._clock() - self._since, 0)
         line = Text(no_wrap=True, overflow="ellipsis")
-        line.append(f"{SPINNER[self._turn % len(SPINNER)]} ", palette.accent)
+        line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
         line.append(safe(self._doing, "label") or "Working", "bold")
-        line.append(f"  {duration(took)} · Esc cancels", palette.dim)
+        line.append(f"  {duration(took * 1000)} · Esc cancels", palette.dim)
         self.update(line)
 
 

@@ -66,7 +66,7 @@ class Transcript(Paper):
             self._to_end()
 
     def _to_end(self) -> None:
-        self.scroll_end(animate=False, immediate=True)
+        self.scroll_end(animate=False, immediate=True, force=True)  # the scrollbar may not be there yet
         self._follows = True
 
     def on_resize(self, event: Resize) -> None:

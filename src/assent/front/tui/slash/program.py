@@ -65,7 +65,8 @@ def overview(registry: "Registry", keys: dict[str, str]) -> Content:
     if keys:
         sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
     tail = (
-        "`!COMMAND` runs a command yourself, `@PATH` adds a file. Text that begins with // or a path is sent as it is."
+        "`!COMMAND` runs a command yourself, `@PATH` names a file to read. "
+        "Text that begins with // or a path is sent as it is."
     )
     return Content("\n").join([*sections, Content(tail)])
 

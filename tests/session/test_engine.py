@@ -1,0 +1,171 @@
+"""The engine: opens what has something to do, parks what rests, picks up what a dead process left."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from assent.commands import Answer, Submit
+from assent.events import Envelope, PromptSubmitted, SessionOpened, TurnFinished
+from assent.models.base import AuthFailed
+from assent.models.scenario import Scenario
+from assent.models.scripted import ScriptedModel
+from assent.session import engine as module
+from assent.session.engine import LocalEngine, Opened
+from assent.session.log import SessionBusy, SessionInfo, SessionLog
+from assent.session.memory import MemoryLog
+from assent.session.runner import Options, Runner, create_session
+from assent.tools.registry import Registry
+from support.desk import note_tools
+from support.doubles import World
+from support.house import call, calls, text
+
+
+class Yard:
+    """A log, an engine, and scripted sessions in it."""
+
+    def __init__(self, *replies: object, log: SessionLog | None = None, linger: float = 1e9, most: int = 64) -> None:
+        self.scenario = msgspec.convert({"replies": list(replies)}, Scenario)
+        self.log: SessionLog = log or MemoryLog()
+        self.world = World()
+        self.now = 0.0
+        self.no_key = False
+        self.engine = LocalEngine(
+            self.log, self._open, "serve", linger=linger, most_resting=most, clock=lambda: self.now
+        )
+
+    async def _open(self, info: SessionInfo) -> Opened:
+        if self.no_key:
+            raise AuthFailed("no key")
+        model = ScriptedModel(self.scenario)
+        registry = Registry(note_tools(self.world))
+        runner = await Runner.open(self.log, info.id, model, registry, Options(client="serve"))
+        return Opened(runner, model.close)
+
+    async def session(self, prompt: str = "go") -> str:
+        session = await create_session(self.log, "/w", "scripted", "default")
+        await self.log.put(session, "first", Submit(prompt))
+        self.engine.nudge(session)
+        return session
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(10):
+            while not condition():  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+
+    def waiting(self, session: str) -> bool:
+        runner = self.engine.runner(session)
+        return runner is not None and runner.resting and bool(runner.waiting())
+
+    async def of_kind(self, session: str, kind: type[object]) -> int:
+        return sum(isinstance(envelope.event, kind) for envelope in await self.log.read(session))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SWEEP", 0.001)
+
+
+ASKS = (calls(call("run_note", "c1", text="make install")), text("Done."))
+
+
+async def test_a_command_opens_the_session_and_an_answer_goes_on_with_it():
+    yard = Yard(*ASKS)
+    await yard.engine.start()
+    session = await yard.session()
+    await yard.until(lambda: yard.waiting(session))
+    (waiting,) = await yard.log.waiting()
+    await yard.log.put(session, "yes", Answer("c1", "proceed_once", waiting.approval.digest))
+    await yard.until(lambda: (runner := yard.engine.runner(session)) is not None and runner.idle and runner.resting)
+    assert await yard.of_kind(session, TurnFinished) == 1
+    await yard.engine.drain()
+
+
+async def test_what_only_waits_is_parked_and_costs_no_runner_until_somebody_answers():
+    yard = Yard(*ASKS, linger=5)
+    await yard.engine.start()
+    session = await yard.session()
+    await yard.until(lambda: yard.waiting(session))
+    await asyncio.sleep(0.01)
+    assert yard.engine.open_sessions == 1, "it lingers"
+    yard.now = 6
+    await yard.until(lambda: not yard.engine.open_sessions)
+    (waiting,) = await yard.log.waiting()
+    await yard.log.put(session, "yes", Answer("c1", "proceed_once", waiting.approval.digest))
+    await yard.engine.ensure(session)
+    await yard.until(lambda: (runner := yard.engine.runner(session)) is None or runner.idle)
+    assert await yard.of_kind(session, TurnFinished) == 1
+    await yard.engine.drain()
+
+
+async def test_of_many_that_rest_only_the_newest_linger():
+    yard = Yard(*ASKS, most=3)
+    await yard.engine.start()
+    for _ in range(10):
+        await yard.session()
+    async with asyncio.timeout(10):
+        while len(await yard.log.waiting()) < 10 or yard.engine.open_sessions > 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    await yard.engine.drain()
+    assert len(await yard.log.waiting()) == 10
+
+
+async def test_after_a_restart_only_the_unfinished_of_ours_are_opened():
+    yard = Yard(*ASKS)
+    await yard.engine.start()
+    waiting = await yard.session()
+    await yard.until(lambda: yard.waiting(waiting))
+    await yard.engine.drain()
+    silent = await create_session(yard.log, "/w", "scripted", "default")
+    foreign = await create_session(yard.log, "/w", "scripted", "default")
+    await yard.log.put(foreign, "first", Submit("go"))
+    again = Yard(*ASKS, log=yard.log)
+    await again.engine.start()
+    await asyncio.sleep(0.02)
+    assert again.engine.open_sessions == 0
+    assert await again.of_kind(waiting, SessionOpened) == 1
+    for session in (silent, foreign):
+        assert await again.of_kind(session, SessionOpened) == 0
+    await again.engine.drain()
+
+
+async def test_a_session_that_was_cut_off_in_the_middle_of_its_turn_goes_on_after_a_restart():
+    yard = Yard(text("Done."))
+    session = await create_session(yard.log, "/w", "scripted", "default")
+    fence = await yard.log.acquire(session)
+    opened = Envelope(2, 2.0, session, SessionOpened(fence.token, "serve"))
+    await yard.log.append(
+        fence, [opened, Envelope(3, 3.0, session, PromptSubmitted(f"{session}########0", "go", "ann"))]
+    )
+    await yard.log.close()  # as after a crash
+    await yard.engine.start()
+    await yard.until(lambda: (runner := yard.engine.runner(session)) is not None and runner.idle and runner.resting)
+    assert await yard.of_kind(session, TurnFinished) == 1
+    await yard.engine.drain()
+
+
+async def test_why_a_session_cannot_be_opened_is_told_and_it_is_tried_again_when_asked():
+    yard = Yard(*ASKS)
+    await yard.engine.start()
+    yard.no_key = True
+    session = await yard.session()
+    await yard.until(lambda: yard.engine.problems)
+    assert yard.engine.problems == {session: "no key"}
+    yard.no_key = False
+    await yard.engine.ensure(session)
+    assert not yard.engine.problems
+    await yard.engine.drain()
+
+
+async def test_a_session_that_another_process_has_is_left_to_it():
+    yard = Yard(*ASKS)
+    await yard.engine.start()
+    session = await create_session(yard.log, "/w", "scripted", "default")
+    await yard.log.acquire(session)
+    with pytest.raises(SessionBusy):
+        await yard.engine.ensure(session)
+    assert not yard.engine.open_sessions
+    await yard.engine.drain()
+    with pytest.raises(SessionBusy, match="stopping"):
+        await yard.engine.ensure(await create_session(yard.log, "/w", "scripted", "default"))

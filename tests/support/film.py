@@ -1,0 +1,201 @@
+"""A session as a film: events that a test wrote down, with fixed times, shown by the real app.
+
+For pictures only: nothing runs here, so that every picture is the same each time. What the app sends is kept in `sent`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
+from assent.commands import Command
+from assent.events import (
+    ApprovalRequested,
+    CallFinished,
+    CallOutput,
+    CallRequest,
+    CallRequested,
+    CallScheduled,
+    CallStarted,
+    CallStatus,
+    Envelope,
+    Event,
+    ModelReplied,
+    PromptsQueued,
+    PromptSubmitted,
+    Queued,
+    SessionCreated,
+    TextDelta,
+    ThoughtDelta,
+    TransientEvent,
+    TurnFinished,
+    TurnStatus,
+)
+from assent.front.tui.host import CustomCommand, MemoryFile, RuleInfo, ServerInfo, ToolInfo
+from assent.models.prices import Prices
+from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Usage
+from assent.session.log import SessionInfo
+from assent.session.state import SessionState
+from assent.tools.builtin import builtin_tools
+
+FOLDER = "/projects/cart"
+START = 1_750_000_000.0
+NOW = START + 12.3
+"""The time at which everybody looks at it."""
+SESSION = "20250615-1706-film"
+PROMPT = f"{SESSION}########0"
+
+
+class Film:
+    def __init__(self, mode: Mode = "default", model: str = "gemini-2.5-pro") -> None:
+        self.envelopes: list[Envelope] = []
+        self.live: list[Event] = []
+        """What comes after the history, while somebody watches."""
+        self._seq = 0
+        self.happens(SessionCreated(FOLDER, model, mode, "1"))
+
+    def happens(self, *events: Event) -> "Film":
+        for event in events:
+            transient = isinstance(event, TransientEvent)
+            self._seq += not transient
+            self.envelopes.append(Envelope(0 if transient else self._seq, START, SESSION, event))
+        return self
+
+    def prompt(self, text: str) -> "Film":
+        return self.happens(PromptSubmitted(PROMPT, text, "ann"))
+
+    def reply(self, text: str = "", thought: str = "", tokens: int = 1234) -> "Film":
+        parts = (*((Thought(thought),) if thought else ()), *((Text(text),) if text else ()))
+        return self.happens(ModelReplied(PROMPT, "gemini-2.5-pro", parts, "stop", Usage(tokens, 56)))
+
+    def streams(self, text: str, thought: tuple[str, str] | None = None) -> "Film":
+        if thought is not None:
+            self.happens(ThoughtDelta(PROMPT, *thought))
+        return self.happens(TextDelta(PROMPT, text)) if text else self
+
+    def call(self, call_id: str, tool: str, **args: object) -> "Film":
+        return self.happens(CallRequested(CallRequest(call_id, tool, args, PROMPT)))
+
+    def runs(self, call_id: str, output: str = "") -> "Film":
+        self.happens(CallScheduled(call_id, Decision("tool", "it only reads")), CallStarted(call_id, ""))
+        return self.happens(CallOutput(call_id, output)) if output else self
+
+    def ends(
+        self,
+        call_id: str,
+        display: Display | None = None,
+        status: CallStatus = "success",
+        failure: str = "",
+        ms: int = 12,
+    ) -> "Film":
+        problem = Failure("failed", failure) if failure else None
+        response: JsonObject = {"error": failure} if failure else {"output": "done"}
+        return self.happens(CallFinished(call_id, status, Result(call_id, "", response), display, problem, ms))
+
+    def asks(
+        self, call_id: str, tool: str, details: Details, why: str = "Commands need your assent.", **args: object
+    ) -> "Film":
+        self.call(call_id, tool, **args)
+        approval = Approval(f"q-{call_id}", call_id, details, _options(details), why, _scopes(details))
+        return self.happens(ApprovalRequested(call_id, approval))
+
+    def queue(self, *texts: str) -> "Film":
+        return self.happens(PromptsQueued(tuple(Queued(text, text, "ann") for text in texts)))
+
+    def over(self, status: TurnStatus = "completed", failure: str = "") -> "Film":
+        return self.happens(TurnFinished(PROMPT, status, Failure("failed", failure) if failure else None))
+
+
+def _options(details: Details) -> tuple[Outcome, ...]:
+    server: tuple[Outcome, ...] = ("proceed_always_server", "proceed_always_tool")
+    always: tuple[Outcome, ...] = server if isinstance(details, McpDetails) else ("proceed_always",)
+    editor: tuple[Outcome, ...] = ("modify_with_editor",) if hasattr(details, "diff") else ()
+    return ("proceed_once", *(() if hasattr(details, "questions") else always), *editor, "cancel")
+
+
+def _scopes(details: Details) -> tuple[Grant, ...]:
+    if not isinstance(details, ExecDetails):
+        return ()
+    return (
+        Grant("g1", "exact", "run_shell_command", f"exactly “{details.command}” in {FOLDER}"),
+        Grant("g2", "subcommand", "run_shell_command", f"commands that begin with “{details.roots[0]}” in {FOLDER}"),
+    )
+
+
+class FilmClient:
+    me = "ann@pid1"
+
+    def __init__(self, film: Film) -> None:
+        self.state = SessionState(SESSION)
+        self.sent: list[Command] = []
+        self._film = film
+        self._closed = asyncio.Event()
+
+    async def history(self) -> list[Envelope]:
+        for envelope in self._film.envelopes:
+            self.state.apply(envelope)
+        return self._film.envelopes
+
+    async def events(self) -> AsyncIterator[Envelope]:
+        await self._closed.wait()
+        return
+        yield  # an iterator without items
+
+    async def send(self, command: Command, key: str | None = None) -> str:
+        self.sent.append(command)
+        return str(len(self.sent))
+
+    async def close(self) -> None:
+        self._closed.set()
+
+
+class FilmHost:
+    folder = FOLDER
+    problems: Sequence[str] = ()
+
+    def __init__(self, film: Film) -> None:
+        self.client = FilmClient(film)
+
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> FilmClient:
+        return self.client
+
+    async def sessions(self) -> Sequence[SessionInfo]:
+        return ()
+
+    async def fork(self, session: str) -> str:
+        return session
+
+    async def files(self) -> Sequence[str]:
+        return ("cart.py", "test_cart.py", "docs/")
+
+    async def prompts(self) -> Sequence[str]:
+        return ()
+
+    async def branch(self) -> str:
+        return "main"
+
+    def models(self) -> Sequence[str]:
+        return ("gemini-2.5-pro", "gemini-2.5-flash")
+
+    def prices(self) -> Prices:
+        return Prices()
+
+    def tools(self) -> Sequence[ToolInfo]:
+        from assent.files.workspace import Workspace
+
+        tools = builtin_tools(Workspace(["/"], "/"))
+        return [ToolInfo(tool.name, tool.display_name, tool.description, tool.kind) for tool in tools]
+
+    def rules(self) -> Sequence[RuleInfo]:
+        return (RuleInfo("run_shell_command(git status)", "allow", "settings.toml"),)
+
+    def servers(self) -> Sequence[ServerInfo]:
+        return (ServerInfo("docs", "ready", 4), ServerInfo("tracker", "failed", 0, "it did not answer in 30 s"))
+
+    def memory(self) -> Sequence[MemoryFile]:
+        return ()
+
+    def custom_commands(self) -> Sequence[CustomCommand]:
+        return ()
+
+    async def close(self) -> None:
+        pass

@@ -1,0 +1,71 @@
+"""Pictures of the terminal UI: made by the real app, kept as SVG, compared byte for byte.
+
+`pytest --update-screens` writes them anew. A picture that differs is written to the test's folder, and the message says
+where; open both in a browser.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from assent.front.tui.app import AssentApp
+from assent.front.tui.guard import KeyGuard
+from support.film import NOW, Film, FilmHost
+
+FOLDER = Path(__file__).parents[1] / "front" / "tui" / "screens"
+SIZES = ((80, 24), (120, 40), (60, 20))
+
+Play = Callable[["Pilot[None]"], Awaitable[None]]
+"""What a person does before the picture is taken."""
+
+
+def normalised(svg: str) -> str:
+    """Without what differs from run to run (the prefix of all ids), and without fonts from elsewhere."""
+    prefix = re.search(r"terminal-\d+", svg)
+    assert prefix is not None
+    svg = svg.replace(prefix[0], "t")
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+
+
+@asynccontextmanager
+async def showing(film: Film, size: tuple[int, int], look: str = "dark") -> AsyncGenerator["Pilot[None]"]:
+    """The app with this film on its screen, drawn to the end."""
+    app = AssentApp(FilmHost(film), guard=KeyGuard(quiet=0, settle=0), clock=lambda: NOW, look=look)
+    async with app.run_test(size=size) as pilot:
+        while app.client is None:
+            await pilot.pause()
+        await settle(pilot)
+        yield pilot
+    await app.shut_down()
+
+
+async def settle(pilot: "Pilot[None]") -> None:
+    """Until all that was set off is drawn."""
+    for _ in range(3):
+        await pilot.pause()
+    app = pilot.app
+    assert isinstance(app, AssentApp)
+    app.transcript.redraw_now()
+    await pilot.pause()
+
+
+async def picture(film: Film, size: tuple[int, int], play: Play | None = None, look: str = "dark") -> str:
+    async with showing(film, size, look) as pilot:
+        if play is not None:
+            await play(pilot)
+            await settle(pilot)
+        return normalised(pilot.app.export_screenshot(title="assent", simplify=True))
+
+
+def check(name: str, svg: str, *, update: bool, folder: Path) -> None:
+    kept = FOLDER / f"{name}.svg"
+    if update:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(svg, encoding="utf-8")
+    elif not kept.exists() or kept.read_text(encoding="utf-8") != svg:
+        new = folder / f"{name}.svg"
+        new.write_text(svg, encoding="utf-8")
+        raise AssertionError(f"the screen differs from {kept}; it is now {new} (--update-screens keeps it)")
