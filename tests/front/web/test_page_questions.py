@@ -198,3 +198,34 @@ def test_mode_model_name_and_queue_are_changed_in_the_page(served: Served, windo
     tab.page.keyboard.press("Enter")
     expect(tab.page).to_have_title(re.compile("A better name"))
     expect(tab.page.get_by_role("navigation").get_by_text("A better name")).to_be_visible()
+
+
+@pytest.mark.spec("E3")
+def test_a_question_of_the_model_is_answered_by_choice_and_in_ones_own_words(served: Served, windows: Windows) -> None:
+    which = {
+        "question": "Which colour?",
+        "options": [{"label": "red"}, {"label": "<b>blue</b>", "description": "calm"}],
+    }
+    asked = {"name": "ask_user", "args": {"questions": [which, {"question": "Why?", "type": "text"}]}, "id": "ask"}
+    model = served.play(asks_for(asked), says("Blue it is.", when={"result_contains": "because"}))
+    tab = windows.open()
+    tab.begin(model, served.project())
+    card = tab.card("The model asks you")
+    send = card.get_by_role("button", name="Answer")
+    expect(send).to_be_disabled()
+    card.get_by_role("radio", name="<b>blue</b>").check()
+    card.get_by_role("textbox", name="Your answer").fill("because")
+    send.click()
+    tab.sees("Blue it is.")
+
+
+@pytest.mark.spec("H2")
+def test_the_models_list_of_steps_is_shown_as_a_list(served: Served, windows: Windows) -> None:
+    steps = [{"description": "Read", "status": "completed"}, {"description": "Write", "status": "in_progress"}]
+    model = served.play(asks_for({"name": "write_todos", "args": {"todos": steps}, "id": "t"}), says("Going on."))
+    tab = windows.open()
+    tab.begin(model, served.project())
+    tab.sees("Going on.")
+    todo = tab.page.get_by_role("region", name="To do")
+    expect(todo).to_contain_text("1 of 2 done")
+    expect(todo.get_by_role("listitem")).to_have_text([re.compile("Read"), re.compile("Write")])

@@ -128,7 +128,7 @@ function Inbox() {
         ? html`<div class="empty"><${Mark} /><h2>Nothing waits</h2><p>Questions of all sessions appear here.</p></div>`
         : html`<div class="column inbox">${approvals.map((one) => html`<section key=${one.approval.id} aria-label=${`From ${visible(one.session.title)}`}>
             <div class="from small soft"><a href=${`#/s/${one.session.id}`}>${visible(one.session.title) || "New session"}</a><span>${visible(folderName(one.session.folder))}</span></div>
-            <${Card} key=${one.approval.digest} session=${one.session.id} call=${one.call_id} approval=${one.approval} />
+            <${Card} key=${one.approval.id} session=${one.session.id} call=${one.call_id} approval=${one.approval} />
           </section>`)}</div>`}
     </div>`;
 }

@@ -28,7 +28,7 @@ export const CallBlock = steady(
   ({ session, call, answered }) => {
     if (call.type === "awaiting_approval" && call.approval && !call.answered_by) {
       const { approval, modifying_by } = call;
-      return html`<${Card} key=${approval.digest} ...${{ session, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
+      return html`<${Card} key=${approval.id} ...${{ session, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
     }
     return html`<${Folded} ...${{ session, call, answered }} />`;
   },
@@ -68,7 +68,7 @@ function Inside({ session, call, answered }) {
   const stop = () => void stopCall(session, call.request.call_id);
   return html`<div class="inside">
     ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
-    ${call.type === "executing" ? html`<${Terminal} text=${call.output ?? ""} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
+    ${call.type === "executing" ? html`<${Terminal} text=${live(call)} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
     <div class="facts">
       ${decided(call, answered) && html`<span>${decided(call, answered)}</span>`}
       ${call.pid && call.type === "executing" && html`<span>process ${call.pid}</span>`}
@@ -76,6 +76,9 @@ function Inside({ session, call, answered }) {
     </div>
   </div>`;
 }
+
+/** @param {Call} call */
+const live = ({ output = "", received = 0 }) => (received ? `[binary output: ${received.toLocaleString()} bytes received]` : output);
 
 /** @param {{ session: string, call: Call }} props */
 function Shown({ session, call }) {
@@ -89,6 +92,8 @@ function Shown({ session, call }) {
       return html`<${Change} ...${{ session, call: request.call_id, text: display.diff }} />`;
     case "text":
       return html`<p class="text">${visible(display.text)}</p>`;
+    case "todos":
+      return html`<p class="text">${visible(display.todos.map((todo) => `${todo.status}: ${todo.description}`).join("\n"))}</p>`;
     default:
       return html`<pre class="terminal" tabindex="0">${visible(JSON.stringify(request.args, null, 2))}</pre>`;
   }

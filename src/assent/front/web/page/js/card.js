@@ -1,6 +1,7 @@
 // The question: exactly what would happen, why it is asked, and every answer there is. The frame, the order and all words
 // in it are ours; what a model or a tool wrote stands in boxes that say so.
 
+import { AskForm } from "./ask.js";
 import { answer, keyOf, viewOf } from "./desk.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useRef, useState } from "./html.js";
@@ -15,9 +16,10 @@ import { marked, visible } from "./visible.js";
 /** @typedef {import("./types.d.ts").Outcome} Outcome */
 /** @typedef {"" | "always" | "edit" | "refuse"} Panel */
 
-/** Another digest is another question: give it the digest as key. @param {{ session: string, call: string, approval: Approval, modifyingBy?: string }} props */
+/** Another approval is another question: give it its id as key. @param {{ session: string, call: string, approval: Approval, modifyingBy?: string }} props */
 export function Card({ session, call, approval, modifyingBy = "" }) {
-  const view = viewOf(session, call, approval.digest);
+  const read = viewOf(session, call, approval.id);
+  const view = read?.call.approval?.digest === approval.digest ? read : null;
   const answers = useAnswers(session, call, approval, view);
   const risk = approval.details.type === "exec" ? approval.details.risk : "";
   const card = useReturn(call);
@@ -56,13 +58,13 @@ function useAnswers(session, call, approval, view) {
   const quiet = useQuiet(view ? approval.digest : "");
   const reading = useSeen(view ? approval.digest : "");
   const may = rights(approval, view !== null && reading.seen, left.size, view?.hunks.length ?? 0);
-  const sending = state.sending.has(keyOf(session, call, approval.digest));
+  const sending = state.sending.has(keyOf(session, call, approval.id));
   const asksAgain = approval.options.includes("modify_with_editor");
 
   /** @param {Omit<import("./types.d.ts").Answer, "digest">} what */
   const send = async (what) => {
     editedCall = what.outcome === "modify_with_editor" ? call : "";
-    setProblem(await answer(session, call, { ...what, digest: approval.digest }));
+    setProblem(await answer(session, call, approval, what));
   };
   const act = {
     yes: () => void send(left.size ? { outcome: "proceed_once", hunks: taken(view, left) } : { outcome: "proceed_once" }),
@@ -105,6 +107,7 @@ function toggled(set, number, inside) {
 function Question({ approval, view, answers, modifyingBy }) {
   const { panel, left, problem, reading, may, send, close } = answers;
   const args = view.call.request.args;
+  if (approval.details.type === "ask") return html`<${Asked} ...${{ approval, questions: approval.details.questions, view, answers }} />`;
   return html`<div class="body">
     <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
     <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
@@ -119,6 +122,19 @@ function Question({ approval, view, answers, modifyingBy }) {
   </div>`;
 }
 
+/** @param {{ approval: Approval, questions: import("./types.d.ts").Question[], view: CallView, answers: Answering }} props */
+function Asked({ approval, questions, view, answers }) {
+  const { panel, problem, may, send, sending, close, click } = answers;
+  const give = (/** @type {string[]} */ texts) => void send({ outcome: "proceed_once", answers: texts });
+  return html`<div class="body">
+    <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
+    ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
+    ${panel === "refuse"
+      ? html`<${RefusePanel} ...${{ send, close }} />`
+      : html`<${AskForm} ...${{ id: approval.id, questions, sending, may: may.reply, give, refuse: click("refuse") }} />`}
+  </div>`;
+}
+
 /** @type {Record<string, "yes" | "always" | "edit" | "refuse">} */
 const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse" };
 
@@ -127,9 +143,10 @@ function rights({ options, details }, seen, left, of) {
   const role = state.me?.role ?? "viewer";
   const offers = (/** @type {Outcome} */ outcome) => options.includes(outcome);
   return {
-    yes: role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
+    reply: role !== "viewer" && details.type === "ask",
+    yes: details.type !== "ask" && role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
     always: role === "operator" && seen && left === 0 && options.some((one) => one.startsWith("proceed_always")),
-    edit: role === "operator" && offers("proceed_once"),
+    edit: details.type !== "ask" && role === "operator" && offers("proceed_once"),
     refuse: role !== "viewer" && offers("cancel"),
     choose: role !== "viewer" && details.type === "edit",
   };
@@ -161,15 +178,17 @@ export function title(details) {
       return "Ask the outside world";
     case "mcp":
       return `Use ${visible(details.tool)} of the server ${visible(details.server)}`;
+    case "ask":
+      return "The model asks you";
   }
 }
 
 /** @param {{ notes: string[], details: import("./types.d.ts").Details }} props */
 function Alarms({ notes, details }) {
-  const kept = details.type === "edit" ? details.protected : "";
+  const kept = details.type === "edit" ? details.protected || details.runs : details.type === "mcp" ? details.unseen : "";
   if (!notes.length && !kept) return null;
   return html`<div class="alarm" role="note">
-    ${kept && html`<p>Protected: ${visible(kept)}</p>`}
+    ${kept && html`<p>${details.type === "edit" && details.protected ? "Protected: " : ""}${visible(kept)}</p>`}
     ${notes.length > 0 && html`<p>Look twice:</p><ul>${notes.map((note) => html`<li>${visible(note)}</li>`)}</ul>`}
   </div>`;
 }
@@ -203,6 +222,8 @@ function exactText(details) {
       return [details.prompt, ...(details.urls ?? [])].join("\n");
     case "mcp":
       return JSON.stringify(details.args, null, 2);
+    case "ask":
+      return "";
   }
 }
 
@@ -217,6 +238,7 @@ function Reasons({ approval, args }) {
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>
     ${expires_at && html`<p>Open until ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
+    ${details.type === "mcp" && details.description && html`<p class="said">The server says: <q>${visible(details.description.slice(0, SAID))}</q></p>`}
     ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, SAID))}</q></p>`}
   </div>`;
 }

@@ -67,7 +67,7 @@ function Shown({ talk, entry }) {
   if (entry.kind !== "call") return html`<${Words} entry=${entry} />`;
   const call = talk.calls.get(entry.id);
   if (!call) return null;
-  if (call === talk.todoCall) return html`<${Todos} todos=${call.request.args.todos} />`;
+  if (call === talk.todoCall && call.display?.type === "todos") return html`<${Todos} todos=${call.display.todos} />`;
   const answered = talk.answers.get(entry.id) ?? "";
   return html`<${CallBlock} ...${{ session: talk.session, call, answered, tick: asksServer(call) ? tick : 0 }} />`;
 }
@@ -108,19 +108,16 @@ function Partial({ partial, busy }) {
 }
 
 /** @type {Record<string, string>} */
-const TODO_SIGNS = { pending: "○", in_progress: "◐", completed: "●", cancelled: "–" };
+const TODO_SIGNS = { pending: "○", in_progress: "◐", completed: "●", cancelled: "–", blocked: "⊘" };
 
-/** @param {{ todos: unknown }} props */
-function Todos({ todos: written }) {
-  const todos = (Array.isArray(written) ? written : []).filter((todo) => todo && typeof todo === "object");
+/** @param {{ todos: { description: string, status: string }[] }} props */
+function Todos({ todos }) {
   const done = todos.filter((todo) => todo.status === "completed").length;
   return html`<section class="todos" aria-label="To do">
     <h3>To do <span class="soft small">${done} of ${todos.length} done</span></h3>
     <ul>${todos.map((todo) => {
-      const status = String(todo.status ?? "pending");
-      return html`<li class=${status in TODO_SIGNS ? status : "pending"}>
-        <span aria-label=${status.replace("_", " ")}>${TODO_SIGNS[status] ?? "○"}</span><span>${visible(String(todo.description ?? todo.content ?? ""))}</span>
-      </li>`;
+      const sign = TODO_SIGNS[todo.status] ?? "○";
+      return html`<li class=${todo.status}><span role="img" aria-label=${todo.status.replace("_", " ")}>${sign}</span><span>${visible(todo.description)}</span></li>`;
     })}</ul>
   </section>`;
 }

@@ -94,7 +94,11 @@ async function follow() {
 
 /** @param {string} id */
 async function open(id) {
-  if (state.talk?.session !== id) state.talk = new Talk(id);
+  if (state.talk?.session !== id) {
+    state.talk = new Talk(id);
+    state.views.clear();
+    asked.clear();
+  }
   const talk = state.talk;
   stream.stop();
   state.loading = true;
@@ -221,18 +225,19 @@ async function readSessions() {
 
 // --- questions ---
 
-/** @param {string} session @param {string} call @param {string} digest */
-export const keyOf = (session, call, digest) => `${session}/${call}/${digest}`;
+/** @param {string} session @param {string} call @param {string} approval */
+export const keyOf = (session, call, approval) => `${session}/${call}/${approval}`;
 
 /** @type {Set<string>} */
 const asked = new Set();
 
 /**
- * A call as the server shows it, read once for each digest; null until it is there.
- * @param {string} session @param {string} call @param {string} digest @returns {CallView | null}
+ * A call as the server shows it, read once for each approval; null until it is there.
+ * @param {string} session @param {string} call @param {string} approval its id, or anything for a call that is over
+ * @returns {CallView | null}
  */
-export function viewOf(session, call, digest) {
-  const key = keyOf(session, call, digest);
+export function viewOf(session, call, approval) {
+  const key = keyOf(session, call, approval);
   const view = state.views.get(key);
   if (!view && !asked.has(key)) void readView(session, call, key);
   return view ?? null;
@@ -251,14 +256,14 @@ async function readView(session, call, key) {
   changed();
 }
 
-/** @param {string} session @param {string} call @param {Answer} answer */
-export async function answer(session, call, answer) {
-  const key = keyOf(session, call, answer.digest);
-  const deciding = answer.outcome !== "modify_with_editor" || answer.content !== undefined || answer.args !== undefined;
+/** @param {string} session @param {string} call @param {import("./types.d.ts").Approval} approval @param {Omit<Answer, "digest">} what */
+export async function answer(session, call, approval, what) {
+  const key = keyOf(session, call, approval.id);
+  const deciding = what.outcome !== "modify_with_editor" || what.content !== undefined || what.args !== undefined;
   if (deciding) state.sending.add(key);
   changed();
   try {
-    await command(`${pathOf(session)}/calls/${encodeURIComponent(call)}/decision`, answer);
+    await command(`${pathOf(session)}/calls/${encodeURIComponent(call)}/decision`, { ...what, digest: approval.digest });
     return "";
   } catch (error) {
     state.sending.delete(key);

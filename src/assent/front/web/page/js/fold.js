@@ -70,7 +70,7 @@ export class Talk {
 
   /** The call that wrote the newest list of things to do. */
   get todoCall() {
-    return [...this.calls.values()].filter((call) => call.request.tool === "write_todos" && call.type === "success").at(-1);
+    return [...this.calls.values()].filter((call) => call.display?.type === "todos").at(-1);
   }
 
   /** @param {WireEvent} event */
@@ -159,6 +159,9 @@ export class Talk {
       case "grant.revoked":
         this.grants.delete(event.grant_id);
         break;
+      case "chat.compressed":
+        this.#note(compressedText(event), event.problem ? "bad" : "", event);
+        break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
         break;
@@ -225,7 +228,7 @@ function following(call, event) {
     case "call.process":
       return { ...call, pid: event.pid };
     case "call.output":
-      return { ...call, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
+      return { ...call, received: event.received, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
     case "call.finished":
       return { ...call, type: event.status, display: event.display, failure: event.failure, duration_ms: event.duration_ms };
     default:
@@ -247,6 +250,12 @@ function answerText(event) {
   const changed = event.args ? " with changes" : "";
   const reason = event.reason ? `: ${event.reason}` : "";
   return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${event.by || "somebody"}${reason}`;
+}
+
+/** @param {Extract<WireEvent, { type: "chat.compressed" }>} event */
+function compressedText({ problem, tokens_before, tokens_after }) {
+  if (problem) return `The conversation could not be shortened: ${problem}`;
+  return `The older part of the conversation was replaced by a summary: ${tokens_before.toLocaleString()} tokens became ${tokens_after.toLocaleString()}.`;
 }
 
 /** @param {{ subject: string, description: string }} thought */

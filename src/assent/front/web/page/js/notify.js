@@ -16,7 +16,7 @@ export function announce(approvals) {
 
 /** What it is about, without the words of the model. @param {import("./types.d.ts").Waiting} one */
 export function headline({ approval, session }) {
-  const what = { edit: "change a file", exec: "run a command", info: "ask the outside world", mcp: "use a server's tool" };
+  const what = { edit: "change a file", exec: "run a command", info: "ask the outside world", mcp: "use a server's tool", ask: "ask you something" };
   return `${what[approval.details.type]} in ${folderName(session.folder)}`;
 }
 

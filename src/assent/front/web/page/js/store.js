@@ -17,9 +17,9 @@ export const state = {
   talk: /** @type {import("./fold.js").Talk | null} */ (null),
   loading: false,
   problem: "",
-  /** What the server shows of a call, by `session/call/digest`. @type {Map<string, CallView>} */
+  /** What the server shows of a call, by `session/call/approval`. @type {Map<string, CallView>} */
   views: new Map(),
-  /** Answers on their way, by `session/call/digest`. @type {Set<string>} */
+  /** Answers on their way, by `session/call/approval`. @type {Set<string>} */
   sending: new Set(),
   notices: /** @type {Notice[]} */ ([]),
   dialog: /** @type {"" | "keys" | "new" | "grants"} */ (""),

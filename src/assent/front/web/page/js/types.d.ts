@@ -80,7 +80,8 @@ export interface Failure {
 }
 export type Display =
   | { type: "text" | "markdown" | "terminal"; text: string }
-  | { type: "diff"; path: string; diff: string; added: number; removed: number };
+  | { type: "diff"; path: string; diff: string; added: number; removed: number }
+  | { type: "todos"; todos: { description: string; status: string }[] };
 
 /** A call in whatever state it is; each state has the fields that it has. */
 export interface Call {
@@ -93,6 +94,7 @@ export interface Call {
   decision?: Decision;
   pid?: number;
   output?: string;
+  received?: number;
   display?: Display;
   failure?: Failure;
   duration_ms?: number;
@@ -113,6 +115,7 @@ export interface EditDetails {
   old: string | null;
   new: string;
   protected?: string;
+  runs?: string;
 }
 export interface ExecDetails {
   type: "exec";
@@ -132,8 +135,22 @@ export interface McpDetails {
   server: string;
   tool: string;
   args: Record<string, unknown>;
+  description?: string;
+  unseen?: string;
 }
-export type Details = EditDetails | ExecDetails | InfoDetails | McpDetails;
+export interface Question {
+  question: string;
+  type?: "choice" | "text" | "yesno";
+  header?: string;
+  options?: { label: string; description?: string }[];
+  multiSelect?: boolean;
+  placeholder?: string;
+}
+export interface AskDetails {
+  type: "ask";
+  questions: Question[];
+}
+export type Details = EditDetails | ExecDetails | InfoDetails | McpDetails | AskDetails;
 export interface Approval {
   id: string;
   digest: string;
@@ -183,6 +200,7 @@ export interface Answer {
   content?: string;
   args?: Record<string, unknown>;
   hunks?: number[];
+  answers?: string[];
   scope?: string;
   grant_seconds?: number;
   grant_uses?: number;
@@ -215,7 +233,9 @@ export type WireEvent = Envelope &
     | { type: "call.scheduled"; call_id: string; decision: Decision }
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
-    | { type: "call.output"; call_id: string; text: string }
+    | { type: "call.output"; call_id: string; text: string; received?: number }
+    | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
+    | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }

@@ -1,0 +1,44 @@
+// Questions that the model itself asks: options to choose from, yes or no, and always one's own words.
+
+import { html, useState } from "./html.js";
+import { stopped, valueOf } from "./panels.js";
+import { visible } from "./visible.js";
+
+/** @typedef {import("./types.d.ts").Question} Question */
+/** @typedef {{ chosen: string[], words: string }} Reply */
+
+/** @param {{ id: string, questions: Question[], sending: boolean, may: boolean, give: (answers: string[]) => void, refuse: () => void }} props */
+export function AskForm({ id, questions, sending, may, give, refuse }) {
+  const [replies, setReplies] = useState(() => questions.map(() => /** @type {Reply} */ ({ chosen: [], words: "" })));
+  const answers = replies.map((reply) => reply.words.trim() || reply.chosen.join(", "));
+  const set = (/** @type {number} */ place, /** @type {Reply} */ reply) => setReplies(replies.map((one, n) => (n === place ? reply : one)));
+  return html`<form class="panel" onSubmit=${stopped(() => give(answers))}>
+    ${questions.map((question, place) => html`<${One} ...${{ name: `${id}-${place}`, question, reply: replies[place], set: (/** @type {Reply} */ reply) => set(place, reply) }} />`)}
+    ${may && html`<div class="answers" role="group" aria-label="Your answer">
+      <button class="primary" type="submit" disabled=${sending || answers.some((answer) => !answer)}>${sending ? "Sending …" : "Answer"}</button>
+      <button class="danger" type="button" disabled=${sending} onClick=${refuse}>No … <kbd>n</kbd></button>
+    </div>`}
+  </form>`;
+}
+
+/** @param {{ name: string, question: Question, reply: Reply, set: (reply: Reply) => void }} props */
+function One({ name, question, reply, set }) {
+  const labels = question.type === "yesno" ? [{ label: "Yes" }, { label: "No" }] : (question.options ?? []);
+  const choose = (/** @type {string} */ label, /** @type {boolean} */ on) => {
+    const others = question.multiSelect ? reply.chosen.filter((one) => one !== label) : [];
+    set({ chosen: on ? [...others, label] : others, words: "" });
+  };
+  return html`<fieldset>
+    <legend><strong>${question.header && `${visible(question.header)}: `}${visible(question.question)}</strong></legend>
+    ${labels.map(
+      (option) => html`<label class="choice">
+        <input type=${question.multiSelect ? "checkbox" : "radio"} name=${name} checked=${reply.chosen.includes(option.label)}
+          onChange=${(/** @type {Event} */ event) => choose(option.label, /** @type {HTMLInputElement} */ (event.target).checked)} />
+        <span>${visible(option.label)}${"description" in option && option.description && html`<br /><span class="soft small">${visible(option.description)}</span>`}</span>
+      </label>`,
+    )}
+    <label class="field">${labels.length ? "Or in your own words" : "Your answer"}
+      <input type="text" value=${reply.words} placeholder=${visible(question.placeholder ?? "")} onInput=${(/** @type {Event} */ event) => set({ chosen: [], words: valueOf(event) })} />
+    </label>
+  </fieldset>`;
+}
