@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from assent.approval import Decision
@@ -61,7 +62,7 @@ def markdown(size: int) -> str:
 
 def fragments(text: str, count: int) -> list[str]:
     ends = [len(text) * n // count for n in range(count + 1)]
-    return [text[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 def make_session(home: Path, folder: Path, messages: int, model: str) -> str:

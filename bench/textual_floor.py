@@ -8,8 +8,10 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 from textual.app import App, ComposeResult
+from textual.binding import BindingType
 from textual.widgets import Static, TextArea
 
 PLACEHOLDER = "Ask something, or /help"
@@ -25,7 +27,7 @@ class Stream(App[None]):
     """As Textual's own demo does it: one Markdown widget in a container that stays at its end."""
 
     CSS = "VerticalScroll { height: 1fr; } TextArea { height: 3; }"
-    BINDINGS = [("enter", "stream", "Stream")]
+    BINDINGS: ClassVar[list[BindingType]] = [("enter", "stream", "Stream")]
 
     def __init__(self, fragments: list[str], pause: float) -> None:
         super().__init__()

@@ -33,7 +33,8 @@ class AnswerScreen(ModalScreen[R]):
     AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
         border: round $warning; background: $surface; }
     AnswerScreen .hint { color: $text-muted; }
-    AnswerScreen OptionList { height: auto; max-height: 14; border: none; background: $surface; }
+    AnswerScreen OptionList { height: auto; max-height: 14; border: none; padding: 0; background: $surface; }
+    AnswerScreen OptionList:focus { border: none; }
     AnswerScreen TextArea { height: 10; }
     AnswerScreen .problem { color: $error; }
     """

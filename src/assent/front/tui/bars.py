@@ -138,7 +138,7 @@ class FootLine(Static):
         if facts.servers:
             line.append(f"{safe(facts.servers, 'label')} · ")
         if facts.waiting:
-            line.append(f"{count(facts.waiting, 'waits', 'wait')} · ", f"bold {palette.warn}")
+            line.append(f"{count(facts.waiting, 'question')} · ", f"bold {palette.warn}")
         line.append(f"{short_number(facts.tokens)} tokens")
         if facts.cost:
             line.append(f" · {facts.cost}")
