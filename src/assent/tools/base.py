@@ -4,6 +4,7 @@ An invocation says what it would do (`describe`, `should_confirm`, `resources`) 
 permit, which the scheduler alone hands out. Tools do not know policy, approvals or the log.
 """
 
+import functools
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
@@ -98,6 +99,16 @@ class Invocation(ABC):
 P = TypeVar("P", bound=Struct)
 
 
+@functools.cache
+def _schema(params: type[Struct]) -> JsonObject:
+    """Made once for all sessions of the process; nobody changes it."""
+    (_,), components = msgspec.json.schema_components([params])
+    schema: dict[str, Any] = components[params.__name__]
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return schema
+
+
 class Tool(ABC, Generic[P]):
     """Subclasses say what they are in class attributes and how to make an invocation of checked parameters."""
 
@@ -115,11 +126,7 @@ class Tool(ABC, Generic[P]):
 
     def schema(self) -> JsonObject:
         """JSON Schema of the parameters, with everything in one object as model providers want it."""
-        (_,), components = msgspec.json.schema_components([self.params])
-        schema: dict[str, Any] = components[self.params.__name__]
-        schema.pop("title", None)
-        schema.pop("description", None)
-        return schema
+        return _schema(self.params)
 
     def build(self, args: JsonObject) -> Invocation:
         try:
