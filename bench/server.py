@@ -24,7 +24,7 @@ REPLIES = [
     {
         "chunks": [
             {"text": "I write it down."},
-            {"call": {"name": "write_file", "args": {"file_path": "notes/a.txt", "content": "x\n"}, "id": "c1"}},
+            {"call": {"name": "write_file", "args": {"file_path": "a.txt", "content": "x\n"}, "id": "c1"}},
         ]
     },
     {"chunks": [{"text": "Done."}]},
@@ -99,7 +99,13 @@ async def serving(*args: str) -> AsyncGenerator[Process, None]:
 
 @asynccontextmanager
 async def home() -> AsyncGenerator[Path, None]:
-    with tempfile.TemporaryDirectory(prefix="assent-bench-") as folder:
+    """The log is on disk; `work` in it, where sessions write their files, is in memory if that can be had."""
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with (
+        tempfile.TemporaryDirectory(prefix="assent-bench-") as folder,
+        tempfile.TemporaryDirectory(prefix="assent-bench-", dir=memory) as work,
+    ):
+        (Path(folder) / "work").symlink_to(work)
         (Path(folder) / "scenario.json").write_bytes(msgspec.json.encode({"replies": REPLIES}))
         yield Path(folder)
 
@@ -240,7 +246,7 @@ async def _storm(server: Process, sizes: Sizes, path: str, newest: int) -> float
 
 async def _answers(sizes: Sizes) -> list[Row]:
     async with home() as folder, serving("assent", str(folder)) as server:
-        sessions = await _ask_in(server, sizes.sessions)
+        sessions = await _ask_in(server, folder, sizes.sessions)
         waiting = {item["session"]["id"]: item for item in await _waiting_items(server, sizes.sessions)}
         paths = [f"/api/v1/stream?session={s}:{waiting[s]['session']['seq']}" for s in sessions]
         browsers = await open_all(server, paths, b'"type":"approval.answered"')
@@ -264,9 +270,20 @@ async def _answers(sizes: Sizes) -> list[Row]:
     ]
 
 
-async def _ask_in(server: Process, count: int) -> list[str]:
-    """So many sessions, each with a call that waits."""
-    made = await many(count, lambda _: post(server, "/api/v1/sessions", {"prompt": "go"}), at_once=8)
+async def _until_parked(server: Process) -> None:
+    while "assent_open_sessions 0\n" not in await _text(server, "/metrics"):
+        await asyncio.sleep(0.2)
+
+
+async def _ask_in(server: Process, base: Path, count: int) -> list[str]:
+    """So many sessions, each in a folder of its own and with a call that waits."""
+
+    async def begin(number: int) -> Json:
+        folder = base / "work" / str(number)
+        folder.mkdir(parents=True)
+        return await post(server, "/api/v1/sessions", {"folder": str(folder), "prompt": "go"})
+
+    made = await many(count, begin, at_once=8)
     sessions: list[str] = [item["id"] for item in made]
     while len(await _waiting_items(server, count)) < count:
         await asyncio.sleep(0.2)
@@ -281,12 +298,16 @@ async def _waiting_items(server: Process, count: int) -> list[Json]:
 
 
 async def _get(server: Process, path: str) -> Json:
+    return msgspec.json.decode(await _text(server, path))
+
+
+async def _text(server: Process, path: str) -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
     writer.write(f"{head}Connection: close\r\n\r\n".encode())
     answer = await reader.read()
     writer.close()
-    return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])
+    return answer.partition(b"\r\n\r\n")[2].decode()
 
 
 async def _latencies(sizes: Sizes, browsers: list[Browser], act: Callable[[int], Awaitable[object]]) -> list[float]:
@@ -315,8 +336,8 @@ def _percentile(sorted_figures: list[float], percent: float) -> float:
 async def _waiting(sizes: Sizes) -> list[Row]:
     async with home() as folder:
         async with serving("assent", str(folder), "0") as server:
-            await _ask_in(server, sizes.waiting)
-            await asyncio.sleep(3)  # until all are parked
+            await _ask_in(server, folder, sizes.waiting)
+            await _until_parked(server)
             megabytes, idle = server.kilobytes / 1024, await server.busy(sizes.idle_seconds)
         begun = time.perf_counter()
         async with serving("assent", str(folder), "0") as server:

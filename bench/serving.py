@@ -41,13 +41,12 @@ async def assent(folder: Path, linger: float) -> None:
     from assent.front.web.serve import Server, Where
     from assent.session.sqlite import SqliteLog
 
-    work = folder / "work"
-    work.mkdir(exist_ok=True)
+    work = (folder / "work").resolve()
     env = {"ASSENT_HOME": str(folder), "HOME": str(folder), "PATH": os.environ["PATH"]}
     limits = Limits(requests_per_second=1e6, burst=1_000_000, streams=10_000, streams_of_one=10_000, requests=5_000)
     settings = Settings(model=f"scripted:{folder / 'scenario.json'}")
-    setup = Setup(settings, env, "bench", str(work), (str(folder),), limits, linger=linger)
-    server = Server(SqliteLog(folder), setup, Where(port=0), folder)
+    setup = Setup(settings, env, "bench", str(work), (str(work),), limits, linger=linger)
+    server = Server(SqliteLog(folder, reads_apart=True), setup, Where(port=0), folder)
     serving = asyncio.create_task(
         server.run(lambda it: say(port=int(it.address.rpartition(":")[2]), token=it.token, pid=os.getpid()))
     )

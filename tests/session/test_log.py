@@ -44,9 +44,10 @@ from assent.session.sqlite import SqliteLog
 CREATED = SessionCreated("/w", "model", "default", "0")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart"])
 async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionLog]:
-    backend: SessionLog = MemoryLog() if request.param == "memory" else SqliteLog(tmp_path / "data")
+    in_memory, apart = request.param == "memory", "apart" in request.param
+    backend: SessionLog = MemoryLog() if in_memory else SqliteLog(tmp_path / "data", reads_apart=apart)
     yield backend
     await backend.close()
 

@@ -22,6 +22,8 @@ LINGER = 20.0
 MOST_RESTING = 64
 """More than these do not linger; those that rest longest are parked first."""
 SWEEP = 1.0
+PARK_AT_ONCE = 16
+"""They share their commits."""
 
 
 class SessionEngine(Protocol):
@@ -180,8 +182,8 @@ class LocalEngine:
         while True:
             await asyncio.sleep(SWEEP)
             with suppress(LogError):  # whoever asks next is told
-                for session in self._parkable():
-                    await self._park_resting(session)
+                for some in _by(PARK_AT_ONCE, self._parkable()):
+                    await asyncio.gather(*map(self._park_resting, some))
                 for session in await self._log.expired(time.time()):
                     await self._wake_if_ours(session)
 
@@ -226,3 +228,7 @@ class LocalEngine:
             return
         if (await self._log.info(session)).client == self._client:
             self.nudge(session)
+
+
+def _by(size: int, sessions: list[str]) -> list[list[str]]:
+    return [sessions[at : at + size] for at in range(0, len(sessions), size)]

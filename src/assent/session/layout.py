@@ -29,6 +29,7 @@ CREATE TABLE approvals (
     session TEXT NOT NULL, call_id TEXT NOT NULL, asked_at REAL NOT NULL, expires_at REAL, data BLOB NOT NULL,
     PRIMARY KEY (session, call_id)
 ) WITHOUT ROWID;
+CREATE INDEX approvals_expire ON approvals (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX inbox_waiting ON inbox (session) WHERE taken = 0"""
 LAYOUTS = (_FIRST, _INDEX)
 """Each makes its layout from the one before."""

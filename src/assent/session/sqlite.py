@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -41,22 +42,26 @@ from assent.session.log import (
     no_such_session,
     session_busy,
 )
-from assent.session.writer import Writer
+from assent.session.writer import Job, Writer
 
 _Row = tuple[int, float, int, bytes]
 """A stored event: number, time, version, data."""
 
 
 class SqliteLog:
-    """`folder` is made if it is missing; the database, its journal and the lock files live in it."""
+    """`folder` is made if it is missing; the database, its journal and the lock files live in it.
 
-    def __init__(self, folder: Path) -> None:
+    With `reads_apart` whoever only reads need not wait for commits under way: for servers, at the price of a thread.
+    """
+
+    def __init__(self, folder: Path, *, reads_apart: bool = False) -> None:
         self._folder = folder
         self._path = folder / "assent.db"
         self._locks: dict[str, int] = {}
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
         self._index = index.Index()
         self._writer = Writer(str(self._path), self._connect, self._tell_all)
+        self._reader = Writer(str(self._path), self._connect, lambda: None) if reads_apart else self._writer
 
     # --- sessions ---
 
@@ -106,30 +111,30 @@ class SqliteLog:
         return False
 
     async def sessions(self) -> list[SessionInfo]:
-        return await self._writer.submit(index.sessions, reads=True)
+        return await self._read(index.sessions)
 
     async def info(self, session: str) -> SessionInfo:
-        return await self._writer.submit(index.info(session), reads=True)
+        return await self._read(index.info(session))
 
     async def heads(self) -> dict[str, int]:
-        return await self._writer.submit(index.heads, reads=True)
+        return await self._read(index.heads)
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
-        rows = await self._writer.submit(index.waiting(owner, limit, offset), reads=True)
+        rows = await self._read(index.waiting(owner, limit, offset))
         return [index.decoded(row) for row in rows]
 
     async def count_waiting(self) -> dict[str, int]:
-        return await self._writer.submit(index.count_waiting, reads=True)
+        return await self._read(index.count_waiting)
 
     async def expired(self, now: float) -> list[str]:
-        return await self._writer.submit(index.expired(now), reads=True)
+        return await self._read(index.expired(now))
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
-        row = await self._writer.submit(index.waiting_call(session, call_id), reads=True)
+        row = await self._read(index.waiting_call(session, call_id))
         return None if row is None else index.decoded(row)
 
     async def pending(self) -> list[str]:
-        return await self._writer.submit(index.pending, reads=True)
+        return await self._read(index.pending)
 
     async def delete(self, session: str) -> None:
         await self.info(session)  # raises NoSuchSession before a lock file is made
@@ -196,7 +201,7 @@ class SqliteLog:
             found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
             return counter[0], db.execute(found, (session, after, -1 if limit is None else limit)).fetchall()
 
-        next_seq, rows = await self._writer.submit(job, reads=True)
+        next_seq, rows = await self._read(job)
         envelopes = [_envelope(session, *row) for row in rows]
         end = next_seq if limit is None else min(next_seq, after + 1 + limit)
         if [envelope.seq for envelope in envelopes] != list(range(after + 1, end)):
@@ -223,7 +228,7 @@ class SqliteLog:
             found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
             return db.execute(found, (session,)).fetchall()
 
-        return [Inboxed(key, decode_command(data)) for key, data in await self._writer.submit(job, reads=True)]
+        return [Inboxed(key, decode_command(data)) for key, data in await self._read(job)]
 
     # --- watching ---
 
@@ -261,7 +266,11 @@ class SqliteLog:
     async def close(self) -> None:
         for session in list(self._locks):
             self._unlock(session)
+        await self._reader.close()
         await self._writer.close()
+
+    def _read(self, job: Job) -> "asyncio.Future[Any]":
+        return self._reader.submit(job, reads=True)
 
     def _connect(self) -> sqlite3.Connection:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ An invocation says what it would do (`describe`, `should_confirm`, `resources`) 
 permit, which the scheduler alone hands out. Tools do not know policy, approvals or the log.
 """
 
+import functools
 from abc import ABC, abstractmethod
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -136,6 +137,16 @@ class AnyTool(ABC):
 P = TypeVar("P", bound=Struct)
 
 
+@functools.cache
+def _schema(params: type[Struct]) -> JsonObject:
+    """Made once for all sessions of the process; nobody changes it."""
+    (_,), components = msgspec.json.schema_components([params])
+    schema: dict[str, Any] = _inlined(components[params.__name__], components)
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return schema
+
+
 class Tool(AnyTool, Generic[P]):
     """A tool of ours: what it is in class attributes, its parameters as a struct."""
 
@@ -143,11 +154,7 @@ class Tool(AnyTool, Generic[P]):
 
     def schema(self) -> JsonObject:
         """JSON Schema of the parameters, with everything in one object as model providers want it."""
-        (_,), components = msgspec.json.schema_components([self.params])
-        schema: dict[str, Any] = _inlined(components[self.params.__name__], components)
-        schema.pop("title", None)
-        schema.pop("description", None)
-        return schema
+        return _schema(self.params)
 
     def build(self, args: JsonObject) -> Invocation:
         try:

@@ -208,7 +208,7 @@ def _raise_file_limit() -> None:
 
 async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> None:
     data = data_folder(setup.env)
-    server = Server(SqliteLog(data), setup, where, data)
+    server = Server(SqliteLog(data, reads_apart=True), setup, where, data)
     loop = asyncio.get_running_loop()
     interrupts = 0
 
