@@ -434,6 +434,12 @@ def test_a_hard_link_to_a_kept_file_is_asked_about(guarded: Path) -> None:
     assert in_folder(guarded, "cat notes/plain", cat) == "allow"
 
 
+def test_without_a_rule_by_path_a_hard_link_is_a_file_like_any_other(guarded: Path) -> None:
+    details = ExecDetails("cat notes/twin", (), str(guarded), "high", "")
+    policy = Policy([parse_allowed(f"{SHELL}(cat)")], roots=(str(guarded),))
+    assert policy.judge(Action(SHELL, {}, details, main=details.command)).ruling == "allow"
+
+
 def test_a_link_to_a_kept_file_is_that_file_for_commands_too(guarded: Path) -> None:
     assert in_folder(guarded, "cat notes/link", parse_allowed(f"{SHELL}(cat)")) == "deny"
     assert in_folder(guarded, "cat notes/link", mode="yolo") == "deny"

@@ -97,10 +97,8 @@ class CommandJudge:
     def _place(self, word: str) -> str:
         return normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}")
 
-    def _written(self, found: Judgement) -> list[tuple[str, ...]]:
+    def _written(self) -> list[tuple[str, ...]]:
         """The commands of the line as they were written; the gate's own words have its hardening in them."""
-        if not found.readable:
-            return [part.words for part in found.parts]
         return [tuple(word.text for word in stage.words) for stage in self._stages()]
 
     def _stages(self) -> list[Stage]:
@@ -119,16 +117,16 @@ class CommandJudge:
         return self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
-        used = self._used_grants(found)
+        used = self._used_grants()
         if used is None:
             return Verdict("ask", "rule", "a grant for a limited number of calls covers one command, not several")
         if used:
             return by_grants(used, found.plan)
         return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), found.plan)
 
-    def _used_grants(self, found: Judgement) -> list[Grant] | None:
+    def _used_grants(self) -> list[Grant] | None:
         """The grants without which it would not be allowed; None when a counted one would count for several."""
-        parts = [_named(words) for words in self._written(found)]
+        parts = [_named(words) for words in self._written()]
         needed = [words for words in parts if not any(_begins(words, rule.words()) for rule in self._allowing())]
         used = [grant for grant in self._grants if any(covers_words(grant, words) for words in needed)]
         if len(parts) > 1 and any(grant.max_uses is not None for grant in used):
@@ -169,7 +167,7 @@ class CommandJudge:
             return Verdict("ask", "rule", f"a command may touch what {self._guards[0].describe()} is about")
         if not stays_inside(found.plan, self._roots):
             return Verdict("ask", "rule", "it looks outside the workspace, and no rule of yours allows that")
-        used = self._used_grants(found)
+        used = self._used_grants()
         if used is None or used:
             return self._by_words(found)
         plan = replace(found.plan, inside=True)
