@@ -5,7 +5,6 @@ Events go into the story and the panel; keys become commands. What it knows, it 
 
 import asyncio
 import os
-import secrets
 import signal
 import time
 from collections.abc import Coroutine
@@ -21,7 +20,6 @@ from assent.approval import AskDetails, EditDetails, Grant, Mode
 from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
 from assent.events import ApprovalAnswered, CommandTaken, Envelope, ThoughtDelta
 from assent.front.preferences import PreferenceFile
-from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
 from assent.front.tui.approval import ApprovalPanel
 from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
 from assent.front.tui.desk import AppDesk, DeskCompletions
@@ -243,6 +241,8 @@ class AssentApp(App[None]):
     def _refresh_questions(self) -> None:
         if self.client is None:
             return
+        from assent.front.tui.answers import AnswerScreen
+
         waiting = [call for call in self.client.state.waiting() if not call.answered_by]
         had = self.panel.call is not None
         self.panel.put(waiting)
@@ -256,6 +256,8 @@ class AssentApp(App[None]):
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Somebody else answered, or the question has changed: what was being typed is about nothing any more."""
+        from assent.front.tui.answers import AnswerScreen
+
         screen = self.screen
         if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
             screen.dismiss(None)
@@ -317,6 +319,8 @@ class AssentApp(App[None]):
         if self.client is None:
             self.note("There is no session open. /sessions opens one; what you typed is in the history.", "error")
             return
+        import secrets
+
         key = secrets.token_urlsafe(12)
         self._sent.add(key)  # before: what comes of it may be here sooner than the answer to the request
         try:
@@ -351,6 +355,8 @@ class AssentApp(App[None]):
 
     @on(ApprovalPanel.Wanted)
     def _wanted(self, message: ApprovalPanel.Wanted) -> None:
+        from assent.front.tui.answers import ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+
         call = message.call
         match message.key:
             case "a":
