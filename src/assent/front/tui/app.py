@@ -18,7 +18,7 @@ from textual.binding import Binding, BindingType
 
 from assent.approval import AskDetails, EditDetails, Grant, Mode
 from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
-from assent.events import ApprovalAnswered, CommandTaken, Envelope, ThoughtDelta
+from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.approval import ApprovalPanel
 from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
@@ -179,7 +179,7 @@ class AssentApp(App[None]):
         self.news = News(self.host.prices())
         for envelope in await client.history():
             self._story.apply(envelope)
-            self.news.tell(envelope)
+            self.news.recall(envelope)
         self._painter.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._story)
         self._refresh_questions()
@@ -223,7 +223,10 @@ class AssentApp(App[None]):
         self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
 
     def _notice(self, envelope: Envelope) -> None:
+        """Bits of text and live output change nothing around the transcript, and there are thousands of them."""
         match envelope.event:
+            case TextDelta() | CallOutput() | CallProcess():
+                return
             case ThoughtDelta(subject=subject) if subject:
                 self._thinking = subject
             case CommandTaken(key=key, problem=problem) if key in self._sent:
@@ -234,7 +237,7 @@ class AssentApp(App[None]):
                 self.note(f"Answered by {by or 'another client'}.")
             case _:
                 pass
-        if envelope.seq:  # deltas and live output change nothing around the transcript
+        if envelope.seq:
             self._refresh_questions()
         self._refresh_bars()
 
