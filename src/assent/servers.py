@@ -3,7 +3,6 @@
 Ground floor: it starts nothing and dials nobody. A wrong entry is refused with its file and key.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping
 from typing import Literal
@@ -63,6 +62,8 @@ class McpServer(Struct, frozen=True):
         """Who it is, whatever it is called: another command or address is another server."""
         entry = self.entry
         who = [self.name, self.tier, entry.command, entry.args, entry.cwd, entry.url]
+        import hashlib  # here: it loads OpenSSL, and most who read settings never need it
+
         return hashlib.sha256(msgspec.json.encode(who)).hexdigest()
 
     def wants(self, tool: str) -> bool:

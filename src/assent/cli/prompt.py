@@ -55,7 +55,6 @@ def main(argv: list[str]) -> int:
 
 def _open_terminal(args: argparse.Namespace) -> int:
     from assent.config import BadSettings, load_settings
-    from assent.policy.rules import BadRule
 
     if os.environ.get("TERM", "dumb") == "dumb":
         complain('this terminal cannot show the UI (TERM is not set, or dumb); ask one thing with -p "…"')
@@ -63,7 +62,7 @@ def _open_terminal(args: argparse.Namespace) -> int:
     try:
         settings = load_settings(os.environ)
         rules, folder = _rules(args, settings), _folder()
-    except (BadSettings, BadRule, BadInput) as error:
+    except (BadSettings, BadInput) as error:
         complain(str(error))
         return exits.CONFIG if isinstance(error, BadSettings) else exits.INPUT
     from assent.front.tui.run import open_terminal
@@ -105,7 +104,6 @@ def build_parser() -> Parser:
 
 def _run(args: argparse.Namespace) -> int:
     from assent.config import BadSettings, data_folder, load_settings
-    from assent.policy.rules import BadRule
 
     try:
         settings = load_settings(os.environ)
@@ -114,7 +112,7 @@ def _run(args: argparse.Namespace) -> int:
         place = (_folder(), _asking(args.ask))
     except BadSettings as error:
         return _refuse(args, "config", error)
-    except (BadRule, BadInput) as error:
+    except BadInput as error:
         return _refuse(args, "input", error)
     from assent.session.sqlite import SqliteLog
 
@@ -142,10 +140,15 @@ class BadInput(ValueError):
 
 
 def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
-    from assent.policy.rules import parse_allowed, split_allowed
+    if not settings.allowed_tools and not args.allowed_tools:
+        return ()
+    from assent.policy.rules import BadRule, parse_allowed, split_allowed
 
-    listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
-    return tuple(parse_allowed(item) for item in listed)
+    try:
+        listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
+        return tuple(parse_allowed(item) for item in listed)
+    except BadRule as error:
+        raise BadInput(str(error)) from error
 
 
 def _request(

@@ -4,7 +4,6 @@ In folders lie whole outputs that were too long for the model, and contents of f
 come from call ids, which a model may have chosen, so only harmless characters of them are used.
 """
 
-import hashlib
 import os
 import re
 from contextlib import suppress
@@ -42,6 +41,8 @@ class PrivateFolder:
 
     def keep(self, data: bytes) -> str:
         """Stores a content under its own hash and gives the name; the same content is stored once."""
+        import hashlib
+
         name = hashlib.sha256(data).hexdigest()
         if not os.path.lexists(os.path.join(self.path, name)):
             with self.create(f"{name}.part") as part:

@@ -4,14 +4,16 @@ A front end keeps no state of its own that the log does not have; it draws `stat
 """
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assent.commands import Command
 from assent.events import Envelope
-from assent.models.base import Model
-from assent.session.hub import Subscription
-from assent.session.runner import Runner
-from assent.session.state import SessionState
+
+if TYPE_CHECKING:  # whoever only shows a session must not import what runs one
+    from assent.models.base import Model
+    from assent.session.hub import Subscription
+    from assent.session.runner import Runner
+    from assent.session.state import SessionState
 
 
 class SessionClient(Protocol):
@@ -19,7 +21,7 @@ class SessionClient(Protocol):
     """How others see us: `by` in our commands."""
 
     @property
-    def state(self) -> SessionState:
+    def state(self) -> "SessionState":
         """The fold of all that happened, at least up to the event that was last read."""
         ...
 
@@ -41,15 +43,15 @@ class SessionClient(Protocol):
 class LocalClient:
     """A session that runs in this process, with a model that is closed with it."""
 
-    def __init__(self, runner: Runner, me: str, model: Model | None = None) -> None:
+    def __init__(self, runner: "Runner", me: str, model: "Model | None" = None) -> None:
         self.me = me
         self._model = model
         self.runner = runner
-        self._events: Subscription = runner.subscribe()
+        self._events: "Subscription" = runner.subscribe()
         self._known = 0
 
     @property
-    def state(self) -> SessionState:
+    def state(self) -> "SessionState":
         return self.runner.state
 
     async def history(self) -> list[Envelope]:

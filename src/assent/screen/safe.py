@@ -20,7 +20,6 @@ import msgspec
 
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
-from assent.screen.lookalikes import Lookalikes, lookalikes
 from assent.screen.rules import LABEL_LENGTH, STACKED, Context, rules_of
 
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
@@ -40,10 +39,18 @@ class SafeText(msgspec.Struct, frozen=True):
 def make_safe(text: str, context: Context) -> SafeText:
     """The whole text at once; plain text comes back as it is."""
     if rules_of(context).is_plain(text):
-        return SafeText(text, lookalikes(text))
+        return SafeText(text, _lookalikes(text))
     stream = SafeStream(context)
     shown = stream.feed(text) + stream.close()
     return SafeText(shown, stream.suspicious)
+
+
+def _lookalikes(text: str) -> tuple[str, ...]:
+    if text.isascii():
+        return ()
+    from assent.screen.lookalikes import lookalikes  # its patterns take longer to compile than all the rest
+
+    return lookalikes(text)
 
 
 def check_text(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +77,8 @@ class SafeStream:
         self._held_goes_on: re.Pattern[str] | None = None
         self._notes: dict[str, None] = {}
         self._folded: dict[str, int] = {}
+        from assent.screen.lookalikes import Lookalikes
+
         self._words = Lookalikes()
         self._colours = Colours()
         self._length = 0

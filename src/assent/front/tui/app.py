@@ -5,7 +5,6 @@ Events go into the story and the panel; keys become commands. What it knows, it 
 
 import asyncio
 import os
-import secrets
 import signal
 import time
 from collections.abc import Callable, Coroutine
@@ -19,9 +18,8 @@ from textual.binding import Binding, BindingType
 
 from assent.approval import AskDetails, EditDetails, Grant, Mode
 from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
-from assent.events import ApprovalAnswered, CommandTaken, Envelope, ThoughtDelta
+from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.preferences import PreferenceFile
-from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
 from assent.front.tui.approval import ApprovalPanel
 from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
 from assent.front.tui.desk import AppDesk, DeskCompletions
@@ -183,7 +181,7 @@ class AssentApp(App[None]):
         self.news = News(self.host.prices())
         for envelope in await client.history():
             self._story.apply(envelope)
-            self.news.tell(envelope)
+            self.news.recall(envelope)
         self._painter.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._story)
         self._refresh_questions()
@@ -227,7 +225,10 @@ class AssentApp(App[None]):
         self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
 
     def _notice(self, envelope: Envelope) -> None:
+        """Bits of text and live output change nothing around the transcript, and there are thousands of them."""
         match envelope.event:
+            case TextDelta() | CallOutput() | CallProcess():
+                return
             case ThoughtDelta(subject=subject) if subject:
                 self._thinking = subject
             case CommandTaken(key=key, problem=problem) if key in self._sent:
@@ -238,13 +239,15 @@ class AssentApp(App[None]):
                 self.note(f"Answered by {by or 'another client'}.")
             case _:
                 pass
-        if envelope.seq:  # deltas and live output change nothing around the transcript
+        if envelope.seq:
             self._refresh_questions()
         self._refresh_bars()
 
     def _refresh_questions(self) -> None:
         if self.client is None:
             return
+        from assent.front.tui.answers import AnswerScreen
+
         waiting = [call for call in self.client.state.waiting() if not call.answered_by]
         had = self.panel.call is not None
         self.panel.put(waiting)
@@ -258,6 +261,8 @@ class AssentApp(App[None]):
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Somebody else answered, or the question has changed: what was being typed is about nothing any more."""
+        from assent.front.tui.answers import AnswerScreen
+
         screen = self.screen
         if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
             screen.dismiss(None)
@@ -319,6 +324,8 @@ class AssentApp(App[None]):
         if self.client is None:
             self.note("There is no session open. /sessions opens one; what you typed is in the history.", "error")
             return
+        import secrets
+
         key = secrets.token_urlsafe(12)
         self._sent.add(key)  # before: what comes of it may be here sooner than the answer to the request
         try:
@@ -353,6 +360,8 @@ class AssentApp(App[None]):
 
     @on(ApprovalPanel.Wanted)
     def _wanted(self, message: ApprovalPanel.Wanted) -> None:
+        from assent.front.tui.answers import ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+
         call = message.call
         match message.key:
             case "a":

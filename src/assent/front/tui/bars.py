@@ -30,17 +30,21 @@ class StatusLine(Static):
         self._beat: Timer | None = None
 
     def busy(self, since: float, doing: str) -> None:
+        if (self._since, self._doing) == (since, doing):
+            return  # the beat draws it
         self._since, self._doing = since, doing
         if self._beat is None:
             self._beat = self.set_interval(BEAT_SECONDS, self._draw)
         self._draw()
 
     def idle(self) -> None:
+        if self._since is None:
+            return
         self._since = None
         if self._beat is not None:
             self._beat.stop()
             self._beat = None
-        self.update("")
+        self.update("", layout=False)
 
     def _draw(self) -> None:
         if self._since is None:
@@ -51,7 +55,7 @@ class StatusLine(Static):
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
         line.append(safe(self._doing, "label") or "Working", "bold")
         line.append(f"  {duration(took * 1000)} · Esc cancels", palette.dim)
-        self.update(line)
+        self.update(line, layout=False)  # one line, always
 
 
 class QueueView(Static):
@@ -60,9 +64,13 @@ class QueueView(Static):
     def __init__(self, ink: Callable[[], Ink]) -> None:
         super().__init__(id="queue")
         self._ink = ink
+        self._shown: Sequence[Queued] = ()
         self.display = False
 
     def put(self, queued: Sequence[Queued]) -> None:
+        if queued == self._shown:
+            return
+        self._shown = queued
         self.display = bool(queued)
         palette = self._ink().palette
         lines = Text(no_wrap=True, overflow="ellipsis")
@@ -119,7 +127,7 @@ class FootLine(Static):
         left, right = self._left(self._facts), self._right(self._facts)
         left.truncate(max(width - right.cell_len - 1, 1), overflow="ellipsis")
         gap = " " * max(width - left.cell_len - right.cell_len, 1)
-        self.update(Text.assemble(left, gap, right, no_wrap=True, overflow="crop"))
+        self.update(Text.assemble(left, gap, right, no_wrap=True, overflow="crop"), layout=False)
 
     def _left(self, facts: Facts) -> Text:
         palette = self._ink().palette

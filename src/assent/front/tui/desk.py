@@ -2,23 +2,24 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from assent.front.client import SessionClient
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.host import Host, NotHere
 from assent.front.tui.news import News
 from assent.front.tui.prompt.completion import Candidate
-from assent.front.tui.slash.registry import Registry
 from assent.front.tui.story import ContentItem
 from assent.front.tui.themes import LOOKS
 
 if TYPE_CHECKING:
+    from assent.front.client import SessionClient
     from assent.front.tui.app import AssentApp
+    from assent.front.tui.slash.registry import Registry
 
 T = TypeVar("T")
 
@@ -27,12 +28,17 @@ class AppDesk:
     def __init__(self, app: "AssentApp", preferences: PreferenceFile) -> None:
         self._app = app
         self.preferences = preferences
-        self.commands = Registry()
+
+    @cached_property
+    def commands(self) -> "Registry":
+        from assent.front.tui.slash.registry import Registry
+
+        return Registry()
 
     # --- what there is ---
 
     @property
-    def client(self) -> SessionClient:
+    def client(self) -> "SessionClient":
         if self._app.client is None:
             raise NotHere("No session is open. /sessions opens one.")
         return self._app.client

@@ -33,6 +33,15 @@ class News:
         self._happened = asyncio.Event()
         self._closed = False
 
+    def recall(self, envelope: Envelope) -> None:
+        """What happened before we looked: it counts, but nobody waits for it, so its outcome is not kept."""
+        self.tally.apply(envelope)
+        match envelope.event:
+            case ChatCompressed(problem="") as compressed:
+                self.compressed = compressed
+            case _:
+                pass
+
     def tell(self, envelope: Envelope) -> None:
         """Deltas and live output are not worth a look at anything."""
         self.tally.apply(envelope)

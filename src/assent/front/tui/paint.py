@@ -46,8 +46,8 @@ class Painter:
             return drawn.strips
         growing = drawn.growing if drawn is not None and drawn.width == width else None
         if isinstance(item, ReplyItem):
-            growing = growing or GrowingReply(self._ink, width - 2)
-            strips = indented(growing.lines(item.text), 2, "✦", self._ink.palette.accent)
+            growing = growing or GrowingReply(self._ink, width)
+            strips = growing.lines(item.text)
         else:
             strips = self._draw(item, width)
         keep = growing if isinstance(item, ReplyItem) and not item.finished else None

@@ -57,7 +57,7 @@ class Paper(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         place = y + self.scroll_offset.y
-        base = self.rich_style
+        base = self.visual_style.rich_style  # kept from line to line
         width = self.size.width
         if place >= len(self._strips):
             return Strip.blank(width, base)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
-from assent.front.tui.ink import Ink
+from assent.front.tui.ink import Ink, indented
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -31,11 +31,12 @@ def last_block(text: str) -> int:
 
 
 class GrowingReply:
-    """The lines of one reply at one width."""
+    """The lines of one reply at one width, behind a mark."""
 
-    def __init__(self, ink: Ink, width: int) -> None:
+    def __init__(self, ink: Ink, width: int, mark: str = "✦") -> None:
         self._ink = ink
         self._width = width
+        self._mark = mark
         self._settled: list[Strip] = []
         self._settled_until = 0
 
@@ -43,10 +44,13 @@ class GrowingReply:
         tail = text[self._settled_until :]
         cut = last_block(tail)
         if cut:
-            self._settled += [*self._gap(), *self._ink.markdown(tail[:cut], self._width)]
+            self._settled += self._block(tail[:cut])
             self._settled_until += cut
-        rest = self._ink.markdown(tail[cut:], self._width)
-        return [*self._settled, *(self._gap() if rest else ()), *rest]
+        return [*self._settled, *self._block(tail[cut:])]
 
-    def _gap(self) -> list[Strip]:
-        return [Strip([])] if self._settled else []
+    def _block(self, text: str) -> list[Strip]:
+        """With a line of room above it, unless it is the first."""
+        strips = self._ink.markdown(text, self._width - 2)
+        if not self._settled:
+            return indented(strips, 2, self._mark, self._ink.palette.accent)
+        return [Strip([]), *indented(strips, 2)] if strips else []

@@ -13,8 +13,8 @@ from assent.front.tui.paint import Painter
 from assent.front.tui.paper import Paper
 from assent.front.tui.story import CallItem, Item, Story, ThoughtItem
 
-WINDOW = 80
-"""Items that are drawn; scrolling up adds as many again."""
+WINDOW = 300
+"""About so many lines are drawn, whole items of them; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
 
 
@@ -31,7 +31,7 @@ class Transcript(Paper):
         super().__init__(id=id)
         self.story = story
         self.painter = painter
-        self._shown = WINDOW
+        self._wanted = WINDOW
         self._tops: list[int] = []
         self._items: list[Item] = []
         self._selected: Item | None = None
@@ -41,7 +41,7 @@ class Transcript(Paper):
 
     def show(self, story: Story) -> None:
         """Another story from now on."""
-        self.story, self._shown, self._selected = story, WINDOW, None
+        self.story, self._wanted, self._selected = story, WINDOW, None
         self._follows = True
         self.redraw_now()
 
@@ -55,8 +55,8 @@ class Transcript(Paper):
 
     def redraw_now(self) -> None:
         self._stale = False
-        if self._follows:
-            self._shrink_window()
+        if self._follows:  # whoever is back at the end no longer needs what was drawn to read far above
+            self._wanted = WINDOW
         self.redraw()
 
     def redraw(self) -> None:
@@ -76,17 +76,38 @@ class Transcript(Paper):
             self.call_after_refresh(self._to_end)
 
     def compose_lines(self, width: int) -> Sequence[Strip]:
-        self._items = self.story.items[-self._shown :]
-        self._tops = []
+        drawn = self._newest(width)
+        items = [item for item, _ in drawn]
+        self._forget_all_but(items)
+        self._items, self._tops = items, []
         lines: list[Strip] = []
         before: Item | None = None
-        for item in self._items:
+        for item, strips in drawn:
             if before is not None and not _close(before, item):
                 lines.append(Strip([]))
             self._tops.append(len(lines))
-            lines.extend(self._marked(item, width))
+            lines.extend(strips)
             before = item
         return lines
+
+    def _newest(self, width: int) -> list[tuple[Item, list[Strip]]]:
+        """From the end back until there are enough lines; for somebody who reads above, nothing goes away meanwhile."""
+        first = self._items[0] if self._items and not self._follows else None
+        drawn: list[tuple[Item, list[Strip]]] = []
+        lines = 0
+        for item in reversed(self.story.items):
+            if lines >= self._wanted and first is None:
+                break
+            strips = self._marked(item, width)
+            drawn.append((item, strips))
+            lines += len(strips)
+            first = None if item is first else first
+        drawn.reverse()
+        return drawn
+
+    def _forget_all_but(self, items: Sequence[Item]) -> None:
+        for item in set(self._items).difference(items):
+            self.painter.forget(item)
 
     def _marked(self, item: Item, width: int) -> list[Strip]:
         strips = self.painter.lines(item, width)
@@ -95,25 +116,18 @@ class Transcript(Paper):
             return [strips[0].extend_cell_length(width).apply_style(mark), *strips[1:]]
         return strips
 
-    def _shrink_window(self) -> None:
-        """Whoever is back at the end no longer needs what was loaded to read far above."""
-        if self._shown > WINDOW:
-            for item in self.story.items[-self._shown : -WINDOW]:
-                self.painter.forget(item)
-            self._shown = WINDOW
-
     # --- older items ---
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if new_value < old_value or new_value >= self.max_scroll_y:
             self._follows = new_value >= self.max_scroll_y
-        if new_value <= 0 < old_value and self._shown < len(self.story.items):
+        if new_value <= 0 < old_value and len(self._items) < len(self.story.items):
             self._load_more()
 
     def _load_more(self) -> None:
         before = len(self._strips)
-        self._shown += WINDOW
+        self._wanted = before + WINDOW
         self.redraw()
         self.scroll_to(y=len(self._strips) - before, animate=False, immediate=True)
 
