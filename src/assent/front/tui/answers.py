@@ -12,11 +12,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from assent.approval import Grant, Question
+from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import safe
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
@@ -38,9 +40,21 @@ class AnswerScreen(ModalScreen[R]):
     AnswerScreen .problem { color: $error; }
     """
 
-    def __init__(self, call: AwaitingApproval) -> None:
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
         super().__init__()
         self.call = call
+        self._guard = guard
+
+    def on_mount(self) -> None:
+        self._guard.disturb()
+
+    def on_key(self, event: Key) -> None:
+        """Whoever is typing does not choose: Enter takes an option only after a silence. Arrows are no typing."""
+        if event.key == "enter" and isinstance(self.focused, OptionList) and not self._guard.is_quiet(event.time):
+            event.stop()
+            self.notify("That was too fast to be an answer. Press Enter again.", timeout=2)
+        if event.is_printable or event.key == "enter":
+            self._guard.disturb()
 
     def action_back(self) -> None:
         self.dismiss(None)
@@ -80,8 +94,8 @@ class ReasonScreen(AnswerScreen[str]):
 class AskScreen(AnswerScreen[tuple[str, ...]]):
     """The model's own questions, one after the other: choose an option, or answer in other words."""
 
-    def __init__(self, call: AwaitingApproval, questions: tuple[Question, ...]) -> None:
-        super().__init__(call)
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
+        super().__init__(call, guard)
         self._questions = questions
         self._answers: list[str] = []
 
@@ -93,6 +107,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
 
     def on_mount(self) -> None:
+        super().on_mount()
         self._show()
 
     def _show(self) -> None:
@@ -138,8 +153,8 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "approve", "run it like this", priority=True)]
 
-    def __init__(self, call: AwaitingApproval) -> None:
-        super().__init__(call)
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
+        super().__init__(call, guard)
         self._args: JsonObject = dict(call.request.args)
         self._name = next(iter(self._args), "")
 
@@ -152,6 +167,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
             yield Static("Tab changes fields · Ctrl-S approves it like this, once · Esc goes back", classes="hint")
 
     def on_mount(self) -> None:
+        super().on_mount()
         self.query_one(TextArea).focus()
 
     def _options(self) -> Sequence[Option]:

@@ -65,7 +65,7 @@ class Ink:
         from rich.markdown import Markdown
 
         block = Markdown(safe(content, "output"), code_theme=self.palette.code_theme, hyperlinks=False)
-        return _without_blank_end(self.lines(block, width))
+        return _without_gaps(self.lines(block, width))
 
 
 def indented(strips: list[Strip], by: int, mark: str = "", style: str = "") -> list[Strip]:
@@ -97,7 +97,15 @@ def ends(left: Text, right: Text, width: int, ink: Ink) -> Strip:
     return ink.lines(whole, width)[0]
 
 
-def _without_blank_end(strips: list[Strip]) -> list[Strip]:
-    while strips and not strips[-1].text.strip():
-        strips.pop()
-    return strips
+def _without_gaps(strips: list[Strip]) -> list[Strip]:
+    """At most one blank line between blocks, and none at the end."""
+    kept: list[Strip] = []
+    for strip in strips:
+        if not (_is_blank(strip) and kept and _is_blank(kept[-1])):
+            kept.append(strip)
+    return kept[:-1] if kept and _is_blank(kept[-1]) else kept
+
+
+def _is_blank(strip: Strip) -> bool:
+    """Nothing to be seen; a blank line of code has a ground."""
+    return not any(segment.text.strip() or (segment.style and segment.style.bgcolor) for segment in strip)
