@@ -31,12 +31,17 @@ class AnswerScreen(ModalScreen[R]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
     DEFAULT_CSS = """
-    AnswerScreen { align: center middle; }
-    AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
-        border: round $warning; background: $surface; }
+    AnswerScreen { align: center top; }
+    AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; margin-top: 1; padding: 0 1;
+        border: round $accent; background: $surface; }
     AnswerScreen .hint { color: $text-muted; }
-    AnswerScreen OptionList { height: auto; max-height: 14; border: none; background: $surface; }
-    AnswerScreen TextArea { height: 10; }
+    AnswerScreen OptionList, AnswerScreen OptionList:focus { height: auto; max-height: 8; border: none; padding: 0;
+        background: $surface; }
+    AnswerScreen OptionList > .option-list--option-highlighted,
+    AnswerScreen OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; }
+    AnswerScreen Input, AnswerScreen Input:focus { border: none; height: 1; padding: 0; background: $boost; }
+    AnswerScreen TextArea, AnswerScreen TextArea:focus { height: auto; max-height: 8; border: none; margin-top: 1;
+        background: $boost; }
     AnswerScreen .problem { color: $error; }
     """
 
@@ -118,6 +123,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         options.clear_options()
         options.add_options(_offered(question))
         options.display = bool(options.option_count)
+        options.highlighted = 0 if options.display else None
         field = self.query_one(Input)
         field.value = ""
         field.placeholder = safe(question.placeholder, "label") or "another answer"
@@ -171,7 +177,12 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         self.query_one(TextArea).focus()
 
     def _options(self) -> Sequence[Option]:
-        return [Option(Text(safe(f"{name}: {_shown(value)}", "label")), name) for name, value in self._args.items()]
+        return [Option(self._line(name), name) for name in self._args]
+
+    def _line(self, name: str) -> Text:
+        value = self._args[name]
+        shown = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        return Text(safe(f"{name}: {shown}", "label"))
 
     def _value(self) -> str:
         return _shown(self._args[self._name]) if self._name else ""
@@ -188,6 +199,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         try:
             if self._name:
                 self._args[self._name] = _parsed(self.query_one(TextArea).text, self._args[self._name])
+                self.query_one(OptionList).replace_option_prompt(self._name, self._line(self._name))
         except ValueError as error:
             problem.update(Text(f"{self._name}: {error}"))
             return False

@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
 """Shift-Tab goes round these; yolo takes a command of its own."""
+KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 QUIT_SECONDS = 2.0
 PLACEHOLDER = "Ask something, or /help"
 WELCOME = (
@@ -430,6 +431,9 @@ class AssentApp(App[None]):
             return None
 
     # --- keys ---
+
+    def get_key_display(self, binding: Binding) -> str:
+        return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
         """Clears what is typed; with nothing typed, the second one in a row quits."""

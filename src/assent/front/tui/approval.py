@@ -33,6 +33,8 @@ YES = ANSWERS - frozenset("enr")
 BODY_SHARE = 0.55
 """Of the screen's height, at most."""
 LEAST_BODY = 3
+MARGIN = 4
+"""Columns of border and padding."""
 FRAME = 5
 """Lines of the panel around the body and the keys: border, title, a blank line; and one of the transcript above."""
 
@@ -205,6 +207,11 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.body.redraw()
             self._label()
 
+    def on_resize(self) -> None:
+        if self.call is not None:
+            self.body.fit()
+            self._label()
+
     def on_approval_panel_seen(self) -> None:
         if self.call is not None:
             self._seen.add(self.call.approval.id)
@@ -247,8 +254,8 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _keys(self, call: AwaitingApproval) -> Text:
         palette = self._ink().palette
-        if self._hint:
-            return Text(self._hint, style=f"bold {palette.warn}")
+        if self._hint:  # as high as the keys it stands for, so that nothing jumps
+            return Text(self._hint + "\n" * (self._key_lines - 1), style=f"bold {palette.warn}")
         if not self.has_focus:
             return Text("Tab answers; what you type goes into your message", style=palette.dim)
         offers: list[Text] = []
@@ -258,7 +265,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             offers.append(Text.assemble((f" {key} ", style), (f" {meaning}  ", palette.dim if blocked else "")))
         if not self.body.seen:
             offers.append(Text("read to the end first: PgDn", f"bold {palette.warn}"))
-        return _wrapped(offers, max(self.content_size.width, 20))
+        return _wrapped(offers, self.screen.size.width - MARGIN)
 
     def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
         offered = offered_keys(call.approval)

@@ -16,6 +16,7 @@ from assent.front.tui.themes import Palette
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.syntax import SyntaxTheme
 
     from assent.screen import Context
 
@@ -48,6 +49,17 @@ class Ink:
             _environ={},
         )
 
+    @cached_property
+    def code_theme(self) -> "SyntaxTheme":
+        """The colours of code; without any, the ground alone says that it is code."""
+        from rich.syntax import ANSISyntaxTheme, Syntax
+
+        if self.palette.code_theme:
+            return Syntax.get_theme(self.palette.code_theme)
+        theme = ANSISyntaxTheme({})
+        theme._background_style = Style.parse(self.palette.shade)  # pyright: ignore[reportPrivateUsage]
+        return theme
+
     def lines(self, renderable: "RenderableType", width: int) -> list[Strip]:
         options = self.console.options.update(width=max(width, 1), height=None, highlight=False)
         rows = self.console.render_lines(renderable, options, pad=False)
@@ -64,7 +76,8 @@ class Ink:
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown
 
-        block = Markdown(safe(content, "output"), code_theme=self.palette.code_theme, hyperlinks=False)
+        block = Markdown(safe(content, "output"), hyperlinks=False)
+        block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme is as good as a name)
         return _without_gaps(self.lines(block, width))
 
 
@@ -98,10 +111,10 @@ def ends(left: Text, right: Text, width: int, ink: Ink) -> Strip:
 
 
 def _without_gaps(strips: list[Strip]) -> list[Strip]:
-    """At most one blank line between blocks, and none at the end."""
+    """At most one blank line between blocks, and none around them."""
     kept: list[Strip] = []
     for strip in strips:
-        if not (_is_blank(strip) and kept and _is_blank(kept[-1])):
+        if not _is_blank(strip) or (kept and not _is_blank(kept[-1])):
             kept.append(strip)
     return kept[:-1] if kept and _is_blank(kept[-1]) else kept
 
