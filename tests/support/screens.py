@@ -4,6 +4,7 @@
 where; open both in a browser.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -43,11 +44,13 @@ async def showing(film: Film, size: tuple[int, int], look: str = "dark") -> Asyn
 
 
 async def settle(pilot: "Pilot[None]") -> None:
-    """Until all that was set off is drawn."""
-    for _ in range(3):
-        await pilot.pause()
+    """Until a key is an answer, and all that was set off is drawn."""
     app = pilot.app
     assert isinstance(app, AssentApp)
+    await pilot.pause()
+    while app.panel.deciding:
+        await asyncio.sleep(0)
+    await pilot.pause()
     app.transcript.redraw_now()
     await pilot.pause()
 

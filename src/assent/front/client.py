@@ -47,7 +47,7 @@ class LocalClient:
         self.me = me
         self._model = model
         self.runner = runner
-        self._events: "Subscription" = runner.subscribe()
+        self._events: Subscription = runner.subscribe()
         self._known = 0
 
     @property

@@ -10,7 +10,7 @@ from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDe
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Todo, TodosDisplay
 from assent.tools.diff import diff
 from support.film import FOLDER, Film
-from support.screens import SIZES, Play, check, picture
+from support.screens import SIZES, Play, check, picture, settle
 
 pytestmark = [pytest.mark.spec("G2"), pytest.mark.spec("G3")]
 
@@ -206,8 +206,7 @@ def presses(*keys: str) -> Play:
     async def play(pilot: "Pilot[None]") -> None:
         for key in keys:
             await pilot.press(key)
-            for _ in range(3):
-                await pilot.pause()
+            await settle(pilot)
 
     return play
 
@@ -244,12 +243,14 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
     "ask-unfocused": (several, presses("escape")),
     "answer-scope": (lambda: run("python3 -m unittest -v"), presses("a")),
     "answer-reason": (lambda: run("python3 -m unittest -v"), presses("r", "n", "o")),
-    "answer-arguments": (server, presses("i")),
+    "answer-arguments": (server, presses("pagedown", "i")),
     "answer-question": (question, presses("y")),
     "help": (Film, types("/help")),
     "stats": (told, types("/stats")),
     "tools": (Film, types("/tools")),
-    "approvals": (several, presses("escape", *"/approvals", "enter")),
+    "servers": (Film, types("/mcp")),
+    "models": (Film, types("/model")),
+    "completion": (Film, presses(*"/mo")),
 }
 
 

@@ -12,11 +12,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from assent.approval import Grant, Question
+from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import safe
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
@@ -29,19 +31,35 @@ class AnswerScreen(ModalScreen[R]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
     DEFAULT_CSS = """
-    AnswerScreen { align: center middle; }
-    AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
-        border: round $warning; background: $surface; }
+    AnswerScreen { align: center top; }
+    AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; margin-top: 1; padding: 0 1;
+        border: round $accent; background: $surface; }
     AnswerScreen .hint { color: $text-muted; }
-    AnswerScreen OptionList { height: auto; max-height: 14; border: none; padding: 0; background: $surface; }
-    AnswerScreen OptionList:focus { border: none; }
-    AnswerScreen TextArea { height: 10; }
+    AnswerScreen OptionList, AnswerScreen OptionList:focus { height: auto; max-height: 8; border: none; padding: 0;
+        background: $surface; }
+    AnswerScreen OptionList > .option-list--option-highlighted,
+    AnswerScreen OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; }
+    AnswerScreen Input, AnswerScreen Input:focus { border: none; height: 1; padding: 0; background: $boost; }
+    AnswerScreen TextArea, AnswerScreen TextArea:focus { height: auto; max-height: 8; border: none; margin-top: 1;
+        background: $boost; }
     AnswerScreen .problem { color: $error; }
     """
 
-    def __init__(self, call: AwaitingApproval) -> None:
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
         super().__init__()
         self.call = call
+        self._guard = guard
+
+    def on_mount(self) -> None:
+        self._guard.disturb()
+
+    def on_key(self, event: Key) -> None:
+        """Whoever is typing does not choose: Enter takes an option only after a silence. Arrows are no typing."""
+        if event.key == "enter" and isinstance(self.focused, OptionList) and not self._guard.is_quiet(event.time):
+            event.stop()
+            self.notify("That was too fast to be an answer. Press Enter again.", timeout=2)
+        if event.is_printable or event.key == "enter":
+            self._guard.disturb()
 
     def action_back(self) -> None:
         self.dismiss(None)
@@ -81,8 +99,8 @@ class ReasonScreen(AnswerScreen[str]):
 class AskScreen(AnswerScreen[tuple[str, ...]]):
     """The model's own questions, one after the other: choose an option, or answer in other words."""
 
-    def __init__(self, call: AwaitingApproval, questions: tuple[Question, ...]) -> None:
-        super().__init__(call)
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
+        super().__init__(call, guard)
         self._questions = questions
         self._answers: list[str] = []
 
@@ -94,6 +112,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
 
     def on_mount(self) -> None:
+        super().on_mount()
         self._show()
 
     def _show(self) -> None:
@@ -104,6 +123,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         options.clear_options()
         options.add_options(_offered(question))
         options.display = bool(options.option_count)
+        options.highlighted = 0 if options.display else None
         field = self.query_one(Input)
         field.value = ""
         field.placeholder = safe(question.placeholder, "label") or "another answer"
@@ -139,8 +159,8 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "approve", "run it like this", priority=True)]
 
-    def __init__(self, call: AwaitingApproval) -> None:
-        super().__init__(call)
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
+        super().__init__(call, guard)
         self._args: JsonObject = dict(call.request.args)
         self._name = next(iter(self._args), "")
 
@@ -153,10 +173,16 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
             yield Static("Tab changes fields · Ctrl-S approves it like this, once · Esc goes back", classes="hint")
 
     def on_mount(self) -> None:
+        super().on_mount()
         self.query_one(TextArea).focus()
 
     def _options(self) -> Sequence[Option]:
-        return [Option(Text(safe(f"{name}: {_shown(value)}", "label")), name) for name, value in self._args.items()]
+        return [Option(self._line(name), name) for name in self._args]
+
+    def _line(self, name: str) -> Text:
+        value = self._args[name]
+        shown = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        return Text(safe(f"{name}: {shown}", "label"))
 
     def _value(self) -> str:
         return _shown(self._args[self._name]) if self._name else ""
@@ -173,6 +199,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         try:
             if self._name:
                 self._args[self._name] = _parsed(self.query_one(TextArea).text, self._args[self._name])
+                self.query_one(OptionList).replace_option_prompt(self._name, self._line(self._name))
         except ValueError as error:
             problem.update(Text(f"{self._name}: {error}"))
             return False

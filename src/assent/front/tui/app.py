@@ -15,6 +15,7 @@ from textual import on
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
 from assent.approval import AskDetails, EditDetails, Grant, Mode
 from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
@@ -43,8 +44,21 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
 """Shift-Tab goes round these; yolo takes a command of its own."""
+KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 QUIT_SECONDS = 2.0
 PLACEHOLDER = "Ask something, or /help"
+WELCOME = (
+    "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what and are asked. "
+    "/help lists commands and keys."
+)
+
+
+class MainScreen(Screen[None]):
+    """Tells the question when it can be seen again: what was pressed on a screen above was not for it."""
+
+    def on_screen_resume(self) -> None:
+        for panel in self.query(ApprovalPanel):
+            panel.appear()
 
 
 class AssentApp(App[None]):
@@ -104,6 +118,9 @@ class AssentApp(App[None]):
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
+
+    def get_default_screen(self) -> MainScreen:
+        return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         yield Transcript(self._story, self._painter, id="transcript")
@@ -171,8 +188,8 @@ class AssentApp(App[None]):
         for problem in self.host.problems:
             self.note(problem, "warning")
         self.prompt.remember(await self.host.prompts())
-        if note:
-            self.note(note, "info")
+        if note or not self.client.state.prompts:
+            self.note(note or WELCOME, "info")
         if first_prompt:
             await self.submit(first_prompt)
 
@@ -235,8 +252,8 @@ class AssentApp(App[None]):
                 self._sent.discard(key)
                 if problem and problem != "withdrawn":
                     self.note(f"Not done: {problem}", "warning")
-            case ApprovalAnswered(by=by, key=key) if key not in self._sent:
-                self.note(f"Answered by {by or 'another client'}.")
+            case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
+                self.note(f"Answered by {by or 'another client'}: {'no' if outcome == 'cancel' else 'yes'}.")
             case _:
                 pass
         if envelope.seq:
@@ -365,14 +382,14 @@ class AssentApp(App[None]):
         call = message.call
         match message.key:
             case "a":
-                self.push_screen(ScopeScreen(call), lambda scope: self._always(call, scope))
+                self.push_screen(ScopeScreen(call, self._guard), lambda scope: self._always(call, scope))
             case "r":
-                self.push_screen(ReasonScreen(call), lambda reason: self._refuse(call, reason))
+                self.push_screen(ReasonScreen(call, self._guard), lambda reason: self._refuse(call, reason))
             case "y":
                 questions = call.approval.details.questions if isinstance(call.approval.details, AskDetails) else ()
-                self.push_screen(AskScreen(call, questions), lambda answers: self._reply(call, answers))
+                self.push_screen(AskScreen(call, self._guard, questions), lambda answers: self._reply(call, answers))
             case "i":
-                self.push_screen(ArgumentsScreen(call), lambda args: self._change(call, args))
+                self.push_screen(ArgumentsScreen(call, self._guard), lambda args: self._change(call, args))
             case _:
                 self._spawn(self._edit(call))
 
@@ -426,6 +443,9 @@ class AssentApp(App[None]):
             return None
 
     # --- keys ---
+
+    def get_key_display(self, binding: Binding) -> str:
+        return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
         """Clears what is typed; with nothing typed, the second one in a row quits."""

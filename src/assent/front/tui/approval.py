@@ -4,6 +4,7 @@ It takes the keyboard only when nobody is typing, listens only after a silence (
 was not on the screen to its end, and says no by default. It sends nothing itself: it posts `Answered`.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -14,7 +15,6 @@ from textual.containers import Vertical
 from textual.events import Key
 from textual.message import Message
 from textual.strip import Strip
-from textual.timer import Timer
 from textual.widgets import Static
 
 from assent.approval import AskDetails, EditDetails, ExecDetails
@@ -27,19 +27,26 @@ from assent.front.tui.paper import Paper
 from assent.front.tui.question_view import QuestionView
 from assent.scheduler.call import AwaitingApproval
 
-YES = frozenset("yastAi")
+ANSWERS = frozenset("yasteinrA")
+YES = ANSWERS - frozenset("enr")
 """Keys that let something happen; they need the whole question to have been seen."""
 BODY_SHARE = 0.55
 """Of the screen's height, at most."""
+LEAST_BODY = 3
+MARGIN = 4
+"""Columns of border and padding."""
+FRAME = 5
+"""Lines of the panel around the body and the keys: border, title, a blank line; and one of the transcript above."""
 
 
 class QuestionPaper(Paper):
     """The body of the question. `seen` is true once every line of it was on the screen."""
 
-    def __init__(self, ink: Callable[[], Ink]) -> None:
+    def __init__(self, ink: Callable[[], Ink], room: Callable[[], int]) -> None:
         super().__init__(id="question-body")
         self.can_focus = False
         self._ink = ink
+        self._room = room
         self.question: QuestionView | None = None
         self.seen = False
         self._seen_until = 0
@@ -56,9 +63,17 @@ class QuestionPaper(Paper):
         return () if self.question is None else self.question.lines(self._ink(), width)
 
     def redraw(self) -> None:
+        before = (self._drawn_width, len(self._strips))
         super().redraw()
-        room = max(int(self.screen.size.height * BODY_SHARE), 4)
-        self.styles.height = min(max(len(self._strips), 1), room)
+        if before != (self._drawn_width, len(self._strips)) and not self.seen:
+            self._seen_until = 0  # other lines: nobody knows which of them were seen
+            self.scroll_to(y=0, animate=False, immediate=True)
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as the text, as far as the lines around it leave room."""
+        share = int(self.screen.size.height * BODY_SHARE)
+        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), LEAST_BODY))
         self.call_after_refresh(self.look)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -67,7 +82,8 @@ class QuestionPaper(Paper):
 
     def look(self) -> None:
         """What was seen stays seen; the end alone is not the whole."""
-        if self.seen or self.question is None or not self.size.height:
+        covered = self.app.screen is not self.screen
+        if self.seen or covered or self.question is None or not self.size.height:
             return
         top = self.scroll_offset.y
         if top <= self._seen_until:
@@ -133,12 +149,13 @@ class ApprovalPanel(Vertical, can_focus=True):
         """By approval id: what was chosen and seen of each."""
         self._seen: set[str] = set()
         self._current = ""
-        self._pressed: Timer | None = None
+        self._pressed: asyncio.TimerHandle | None = None
         self._hint = ""
+        self._key_lines = 1
 
     def compose(self) -> ComposeResult:
         yield Static(id="question-title")
-        yield QuestionPaper(self._ink)
+        yield QuestionPaper(self._ink, self._room)
         yield Static(id="question-keys")
 
     @property
@@ -190,6 +207,11 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.body.redraw()
             self._label()
 
+    def on_resize(self) -> None:
+        if self.call is not None:
+            self.body.fit()
+            self._label()
+
     def on_approval_panel_seen(self) -> None:
         if self.call is not None:
             self._seen.add(self.call.approval.id)
@@ -205,8 +227,17 @@ class ApprovalPanel(Vertical, can_focus=True):
         call = self.call
         if call is None:
             return
+        keys = self._keys(call)
         self.query_one("#question-title", Static).update(self._title(call))
-        self.query_one("#question-keys", Static).update(self._keys(call))
+        self.query_one("#question-keys", Static).update(keys)
+        before, self._key_lines = self._key_lines, keys.plain.count("\n") + 1
+        if before != self._key_lines:
+            self.body.fit()
+
+    def _room(self) -> int:
+        """Lines that are left for the body."""
+        below = (widget for widget in self.screen.query("#status, #queue, #prompt, #foot") if widget.display)
+        return self.screen.size.height - FRAME - self._key_lines - sum(widget.outer_size.height for widget in below)
 
     def _title(self, call: AwaitingApproval) -> Text:
         palette = self._ink().palette
@@ -223,8 +254,8 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _keys(self, call: AwaitingApproval) -> Text:
         palette = self._ink().palette
-        if self._hint:
-            return Text(self._hint, style=f"bold {palette.warn}")
+        if self._hint:  # as high as the keys it stands for, so that nothing jumps
+            return Text(self._hint + "\n" * (self._key_lines - 1), style=f"bold {palette.warn}")
         if not self.has_focus:
             return Text("Tab answers; what you type goes into your message", style=palette.dim)
         offers: list[Text] = []
@@ -234,7 +265,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             offers.append(Text.assemble((f" {key} ", style), (f" {meaning}  ", palette.dim if blocked else "")))
         if not self.body.seen:
             offers.append(Text("read to the end first: PgDn", f"bold {palette.warn}"))
-        return _wrapped(offers, max(self.content_size.width, 20))
+        return _wrapped(offers, self.screen.size.width - MARGIN)
 
     def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
         offered = offered_keys(call.approval)
@@ -255,9 +286,14 @@ class ApprovalPanel(Vertical, can_focus=True):
             offers += [("[ ]", "part"), ("space", "take or leave it")]
         if isinstance(call.approval.details, EditDetails) and self.size.width >= SPLIT_WIDTH:
             offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
-        if len(self._questions) > 1 and self.all_seen:
-            offers.append(("A", f"yes to all {len(self._questions)}"))
+        if len(self._for_all) > 1 and self.all_seen:
+            offers.append(("A", f"yes to all {len(self._for_all)}"))
         return offers
+
+    @property
+    def _for_all(self) -> list[AwaitingApproval]:
+        """Those that a plain yes answers."""
+        return [call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails)]
 
     def _say(self, hint: str) -> None:
         self._hint = hint
@@ -265,15 +301,22 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     # --- keys ---
 
-    def on_focus(self) -> None:
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)
+        self.appear()
+
+    def appear(self) -> None:
+        """The person sees it anew: whatever was pressed before was not meant for it."""
         self.guard.disturb()
+        self._forget_press()
         self._hint = ""
         self._label()
         self.body.look()
 
-    def on_blur(self) -> None:
-        self._forget_press()
-        self._label()
+    @property
+    def deciding(self) -> bool:
+        """A key was pressed that is an answer if no other key follows."""
+        return self._pressed is not None
 
     def on_key(self, event: Key) -> None:
         """Every key comes here before bindings; only single keys after a silence answer."""
@@ -282,28 +325,29 @@ class ApprovalPanel(Vertical, can_focus=True):
             self._forget_press()
             self._say("Several keys at once are no answer. Wait a moment, then press one.")
             event.stop()
-        elif self.call is not None and key in (*offered_keys(self.call.approval), "i", "n", "r", "A"):
+        elif self.call is not None and key in ANSWERS and key in (*dict(self._offers(self.call)), "A"):
             event.stop()
-            self._press(key, self.call)
+            self._press(key, self.call, event.time)
         elif self._hint:
             self._say("")
         self.guard.disturb()
 
-    def _press(self, key: str, call: AwaitingApproval) -> None:
-        if not self.guard.is_quiet:
+    def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
+        if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
         elif key in YES and not self.body.seen:
             self._say("There is more below: read it to the end first (PgDn).")
-        elif key == "A" and not (self.all_seen and len(self._questions) > 1):
-            self._say("Yes to all is possible only when all of them were shown to their end.")
+        elif key == "A" and "A" not in dict(self._offers(call)):
+            self._say("Yes to all is for several questions, each shown to its end.")
         elif self.question is not None and key == "y" and self.question.partial == ():
             self._say("No part is chosen. Choose one with the space bar, or say no.")
         else:
-            self._pressed = self.set_timer(self.guard.settle, lambda: self._settle(key, call))
+            loop = asyncio.get_running_loop()
+            self._pressed = loop.call_later(self.guard.settle, self._settle, key, call)
 
     def _forget_press(self) -> None:
         if self._pressed is not None:
-            self._pressed.stop()
+            self._pressed.cancel()
             self._pressed = None
 
     def _settle(self, key: str, call: AwaitingApproval) -> None:
@@ -315,7 +359,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if key in "aeir" or (key == "y" and isinstance(call.approval.details, AskDetails)):
             self.post_message(self.Wanted(key, call))
         elif key == "A":
-            for other in list(self._questions.values()):
+            for other in self._for_all:
                 self._answer("y", other)
         else:
             self._answer(key, call)

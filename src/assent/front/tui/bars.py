@@ -75,7 +75,7 @@ class QueueView(Static):
         palette = self._ink().palette
         lines = Text(no_wrap=True, overflow="ellipsis")
         for item in queued[:SHOWN_QUEUED]:
-            text = " ".join(safe(item.text, "label").split())
+            text = safe(" ".join(item.text.split()), "label")
             lines.append(f"⋯ {'!' if item.tool else ''}{text}\n", palette.dim)
         if len(queued) > SHOWN_QUEUED:
             lines.append(f"  and {count(len(queued) - SHOWN_QUEUED, 'more message')}\n", palette.dim)

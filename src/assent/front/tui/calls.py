@@ -84,8 +84,8 @@ def _right(ink: Ink, call: ToolCall, *, unfolded: bool) -> Text:
         words.append(editing if call.modifying_by else "waits for an answer", ink.palette.warn)
     if isinstance(call, Terminal):
         if isinstance(call.display, DiffDisplay):
-            words.append(f"+{call.display.added} ", ink.palette.good)
-            words.append(f"-{call.display.removed}  ", ink.palette.bad)
+            words.append(f"+{call.display.added}", ink.palette.good).append(" ")
+            words.append(f"-{call.display.removed}", ink.palette.bad).append("  ")
         words.append(f"{duration(call.duration_ms)} {'▾' if unfolded else '▸'}")
     return words
 

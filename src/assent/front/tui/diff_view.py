@@ -74,7 +74,7 @@ def _coloured(lines: list[Line], path: str, ink: Ink) -> list[Text]:
         return [Text(line) for line in shown]
     from rich.syntax import Syntax
 
-    whole = Syntax("", lexer, theme=ink.palette.code_theme).highlight("\n".join(shown))
+    whole = Syntax("", lexer, theme=ink.code_theme).highlight("\n".join(shown))
     split = whole.split("\n", allow_blank=True)
     plain = [Text(line) for line in shown]
     return [

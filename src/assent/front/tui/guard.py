@@ -27,6 +27,6 @@ class KeyGuard:
         """A key was pressed, or a question appeared: silence begins anew."""
         self._last = self._clock()
 
-    @property
-    def is_quiet(self) -> bool:
-        return self._clock() - self._last >= self.quiet
+    def is_quiet(self, at: float) -> bool:
+        """Was it quiet when the key was pressed? What was typed before a stall of the app is not younger for it."""
+        return at - self._last >= self.quiet

@@ -16,6 +16,7 @@ from assent.front.tui.themes import Palette
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.syntax import SyntaxTheme
 
     from assent.screen import Context
 
@@ -48,6 +49,17 @@ class Ink:
             _environ={},
         )
 
+    @cached_property
+    def code_theme(self) -> "SyntaxTheme":
+        """The colours of code; without any, the ground alone says that it is code."""
+        from rich.syntax import ANSISyntaxTheme, Syntax
+
+        if self.palette.code_theme:
+            return Syntax.get_theme(self.palette.code_theme)
+        theme = ANSISyntaxTheme({})
+        theme._background_style = Style.parse(self.palette.shade)  # pyright: ignore[reportPrivateUsage]
+        return theme
+
     def lines(self, renderable: "RenderableType", width: int) -> list[Strip]:
         options = self.console.options.update(width=max(width, 1), height=None, highlight=False)
         rows = self.console.render_lines(renderable, options, pad=False)
@@ -64,8 +76,9 @@ class Ink:
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown
 
-        block = Markdown(safe(content, "output"), code_theme=self.palette.code_theme, hyperlinks=False)
-        return _without_blank_end(self.lines(block, width))
+        block = Markdown(safe(content, "output"), hyperlinks=False)
+        block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme is as good as a name)
+        return _without_gaps(self.lines(block, width))
 
 
 def indented(strips: list[Strip], by: int, mark: str = "", style: str = "") -> list[Strip]:
@@ -97,7 +110,15 @@ def ends(left: Text, right: Text, width: int, ink: Ink) -> Strip:
     return ink.lines(whole, width)[0]
 
 
-def _without_blank_end(strips: list[Strip]) -> list[Strip]:
-    while strips and not strips[-1].text.strip():
-        strips.pop()
-    return strips
+def _without_gaps(strips: list[Strip]) -> list[Strip]:
+    """At most one blank line between blocks, and none around them."""
+    kept: list[Strip] = []
+    for strip in strips:
+        if not _is_blank(strip) or (kept and not _is_blank(kept[-1])):
+            kept.append(strip)
+    return kept[:-1] if kept and _is_blank(kept[-1]) else kept
+
+
+def _is_blank(strip: Strip) -> bool:
+    """Nothing to be seen; a blank line of code has a ground."""
+    return not any(segment.text.strip() or (segment.style and segment.style.bgcolor) for segment in strip)

@@ -113,6 +113,8 @@ class ListScreen(ModalScreen[Chosen | None]):
     ListScreen Input:focus { background: $boost; }
     ListScreen #columns { color: $text-muted; height: 1; }
     ListScreen OptionList, ListScreen OptionList:focus { border: none; padding: 0; background: $surface; height: auto; }
+    ListScreen OptionList > .option-list--option-highlighted,
+    ListScreen OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; }
     ListScreen #empty { color: $text-muted; padding: 1 0; }
     ListScreen #detail { color: $text-muted; height: auto; border-top: solid $panel; }
     ListScreen #hint { color: $text-muted; height: auto; }

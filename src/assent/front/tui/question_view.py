@@ -65,14 +65,15 @@ class QuestionView:
             case McpDetails() as details:
                 yield from ink.text(f"server  {details.server}", "", width)
                 yield from ink.text(f"tool    {details.tool}", "", width)
-                yield from ink.lines(_tree(details.args, ink), width)
+                yield from _tree(details.args, ink, width)
                 yield from ink.text(details.unseen, ink.palette.warn, width) if details.unseen else ()
-                yield from ink.text(f"It says: {details.description}", ink.palette.dim, width)
+                yield from ink.text("It says of itself:", ink.palette.dim, width) if details.description else ()
+                yield from _foreign(ink, details.description, ink.palette.dim, width)
             case AskDetails(questions=questions):
                 for question in questions:
-                    yield from ink.text(question.question, "", width)
+                    yield from _foreign(ink, question.question, "bold", width)
                     for number, option in enumerate(question.options, start=1):
-                        yield from ink.text(f"  {number}  {option.label}", "", width)
+                        yield from _foreign(ink, f"{number}  {option.label}", "", width, "│   ")
 
     def _edit(self, ink: Ink, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:
@@ -111,20 +112,32 @@ def _exec(ink: Ink, details: ExecDetails, width: int) -> Iterator[Strip]:
 def _info(ink: Ink, details: InfoDetails, width: int) -> Iterator[Strip]:
     from urllib.parse import unquote
 
-    yield from ink.text(details.prompt, "", width)
+    yield from _foreign(ink, details.prompt, "", width)
     for url in details.urls:
         yield from ink.text(url, f"bold {ink.palette.accent}", width)
         if (decoded := unquote(url)) != url:
-            yield from ink.text(f"decoded: {decoded}", ink.palette.dim, width)
+            yield from ink.text("decoded:", ink.palette.dim, width)
+            yield from _foreign(ink, decoded, ink.palette.dim, width)
 
 
-def _tree(args: JsonObject, ink: Ink) -> Text:
-    """Arguments, one a line, nested ones under their name."""
-    lines = Text(overflow="fold")
+def _foreign(ink: Ink, text: str, style: str, width: int, bar: str = "│ ") -> list[Strip]:
+    """Somebody else's words behind a bar, however they are broken: no line of theirs looks like one of ours."""
+    lines = ink.text(text, style, width - len(bar)) if text else []
+    return barred(lines, ink.palette.dim, bar)
+
+
+def _tree(args: JsonObject, ink: Ink, width: int) -> Iterator[Strip]:
+    """Arguments, one a line, nested ones under their name; a value that takes several lines stands below its name."""
+    if not args:
+        yield from ink.text("(no arguments)", ink.palette.dim, width)
     for depth, name, value in _leaves(args, 0):
-        lines.append("  " * depth + safe(name, "label"), ink.palette.accent)
-        lines.append(f": {value}\n" if value else "\n")
-    return lines if args else Text("(no arguments)", style=ink.palette.dim)
+        indent = "  " * min(depth, width // 8)
+        head = Text.assemble(indent, (safe(name, "label"), ink.palette.accent), f": {safe(value)}" if value else "")
+        if "\n" in head.plain or head.cell_len > width:
+            yield from ink.lines(Text(indent + safe(name, "label"), ink.palette.accent, overflow="fold"), width)
+            yield from _foreign(ink, value, "", width, f"{indent}│ ")
+        else:
+            yield from ink.lines(head, width)
 
 
 def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str, str]]:
@@ -134,7 +147,7 @@ def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str, str]]:
             yield depth, name, ""
             yield from _leaves(inner, depth + 1)
         else:
-            yield depth, name, safe(inner if isinstance(inner, str) else msgspec.json.encode(inner).decode())
+            yield depth, name, inner if isinstance(inner, str) else msgspec.json.encode(inner).decode()
 
 
 def _sentence(why: str) -> str:

@@ -24,7 +24,7 @@ class Palette(Struct, frozen=True):
     shade: str
     """Background of what stands apart: prompts, code."""
     code_theme: str
-    """Pygments' name for the colours of code."""
+    """Pygments' name for the colours of code; empty for none."""
 
     def styles(self) -> "dict[str, StyleType]":
         """Rich's names for the parts of Markdown, in our colours."""
@@ -165,7 +165,7 @@ LOOKS: dict[str, Look] = {
             added="",
             removed="",
             shade="on #1c1c1c",
-            code_theme="bw",
+            code_theme="",
         ),
         "no colour at all; signs and weight say what colours would",
     ),

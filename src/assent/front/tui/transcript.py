@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
@@ -112,8 +113,8 @@ class Transcript(Paper):
     def _marked(self, item: Item, width: int) -> list[Strip]:
         strips = self.painter.lines(item, width)
         if item is self._selected and self.has_focus and strips:
-            mark = Style(reverse=True)
-            return [strips[0].extend_cell_length(width).apply_style(mark), *strips[1:]]
+            head = Segment(strips[0].text.rstrip().ljust(1), Style(reverse=True))
+            return [Strip([head]).extend_cell_length(width, head.style), *strips[1:]]
         return strips
 
     # --- older items ---
