@@ -48,7 +48,7 @@ async def settle(pilot: "Pilot[None]") -> None:
     app = pilot.app
     assert isinstance(app, AssentApp)
     await pilot.pause()
-    while app.panel.deciding:
+    while app.panel.deciding:  # noqa: ASYNC110 (a condition of the screen, not an event)
         await asyncio.sleep(0)
     await pilot.pause()
     app.transcript.redraw_now()

@@ -82,7 +82,7 @@ class QuestionPaper(Paper):
 
     def look(self) -> None:
         """What was seen stays seen; the end alone is not the whole."""
-        covered = self.app.screen is not self.screen
+        covered = not self.screen.is_current
         if self.seen or covered or self.question is None or not self.size.height:
             return
         top = self.scroll_offset.y
