@@ -35,7 +35,6 @@ from assent.session.log import (
     LogDamaged,
     LogError,
     LogUnavailable,
-    NoSuchSession,
     SessionBusy,
     SessionInfo,
     Waiting,
@@ -77,22 +76,19 @@ class SqliteLog:
         await self._writer.submit(job)
 
     async def acquire(self, session: str) -> Fence:
+        await self.info(session)  # raises NoSuchSession before a lock file is made
         self._lock(session)
 
         def job(db: sqlite3.Connection) -> int:
             self._index.opened(db, session)
             taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch"
             row = db.execute(taken, (session,)).fetchone()
-            if row is None:
+            if row is None:  # deleted in this moment
                 raise no_such_session(session)
             return row[0]
 
         try:
             return Fence(session, await self._writer.submit(job))
-        except NoSuchSession:
-            self._lock_file(session).unlink(missing_ok=True)
-            self._unlock(session)
-            raise
         except BaseException:
             self._unlock(session)
             raise
