@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import uvicorn
 
+from assent.cli import collect_rarely
 from assent.events import CallProcess, Envelope, to_wire
 
 
@@ -121,6 +122,7 @@ async def floor() -> None:
 
 
 if __name__ == "__main__":
+    collect_rarely()  # as every run of Assent does
     match sys.argv[1:]:
         case ["floor"]:
             asyncio.run(floor())

@@ -19,11 +19,12 @@ from assent.session.runner import Runner
 
 LINGER = 20.0
 """Seconds for which a session that rests stays open: whoever spoke to it may speak again."""
-MOST_RESTING = 64
+MOST_RESTING = 256
 """More than these do not linger; those that rest longest are parked first."""
 SWEEP = 1.0
-PARK_AT_ONCE = 16
-"""They share their commits."""
+PARK_AT_ONCE = 4
+PARK_PAUSE = 0.02
+"""There is no hurry, and whoever waits for an answer comes first."""
 
 
 class SessionEngine(Protocol):
@@ -184,6 +185,7 @@ class LocalEngine:
             with suppress(LogError):  # whoever asks next is told
                 for some in _by(PARK_AT_ONCE, self._parkable()):
                     await asyncio.gather(*map(self._park_resting, some))
+                    await asyncio.sleep(PARK_PAUSE)
                 for session in await self._log.expired(time.time()):
                     await self._wake_if_ours(session)
 

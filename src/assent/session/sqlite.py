@@ -76,13 +76,16 @@ class SqliteLog:
         await self._writer.submit(job)
 
     async def acquire(self, session: str) -> Fence:
-        await self.read(session, after=1 << 62)  # raises NoSuchSession before a lock file is made
+        await self.info(session)  # raises NoSuchSession before a lock file is made
         self._lock(session)
 
         def job(db: sqlite3.Connection) -> int:
             self._index.opened(db, session)
             taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch"
-            return db.execute(taken, (session,)).fetchone()[0]
+            row = db.execute(taken, (session,)).fetchone()
+            if row is None:  # deleted in this moment
+                raise no_such_session(session)
+            return row[0]
 
         try:
             return Fence(session, await self._writer.submit(job))

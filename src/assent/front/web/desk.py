@@ -17,7 +17,7 @@ from assent.front.web.replies import Replies
 from assent.front.web.states import States
 from assent.front.web.stream import Streams
 from assent.front.web.tokens import LoginCodes, TokenStore
-from assent.session.engine import LocalEngine
+from assent.session.engine import LINGER, MOST_RESTING, LocalEngine
 from assent.session.log import SessionLog
 
 
@@ -32,8 +32,8 @@ class Setup(Struct, frozen=True):
     roots: tuple[str, ...]
     """Sessions work in these folders or below."""
     limits: Limits = Limits()
-    linger: float = 20.0
-    most_resting: int = 64
+    linger: float = LINGER
+    most_resting: int = MOST_RESTING
 
     @property
     def model(self) -> str:
