@@ -43,9 +43,7 @@ class SessionClient(Protocol):
 class LocalClient:
     """A session that runs in this process, with a model that is closed with it."""
 
-    def __init__(
-        self, runner: "Runner", me: str, model: "Model | None" = None, past: Sequence[Envelope] = ()
-    ) -> None:
+    def __init__(self, runner: "Runner", me: str, model: "Model | None" = None, past: Sequence[Envelope] = ()) -> None:
         """`past`: the first events, when they were read already; they are kept until they were shown."""
         self.me = me
         self._model = model
