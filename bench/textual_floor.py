@@ -20,7 +20,8 @@ PLACEHOLDER = "Ask something, or /help"
 class Frame(App[None]):
     def compose(self) -> ComposeResult:
         yield Static("A line.")
-        yield TextArea(placeholder=PLACEHOLDER)
+        yield (area := TextArea(placeholder=PLACEHOLDER))
+        area.cursor_blink = False  # nothing moves by itself, as in Assent
 
 
 class Stream(App[None]):

@@ -3,7 +3,7 @@
 A front end keeps no state of its own that the log does not have; it draws `state` and sends commands.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from assent.commands import Command
@@ -43,12 +43,14 @@ class SessionClient(Protocol):
 class LocalClient:
     """A session that runs in this process, with a model that is closed with it."""
 
-    def __init__(self, runner: "Runner", me: str, model: "Model | None" = None) -> None:
+    def __init__(self, runner: "Runner", me: str, model: "Model | None" = None, past: Sequence[Envelope] = ()) -> None:
+        """`past`: the first events, when they were read already; they are kept until they were shown."""
         self.me = me
         self._model = model
         self.runner = runner
         self._events: Subscription = runner.subscribe()
         self._known = 0
+        self._past = past
 
     @property
     def state(self) -> "SessionState":
@@ -57,7 +59,8 @@ class LocalClient:
     async def history(self) -> list[Envelope]:
         self._events.close()
         self._events = self.runner.subscribe()
-        history = await self.runner.read()
+        past, self._past = self._past, ()
+        history = [*past, *await self.runner.read(past[-1].seq if past else 0)]
         self._known = history[-1].seq
         return history
 

@@ -154,12 +154,22 @@ class Runner:
 
     @classmethod
     async def open(
-        cls, log: SessionLog, session: str, model: Model, registry: Registry, options: Options | None = None
+        cls,
+        log: SessionLog,
+        session: str,
+        model: Model,
+        registry: Registry,
+        options: Options | None = None,
+        past: Sequence[Envelope] = (),
     ) -> "Runner":
-        """Takes the session over, or raises SessionBusy. An unfinished turn goes on at once."""
+        """Takes the session over, or raises SessionBusy. An unfinished turn goes on at once.
+
+        Whoever has read the session's events from the first one on gives them as `past`: they are not read again.
+        """
         fence = await log.acquire(session)
         try:
-            state = fold(session, await log.read(session))
+            since = await log.read(session, past[-1].seq if past else 0)
+            state = fold(session, [*past, *since])
             runner = cls(log, fence, state, model, registry, options or Options())
             await runner._start()
         except BaseException:

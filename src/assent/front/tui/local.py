@@ -66,8 +66,9 @@ class LocalHost:
         model = DeferredModel(name, self._env)
         workshop = await self._prepare(session_id, model)
         options = workshop.options(self._settings, name, f"terminal {me()}", self._given_rules)
-        runner = await Runner.open(log, session_id, model, workshop.registry, options)
-        client = LocalClient(runner, me(), model)
+        past = await log.read(session_id)  # once, for those who run it and for those who show it
+        runner = await Runner.open(log, session_id, model, workshop.registry, options, past)
+        client = LocalClient(runner, me(), model, past)
         if info is not None and mode is not None and runner.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
         return client

@@ -37,6 +37,11 @@ class Painter:
         self._ink = ink
         self._drawn.clear()
 
+    @property
+    def kept(self) -> int:
+        """How many items are remembered as they were drawn."""
+        return len(self._drawn)
+
     def forget(self, item: Item) -> None:
         self._drawn.pop(item, None)
 

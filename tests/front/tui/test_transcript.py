@@ -1,0 +1,119 @@
+"""The conversation on the screen: where it stands, and how little of it is drawn."""
+
+import subprocess
+import sys
+
+import pytest
+from textual.app import App, ComposeResult
+
+from assent.front.tui.ink import Ink
+from assent.front.tui.paint import Painter
+from assent.front.tui.story import NoteItem, ReplyItem, Story
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+from assent.front.tui.transcript import WINDOW, Transcript
+
+HEAVY = ("assent.session.runner", "assent.policy.rules", "sqlite3", "rapidfuzz", "pygments", "markdown_it", "hashlib")
+
+
+class Page(App[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.painter = Painter(Ink(LOOKS[DEFAULT_LOOK].palette), dict, {})
+
+    def compose(self) -> ComposeResult:
+        yield Transcript(Story(), self.painter)
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one(Transcript)
+
+    def first_line(self) -> str:
+        return self.transcript.render_line(0).text.strip()
+
+    def last_line(self) -> str:
+        return self.transcript.render_line(self.transcript.size.height - 1).text.strip()
+
+
+def long_story(notes: int = 1000) -> Story:
+    story = Story()
+    for n in range(notes):
+        story.add(NoteItem(f"note {n}"))
+    return story
+
+
+async def test_a_long_session_opens_at_its_end() -> None:
+    page = Page()
+    async with page.run_test(size=(60, 20)) as pilot:
+        page.transcript.show(long_story())
+        await pilot.pause()
+        assert page.last_line() == "· note 999"
+
+
+async def test_of_a_long_session_only_the_newest_lines_are_drawn() -> None:
+    page = Page()
+    async with page.run_test(size=(60, 20)) as pilot:
+        page.transcript.show(long_story())
+        await pilot.pause()
+        assert WINDOW <= page.transcript.virtual_size.height <= 2 * WINDOW
+
+
+async def test_older_lines_come_when_one_scrolls_up_to_them_and_what_is_read_stays_in_place() -> None:
+    page = Page()
+    async with page.run_test(size=(60, 20)) as pilot:
+        page.transcript.show(long_story())
+        await pilot.pause()
+        before = page.transcript.virtual_size.height
+        page.transcript.scroll_to(y=1, animate=False, immediate=True)
+        page.transcript.scroll_to(y=0, animate=False, immediate=True)
+        await pilot.pause()
+        assert page.transcript.virtual_size.height > before
+        assert page.first_line() == "· note 700"
+
+
+async def test_whoever_reads_above_keeps_the_place_while_more_comes_in() -> None:
+    page = Page()
+    async with page.run_test(size=(60, 20)) as pilot:
+        story = long_story()
+        page.transcript.show(story)
+        await pilot.pause()
+        page.transcript.scroll_relative(y=-40, animate=False, immediate=True)
+        read = page.first_line()
+        for n in range(500):
+            story.add(NoteItem(f"later {n}"))
+        page.transcript.redraw_now()
+        await pilot.pause()
+        assert page.first_line() == read
+
+
+async def test_what_leaves_the_window_is_not_kept_drawn() -> None:
+    page = Page()
+    async with page.run_test(size=(60, 20)) as pilot:
+        story = long_story()
+        page.transcript.show(story)
+        for n in range(1000):
+            story.add(NoteItem(f"later {n}"))
+            if n % 50 == 0:
+                page.transcript.redraw_now()
+        await pilot.pause()
+        assert page.painter.kept <= WINDOW
+
+
+def test_a_reply_that_grows_stands_as_a_whole_behind_one_mark() -> None:
+    text = "# Title\n\nSome *words*.\n\n- one\n- two\n\nThe end."
+    ink = Ink(LOOKS[DEFAULT_LOOK].palette)
+    growing = ReplyItem()
+    painter = Painter(ink, dict, {})
+    for start in range(0, len(text), 5):
+        growing.add(text[start : start + 5])
+        painter.lines(growing, 60)
+    lines = [strip.text.rstrip() for strip in painter.lines(growing, 60)]
+    words = [line.strip("✦ ") for line in lines if line.strip()]
+    assert words == ["Title", "Some words.", "• one", "• two", "The end."]
+    assert lines[0].startswith("✦")
+    assert all(not line or line.startswith("  ") for line in lines[1:])
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_nothing_heavy_is_imported_before_the_first_frame(name: str) -> None:
+    code = f"import sys, assent.cli.prompt, assent.config, assent.front.tui.run; sys.exit({name!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
