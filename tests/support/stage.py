@@ -43,7 +43,7 @@ class Stage:
     ) -> AsyncGenerator["Stage"]:
         self.app = AssentApp(self.host, session=session, mode=mode, guard=self.guard, first_prompt=prompt)
         self.app.suspend = nullcontext  # type: ignore[method-assign]  # there is no terminal to give away
-        async with self.app.run_test(size=size) as self.pilot:
+        async with self.app.run_test(size=size, notifications=True) as self.pilot:
             await self.until(lambda: self.app.client is not None or "cannot be opened" in self.shown)
             yield self
         await self.app.shut_down()

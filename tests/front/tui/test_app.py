@@ -187,7 +187,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: Se
 async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(stage: SetStage):
     async with stage(model="gemini-2.5-pro").open(prompt="hi") as on:
         await on.until_shown("No key for the model", "aistudio.google.com/apikey")
-        await on.say("!echo still here")
+        await on.types("!echo still here\n")
         await on.until_shown("│ still here")
 
 
@@ -212,8 +212,10 @@ async def test_a_lost_session_is_said_aloud(stage: SetStage, monkeypatch: pytest
     async with stage(says("never")).open() as on:
         log = await on.host.log()
 
-        async def full(*_: object, **__: object) -> None:
-            raise LogUnavailable("the disk is full")
+        def full(*_: object) -> "asyncio.Future[None]":
+            failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            failed.set_exception(LogUnavailable("the disk is full"))
+            return failed
 
         monkeypatch.setattr(log, "append", full)
         await on.runner.send(Submit("hello", by="bob"))
@@ -257,21 +259,19 @@ async def test_the_transcript_follows_the_end_until_one_scrolls_up(stage: SetSta
 
 @pytest.mark.spec("G2")
 async def test_calls_are_chosen_and_opened_with_keys_and_clicks(stage: SetStage):
-    on = stage(asks_for(read("a.txt", "a"), read("b.txt", "b")), says("Done."))
-    (on.folder / "a.txt").write_text("letters of a\n")
-    (on.folder / "b.txt").write_text("letters of b\n")
-    async with on.open(prompt="go"):
-        await on.until_shown("✓ ReadFile  a.txt", "Done.")
+    calls = asks_for(shell("printf 'letters %s' one", "a"), shell("printf 'letters %s' two", "b"))
+    async with stage(calls, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_shown("✓ Shell", "Done.")
         await on.press("ctrl+up", "enter")
-        assert "letters of b" in on.shown
+        assert "letters two" in on.shown
         await on.press("up", "space")
-        assert "letters of a" in on.shown
+        assert "letters one" in on.shown
         await on.press("j", "enter")
-        assert "letters of b" not in on.shown
-        row = next(y for y, line in enumerate(on.shown.splitlines()) if "ReadFile  a.txt" in line)
+        assert "letters two" not in on.shown
+        row = next(y for y, line in enumerate(on.shown.splitlines()) if "one" in line and "Shell" in line)
         await on.pilot.click(offset=(5, row))
         await on.settle()
-        assert "letters of a" not in on.shown
+        assert "letters one" not in on.shown
 
 
 async def test_scrolling_up_brings_older_items(stage: SetStage):
@@ -281,5 +281,5 @@ async def test_scrolling_up_brings_older_items(stage: SetStage):
         await on.until(lambda: on.runner.state.prompts == 60 and on.runner.state.open_prompt is None)
         await on.until_shown("answer 59.")
         on.app.transcript.focus()
-        await on.press("home", "home", "home")
+        await on.press("home", "home")
         await on.until_shown("question 0", "answer 0.")

@@ -115,7 +115,7 @@ async def test_an_argument_that_is_no_text_must_be_json(stage: SetStage):
         await on.types("x")
         await on.press("ctrl+s")
         await on.until_shown("this must be JSON")
-        await on.press("backspace", "tab", "tab", "down", "down", "down")  # to the last of the arguments
+        await on.press("backspace", "tab", "down", "down", "down")  # to the last of the arguments
         await on.until_shown("new_string: y")
         await on.press("tab", "end", "backspace", "z", "ctrl+s")
         await on.until_idle()

@@ -67,7 +67,7 @@ class Transcript(Paper):
             self._to_end()
 
     def _to_end(self) -> None:
-        self.scroll_end(animate=False, immediate=True)
+        self.scroll_end(animate=False, immediate=True, force=True)  # also while there is no scrollbar yet
         self._follows = True
 
     def on_resize(self, event: Resize) -> None:
@@ -137,6 +137,12 @@ class Transcript(Paper):
         self._selected = foldable[min(max(place + step, 0), len(foldable) - 1)]
         self.redraw()
         self.scroll_to(y=max(self._top_of(self._selected) - self.size.height // 2, 0), animate=False)
+
+    def action_scroll_home(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_scroll_end(self) -> None:
+        self.scroll_end(animate=False)
 
     def action_fold(self) -> None:
         if self._selected is not None:
