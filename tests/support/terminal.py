@@ -10,7 +10,7 @@ import signal
 import subprocess
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import pyte
@@ -22,11 +22,17 @@ COLUMNS, ROWS = 250, 200
 
 
 class Terminal:
-    def __init__(self, program: Program, *args: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *args: str,
+        env: Mapping[str, str] | None = None,
+        size: tuple[int, int] = (COLUMNS, ROWS),
+    ) -> None:
         """Starts the program with this as its controlling terminal, as a shell does."""
         self._master, theirs = os.openpty()
-        termios.tcsetwinsize(theirs, (ROWS, COLUMNS))
-        self._screen: Any = pyte.Screen(COLUMNS, ROWS)
+        termios.tcsetwinsize(theirs, size[::-1])
+        self._screen: Any = _Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
         self.process = subprocess.Popen(
             program.command(*args),
@@ -55,17 +61,30 @@ class Terminal:
 
     def until(self, text: str, count: int = 1) -> str:
         """Reads on until the text is on the screen so many times."""
-        deadline = time.monotonic() + PATIENCE
-        while self.shown.count(text) < count:
-            assert self._read(deadline), f"{text!r} did not appear:\n{self.shown}"
+        self.until_true(lambda: self.shown.count(text) >= count, f"{text!r} did not appear")
         return self.shown
 
     def until_any(self, *texts: str) -> str:
         """Reads on until one of the texts is on the screen."""
-        deadline = time.monotonic() + PATIENCE
-        while not any(text in self.shown for text in texts):
-            assert self._read(deadline), f"none of {texts} appeared:\n{self.shown}"
+        self.until_true(lambda: any(text in self.shown for text in texts), f"none of {texts} appeared")
         return self.shown
+
+    def until_true(self, condition: Callable[[], object], problem: str) -> None:
+        """Reads on until it is so."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert self._read(deadline), f"{problem}:\n{self.shown}"
+
+    def read_for(self, seconds: float) -> None:
+        """Reads what is printed in that time: what a person sees who waits."""
+        deadline = time.monotonic() + seconds
+        while select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            self._read(deadline + PATIENCE)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """As pulling at the window does."""
+        self._screen.resize(rows, columns)
+        termios.tcsetwinsize(self._master, (rows, columns))
 
     def type(self, keys: str) -> None:
         """Typed keys are echoed by the terminal itself, so that the screen shows when they have arrived."""
@@ -100,6 +119,16 @@ class Terminal:
             return False
         self._stream.feed(data)
         return bool(data)
+
+
+class _Screen(pyte.Screen):
+    """Knows that a private mode or device question is not for drawing."""
+
+    def report_device_status(self, mode: int, **_: object) -> None:
+        pass
+
+    def select_graphic_rendition(self, *attrs: int, **_: object) -> None:
+        super().select_graphic_rendition(*attrs)
 
 
 def _take_terminal() -> None:

@@ -54,7 +54,12 @@ WELCOME = (
 
 
 class MainScreen(Screen[None]):
-    """Tells the question when it can be seen again: what was pressed on a screen above was not for it."""
+    """Tells the question when it can be seen again: what was pressed on a screen above was not for it.
+
+    Tab goes to the question; a screen's own Tab would go round all widgets.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
 
     def on_screen_resume(self) -> None:
         for panel in self.query(ApprovalPanel):
@@ -73,7 +78,6 @@ class AssentApp(App[None]):
         Binding("shift+tab", "next_mode", "next mode", priority=True),
         Binding("escape", "escape", "cancel the turn"),
         Binding("up", "take_back", show=False, priority=True),
-        Binding("tab", "answer", show=False),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
         Binding("ctrl+up", "read", "go through the transcript", show=False),
@@ -468,6 +472,8 @@ class AssentApp(App[None]):
             self.panel.focus()
 
     def action_next_mode(self) -> None:
+        if not isinstance(self.screen, MainScreen):
+            raise SkipAction  # there it goes back to the field before
         if self.client is not None:
             mode = self.client.state.mode
             following = MODES[(MODES.index(mode) + 1) % len(MODES)] if mode in MODES else MODES[0]

@@ -100,6 +100,10 @@ def _brief(message: str) -> str:
 
 def _live(ink: Ink, call: Executing, width: int, limit: int) -> list[Strip]:
     """The newest lines; a line that was written over shows as it is now."""
+    if call.received:
+        return ink.text(f"{call.received:,} bytes that are no text", ink.palette.dim, width)
+    if not call.output.strip():
+        return []
     newest = call.output[-200 * limit :].replace("\r\n", "\n").split("\n")
     shown = [line.rstrip("\r").rpartition("\r")[2] for line in newest]
     return ink.terminal("\n".join(shown).rstrip("\n"), width)[-limit:]

@@ -3,6 +3,7 @@
 All foreign text passes through `safe` before it gets here or right here; nothing is ever read as markup.
 """
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
     from assent.screen import Context
 
 
+_COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
+
+
 def safe(text: str, context: "Context" = "prompt") -> str:
+    """Text that can be drawn as it is: the colours that output may have are left out."""
+    return _COLOURS.sub("", coloured(text, context))
+
+
+def coloured(text: str, context: "Context" = "output") -> str:
     from assent.screen import make_safe
 
     return make_safe(text, context).text
@@ -71,7 +80,7 @@ class Ink:
 
     def terminal(self, content: str, width: int) -> list[Strip]:
         """Output of a program with its harmless colours; nothing else of what it says to a terminal is obeyed."""
-        return self.lines(Text.from_ansi(safe(content, "output"), overflow="fold"), width)
+        return self.lines(Text.from_ansi(coloured(content), overflow="fold"), width)
 
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown

@@ -10,9 +10,11 @@ from textual.strip import Strip
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.question import hidden_characters
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
-from assent.front.tui.ink import Ink, barred, safe
+from assent.front.tui.ink import Ink, barred, indented, safe
 from assent.hunks import Hunk, hunks
 from assent.parts import JsonObject
+
+FACT_WIDTH = 8
 
 
 class QuestionView:
@@ -63,8 +65,8 @@ class QuestionView:
             case InfoDetails() as details:
                 yield from _info(ink, details, width)
             case McpDetails() as details:
-                yield from ink.text(f"server  {details.server}", "", width)
-                yield from ink.text(f"tool    {details.tool}", "", width)
+                yield from _fact(ink, "server", details.server, "", width)
+                yield from _fact(ink, "tool", details.tool, "", width)
                 yield from _tree(details.args, ink, width)
                 yield from ink.text(details.unseen, ink.palette.warn, width) if details.unseen else ()
                 yield from ink.text("It says of itself:", ink.palette.dim, width) if details.description else ()
@@ -104,9 +106,9 @@ def _exec(ink: Ink, details: ExecDetails, width: int) -> Iterator[Strip]:
     colour = {"low": palette.dim, "medium": palette.warn, "high": palette.bad}[details.risk]
     sign = {"low": "·", "medium": "!", "high": "⚠"}[details.risk]
     yield from ink.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
-    yield from ink.text(f"in      {details.directory}", palette.dim, width)
+    yield from _fact(ink, "in", details.directory, palette.dim, width)
     if details.roots:
-        yield from ink.text(f"runs    {', '.join(details.roots)}", palette.dim, width)
+        yield from _fact(ink, "runs", ", ".join(details.roots), palette.dim, width)
 
 
 def _info(ink: Ink, details: InfoDetails, width: int) -> Iterator[Strip]:
@@ -118,6 +120,11 @@ def _info(ink: Ink, details: InfoDetails, width: int) -> Iterator[Strip]:
         if (decoded := unquote(url)) != url:
             yield from ink.text("decoded:", ink.palette.dim, width)
             yield from _foreign(ink, decoded, ink.palette.dim, width)
+
+
+def _fact(ink: Ink, name: str, value: str, style: str, width: int) -> list[Strip]:
+    """A name and its value, which goes on under itself."""
+    return indented(ink.text(value, style, width - FACT_WIDTH), FACT_WIDTH, name, style)
 
 
 def _foreign(ink: Ink, text: str, style: str, width: int, bar: str = "│ ") -> list[Strip]:

@@ -152,6 +152,12 @@ class Transcript(Paper):
         self.redraw()
         self.scroll_to(y=max(self._top_of(self._selected) - self.size.height // 2, 0), animate=False)
 
+    def action_scroll_home(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_scroll_end(self) -> None:
+        self.scroll_end(animate=False)
+
     def action_fold(self) -> None:
         if self._selected is not None:
             self.fold(self._selected)

@@ -1,0 +1,174 @@
+"""The terminal UI as a real process in a real pseudo-terminal: the tour, type-ahead, pastes, and losing the terminal."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from support.program import Program, asks_for, says, shell, write
+from support.terminal import Terminal
+
+SIZE = (80, 24)
+QUIET = 0.9
+"""Seconds without a key after which a key counts, with a little to spare."""
+CANARY = shell("echo x >> canary")
+YES = "y  yes, once"
+
+
+def start(program: Program, *replies: dict[str, object], env: dict[str, str] | None = None) -> Terminal:
+    return Terminal(program, "-m", program.scenario(*replies), size=SIZE, env=env)
+
+
+def submit(terminal: Terminal, text: str) -> None:
+    terminal.until("Ask something about this folder")
+    terminal.type(text)
+    terminal.until(f"> {text}")
+    terminal.type("\r")
+
+
+def press(terminal: Terminal, key: str) -> None:
+    """One deliberate key, after a silence."""
+    terminal.read_for(QUIET)
+    terminal.type(key)
+
+
+def leave(terminal: Terminal) -> int:
+    terminal.type("\x03")
+    terminal.until("again to quit")
+    terminal.type("\x03")
+    return terminal.wait()
+
+
+@pytest.mark.spec("G3", "G6")
+def test_the_tour_is_played_to_its_end(program: Program):
+    with Terminal(program, "tour", size=SIZE, env={"TMPDIR": str(program.folder)}) as terminal:
+        terminal.until("python3 -m unittest -v")
+        terminal.until(YES)
+        press(terminal, "y")
+        terminal.until(">= 10_000 else 0")
+        terminal.until(YES)
+        press(terminal, "y")
+        terminal.until("And once more the tests")
+        terminal.until(YES)
+        press(terminal, "y")
+        terminal.until("All three tests pass now")
+        (project,) = program.folder.glob("assent-tour-*/cart")
+        assert leave(terminal) == 0
+        assert "sessions show" in terminal.shown  # what to do next, on the terminal as it was before
+    assert "amount >= 10_000" in (project / "cart.py").read_text()
+
+
+@pytest.mark.spec("C2", "G3")
+def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Program):
+    os.mkfifo(program.folder / "fifo")
+    with start(program, asks_for(shell("cat fifo", "wait"), text="One."), asks_for(CANARY), says("Done.")) as terminal:
+        submit(terminal, "go")
+        terminal.until("▸ Shell")
+        with (program.folder / "fifo").open("w"):
+            pass  # the command ends, and the next question is about to appear
+        keys = iter("y\ra\rA\ry" * 200)
+        deadline = time.monotonic() + 3
+        while time.monotonic() < deadline:
+            terminal.type(next(keys))
+            terminal.read_for(0.02)
+        terminal.until("▌ echo x >> canary")
+        assert not (program.folder / "canary").exists()
+        assert program.events_of_type("approval.answered") == []
+        terminal.type("\x03")  # whatever was typed into the input
+        press(terminal, "\t")
+        terminal.until(YES)
+        press(terminal, "n")
+        terminal.until("⊘ Shell")
+        assert not (program.folder / "canary").exists()
+    (answer,) = program.events_of_type("approval.answered")
+    assert answer["outcome"] == "cancel"
+
+
+@pytest.mark.spec("C2")
+@pytest.mark.parametrize("pasted", ["y", "y\n", "y\x1b[31m\ny"])
+def test_a_paste_never_answers(program: Program, pasted: str):
+    with start(program, asks_for(CANARY)) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        terminal.read_for(QUIET)
+        terminal.type(f"\x1b[200~{pasted}\x1b[201~")
+        terminal.read_for(QUIET)
+        assert program.events_of_type("approval.answered") == []
+        press(terminal, "n")
+        terminal.until("⊘ Shell")
+    assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.spec("J1")
+@pytest.mark.parametrize("how", ["closed", "hung up", "terminated"])
+def test_a_lost_terminal_leaves_the_question_open(program: Program, how: str):
+    with start(program, asks_for(CANARY), says("Done.")) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        match how:
+            case "closed":
+                terminal.close()
+            case "hung up":
+                terminal.process.send_signal(signal.SIGHUP)
+            case _:
+                terminal.process.send_signal(signal.SIGTERM)
+        if how != "closed":
+            terminal.wait()
+        terminal.process.wait(20)
+    assert program.events()[-1]["type"] == "approval.requested"
+    answered = program.run("answer", "latest", "run", "yes")
+    assert answered.code == 0, answered.err
+    (session,) = program.sessions()
+    ended = program.run("--resume", session)
+    assert ended.code == 0, ended.err
+    assert (program.folder / "canary").read_text() == "x\n"
+
+
+def test_the_screen_is_drawn_anew_after_ctrl_z(program: Program):
+    with start(program, asks_for(CANARY)) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        terminal.type("\x1a")
+        terminal.until_true(lambda: state_of(terminal.process.pid) == "T", "it did not stop")
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.until_true(lambda: YES in terminal.shown and "go" in terminal.shown, "it did not come back")
+        press(terminal, "n")
+        terminal.until("⊘ Shell")
+
+
+def state_of(pid: int) -> str:
+    """The letter that the system gives a process's state."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_the_screen_follows_the_size_of_the_window(program: Program):
+    with start(program, asks_for(CANARY)) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        terminal.resize(110, 30)
+        terminal.until_true(lambda: any(len(row) == 110 for row in terminal.shown.splitlines()), "it is not wider")
+        terminal.resize(60, 20)
+        terminal.until_true(
+            lambda: YES in terminal.shown and max(map(len, terminal.shown.splitlines())) == 60, "it is not narrower"
+        )
+        assert terminal.shown.splitlines()[-1].split()[0]  # the last line is on the screen
+
+
+@pytest.mark.spec("C3")
+def test_the_editor_gets_the_terminal_and_gives_it_back(program: Program):
+    editor = program.folder.parent / "editor.sh"
+    editor.write_text('#!/bin/sh\necho "in the editor"\nread line < /dev/tty\necho "$line" > "$1"\n')
+    editor.chmod(0o755)
+    with start(program, asks_for(write("notes.txt", "the model's\n")), says("Done."), env={"EDITOR": str(editor)}) as it:
+        submit(it, "go")
+        it.until(YES)
+        press(it, "e")
+        it.until("in the editor")
+        it.type("mine\n")
+        it.until("+ mine")
+        it.until(YES)
+        press(it, "y")
+        it.until("Done.")
+    assert (program.folder / "notes.txt").read_text() == "mine\n"

@@ -1,0 +1,285 @@
+"""The terminal UI around the questions: prompts, the queue, cancelling, modes, sessions, and what goes wrong."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.content import Content
+
+from assent.commands import Submit
+from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
+from assent.front.tui.pages import PageScreen
+from assent.session.log import LogUnavailable
+from support.program import asks_for, read, says, shell, write
+from support.stage import Stage
+
+SetStage = Callable[..., Stage]
+CANARY = shell("echo x >> canary")
+SLOW = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
+
+
+@pytest.mark.spec("G2")
+async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(stage: SetStage):
+    async with stage(SLOW).open(prompt="tell") as on:
+        await on.until_shown("❯ tell", "✦ Once upon", "Esc cancels")
+        assert any(sign in on.shown for sign in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+
+@pytest.mark.spec("G2")
+async def test_live_output_of_a_command_is_shown_with_its_newest_lines(stage: SetStage):
+    on = stage(asks_for(shell("echo begun; cat fifo; echo ended")), says("Done."))
+    os.mkfifo(on.folder / "fifo")
+    async with on.open(mode="yolo", prompt="go"):
+        await on.until_shown("▸ Shell", "│ begun")
+        with (on.folder / "fifo").open("w"):
+            pass
+        await on.until_idle()
+        await on.until_shown("✓ Shell", "Done.")
+        assert "│ begun" not in on.shown  # one line now
+        await on.press("ctrl+o")
+        assert "│ ended" in on.shown
+        await on.press("ctrl+o")
+        assert "│ ended" not in on.shown
+
+
+# --- busy ---
+
+
+@pytest.mark.spec("G4")
+async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(stage: SetStage):
+    async with stage(SLOW, says("Second.")).open(prompt="first") as on:
+        await on.until_shown("Once upon")
+        await on.say("second")
+        await on.say("third")
+        await on.until_shown("⋯ second", "⋯ third", "takes the last one back")
+        await on.press("up")
+        await on.until_gone("⋯ third")
+        assert on.app.prompt.text == "third"
+        await on.press("ctrl+c", "escape")
+        await on.until_shown("Second.")
+        await on.until_idle()
+        assert [event.text for event in await on.recorded(PromptSubmitted)] == ["first", "second"]
+
+
+@pytest.mark.spec("G4", "B10")
+async def test_escape_cancels_the_turn_and_keeps_what_was_done(stage: SetStage):
+    on = stage(asks_for(write("one.txt", "1\n", "w")), asks_for(shell("echo begun; cat fifo")))
+    os.mkfifo(on.folder / "fifo")
+    async with on.open(mode="yolo", prompt="go"):
+        await on.until_shown("│ begun")
+        await on.press("escape")
+        await on.until_shown("Cancelled. What was done is kept.")
+        assert (on.folder / "one.txt").read_text() == "1\n"
+        finished = {event.call_id: event for event in await on.recorded(CallFinished)}
+        assert (finished["run"].status, finished["run"].result.response["output"][:5]) == ("cancelled", "begun")
+        assert [event.status for event in await on.recorded(TurnFinished)] == ["cancelled"]
+
+
+@pytest.mark.spec("F3")
+async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(stage: SetStage):
+    async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("escape")
+        assert on.app.prompt.has_focus and on.runner.waiting()
+        assert "Tab answers" in on.shown
+        await on.press("tab")
+        assert on.app.panel.has_focus
+        await on.press("escape", "f2")
+        assert on.app.panel.has_focus
+        await on.press("escape", "escape")
+        await on.until_shown("Cancelled. What was done is kept.")
+        assert "never said" not in on.shown and not (on.folder / "canary").exists()
+
+
+# --- keys ---
+
+
+async def test_ctrl_c_clears_what_is_typed_and_twice_quits(stage: SetStage):
+    async with stage().open() as on:
+        await on.types("hello")
+        await on.press("ctrl+c")
+        assert on.app.prompt.is_empty
+        await on.press("ctrl+c")
+        await on.until_shown("Press Ctrl-C again to quit")
+        await on.press("ctrl+c")
+        assert on.app.return_code == 0 or not on.app.is_running
+
+
+@pytest.mark.spec("C6")
+async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(stage: SetStage):
+    async with stage().open() as on:
+        for shown in ("auto_edit: edits run", "plan: read only", "· default ·"):
+            await on.press("shift+tab")
+            await on.until_shown(shown)
+        assert [event.mode for event in await on.recorded(ModeChanged)] == ["auto_edit", "plan", "default"]
+
+
+async def test_the_prompt_is_edited_in_the_persons_editor(
+    stage: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\necho "and more" >> "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with stage().open() as on:
+        await on.types("hello ")
+        await on.press("ctrl+g")
+        await on.until(lambda: on.app.prompt.text == "hello and more")
+
+
+@pytest.mark.spec("F4", "G1")
+async def test_a_command_of_the_person_runs_and_its_result_stays_here(stage: SetStage):
+    async with stage().open() as on:
+        await on.types("!echo $((6*7))\n")
+        await on.until_shown("✓ Shell", "│ 42")
+        assert not on.runner.state.history()
+
+
+# --- sessions ---
+
+
+async def test_a_session_is_resumed_with_its_history_and_its_question(stage: SetStage):
+    on = stage(asks_for(CANARY, text="I need this."), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        session = on.runner.state.session
+    assert on.app.left_session == session and on.app.left_waiting == 1
+    again = stage(asks_for(CANARY, text="I need this."), says("Done."))
+    async with again.open(session=session):
+        await again.until_asked()
+        await again.until_shown("❯ go", "I need this.", "▌ echo x >> canary")
+        await again.press("y")
+        await again.until_idle()
+        assert (again.folder / "canary").exists()
+
+
+async def test_another_session_is_opened_and_the_first_one_kept(stage: SetStage):
+    async with stage(says("Hello.")).open(prompt="hi") as on:
+        await on.until_shown("✦ Hello.")
+        first = on.runner.state.session
+        await on.say("/clear")
+        await on.until_gone("✦ Hello.")
+        await on.app.switch(None)
+        assert on.runner.state.session != first
+        await on.app.switch(first)
+        await on.until_shown("❯ hi", "✦ Hello.")
+
+
+async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: SetStage):
+    async with stage(says("Hello.")).open(prompt="hi") as on:
+        await on.until_idle()
+        other = stage()
+        async with other.open(session=on.runner.state.session):
+            await other.until_shown("The session cannot be opened")
+            await other.say("anybody?")
+            await other.until_shown("There is no session open")
+            await other.say("/help")
+            await other.until_shown("/sessions")
+
+
+# --- what goes wrong ---
+
+
+@pytest.mark.spec("F8")
+async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(stage: SetStage):
+    async with stage(model="gemini-2.5-pro").open(prompt="hi") as on:
+        await on.until_shown("No key for the model", "aistudio.google.com/apikey")
+        await on.types("!echo still here\n")
+        await on.until_shown("│ still here")
+
+
+async def test_a_failed_call_says_why_and_the_model_goes_on(stage: SetStage):
+    async with stage(asks_for(read("nowhere.txt")), says("It is not there.")).open(prompt="go") as on:
+        await on.until_shown("✗ ReadFile", "It is not there.")
+
+
+async def test_a_command_that_cannot_be_recorded_is_said_aloud(stage: SetStage, monkeypatch: pytest.MonkeyPatch):
+    async with stage(says("never")).open() as on:
+        log = await on.host.log()
+
+        async def full(*_: object) -> bool:
+            raise LogUnavailable("the disk is full")
+
+        monkeypatch.setattr(log, "put", full)
+        await on.say("hello")
+        await on.until_shown("That could not be sent: the disk is full")
+
+
+async def test_a_lost_session_is_said_aloud(stage: SetStage, monkeypatch: pytest.MonkeyPatch):
+    async with stage(says("never")).open() as on:
+        log = await on.host.log()
+
+        def full(*_: object) -> "asyncio.Future[None]":
+            failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            failed.set_exception(LogUnavailable("the disk is full"))
+            return failed
+
+        monkeypatch.setattr(log, "append", full)
+        await on.runner.send(Submit("hello", by="bob"))
+        await on.until_shown("The session was closed; nothing more can be done in it")
+
+
+async def test_events_go_on_behind_a_screen(stage: SetStage):
+    async with stage(says("Hello."), asks_for(CANARY)).open(prompt="hi") as on:
+        await on.until_idle()
+        await on.app.push_screen(PageScreen("A page", Content("words")))
+        await on.app.submit("go")
+        await on.until(lambda: on.runner.waiting())
+        await on.settle()
+        assert not on.app.panel.body.seen  # nobody could see it
+        await on.press("escape")
+        await on.settle()
+        assert on.app.panel.body.seen
+        await on.press("n")
+        await on.until_idle()
+
+
+# --- the transcript ---
+
+
+@pytest.mark.spec("G2")
+async def test_the_transcript_follows_the_end_until_one_scrolls_up(stage: SetStage):
+    text = "\n\n".join(f"paragraph {number}" for number in range(60))
+    async with stage(says(text), says("The end.")).open(prompt="go") as on:
+        await on.until_shown("paragraph 59")
+        await on.press("pageup", "pageup")
+        assert "paragraph 59" not in on.shown
+        top = on.app.transcript.scroll_offset.y
+        await on.app.submit("more")
+        await on.until_idle()
+        await asyncio.sleep(0.1)  # longer than changes are gathered
+        assert on.app.transcript.scroll_offset.y == top
+        on.app.transcript.focus()
+        await on.press("end")
+        await on.until_shown("The end.")
+
+
+@pytest.mark.spec("G2")
+async def test_calls_are_chosen_and_opened_with_keys_and_clicks(stage: SetStage):
+    calls = asks_for(shell("printf 'letters %s' one", "a"), shell("printf 'letters %s' two", "b"))
+    async with stage(calls, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_shown("✓ Shell", "Done.")
+        await on.press("ctrl+up", "enter")
+        assert "letters two" in on.shown
+        await on.press("up", "space")
+        assert "letters one" in on.shown
+        await on.press("j", "enter")
+        assert "letters two" not in on.shown
+        row = next(y for y, line in enumerate(on.shown.splitlines()) if "one" in line and "Shell" in line)
+        await on.pilot.click(offset=(5, row))
+        await on.settle()
+        assert "letters one" not in on.shown
+
+
+async def test_scrolling_up_brings_older_items(stage: SetStage):
+    async with stage(*(says(f"answer {number}.") for number in range(60))).open() as on:
+        for number in range(60):
+            await on.app.submit(f"question {number}")
+        await on.until(lambda: on.runner.state.prompts == 60 and on.runner.state.open_prompt is None)
+        await on.until_shown("answer 59.")
+        on.app.transcript.focus()
+        await on.press("home", "home")
+        await on.until_shown("question 0", "answer 0.")

@@ -1,0 +1,331 @@
+"""Answering in the terminal UI: every key of the question does what it says, on real sessions with real tools."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assent.commands import Answer
+from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, GrantAdded
+from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+from support.program import Json, asks_for, replace, says, shell, write
+from support.stage import Stage
+
+pytestmark = pytest.mark.spec("G3")
+
+SetStage = Callable[..., Stage]
+CANARY = shell("echo x >> canary")
+
+
+@pytest.mark.spec("C2")
+async def test_y_runs_it_once(stage: SetStage):
+    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        assert "echo x >> canary" in on.shown and not (on.folder / "canary").exists()
+        await on.press("y")
+        await on.until_idle()
+        assert (on.folder / "canary").read_text() == "x\n"
+        assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]
+        await on.until_shown("✓ Shell", "Done.")
+        assert on.app.prompt.has_focus and not on.app.panel.display
+
+
+@pytest.mark.spec("C2")
+@pytest.mark.parametrize("key", ["n", "enter"])
+async def test_no_is_the_default_and_runs_nothing(stage: SetStage, key: str):
+    async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press(key)
+        await on.until_idle()
+        assert not (on.folder / "canary").exists()
+        assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["cancel"]
+        await on.until_shown("⊘ Shell")
+        assert "never said" not in on.shown
+
+
+@pytest.mark.spec("C2")
+async def test_r_says_no_with_a_reason_for_the_model(stage: SetStage):
+    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        await on.press("enter")  # no reason yet
+        await on.until_screen(ReasonScreen)
+        await on.types("use the other file\n")
+        await on.until_idle()
+        assert [event.reason for event in await on.recorded(ApprovalAnswered)] == ["use the other file"]
+        assert not (on.folder / "canary").exists()
+
+
+@pytest.mark.spec("C2", "B11")
+async def test_a_asks_how_far_and_the_grant_covers_the_next_call(stage: SetStage):
+    adds = shell("python3 add.py"), shell("python3 add.py", "two")
+    on = stage(asks_for(adds[0]), asks_for(adds[1]), says("Done."))
+    (on.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("a")
+        await on.until_screen(ScopeScreen)
+        await on.press("escape")
+        assert on.app.panel.call is not None and on.app.panel.has_focus
+        await on.press("a")
+        await on.until_screen(ScopeScreen)
+        await on.press("enter")
+        await on.until_idle()
+        assert (on.folder / "canary").read_text() == "x\nx\n"
+        assert len(await on.recorded(ApprovalRequested)) == 1
+        assert len(await on.recorded(GrantAdded)) == 1
+        await on.until_shown("Granted for this session")
+
+
+@pytest.mark.parametrize(("key", "outcome"), [("s", "proceed_always_server"), ("t", "proceed_always_tool")])
+async def test_s_and_t_are_for_servers_only(stage: SetStage, key: str, outcome: str):
+    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press(key)
+        assert await on.recorded(ApprovalAnswered) == []  # a command has no server
+
+
+@pytest.mark.spec("J6", "C4")
+async def test_i_changes_any_argument_and_runs_it_like_that(stage: SetStage):
+    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("i")
+        await on.until_screen(ArgumentsScreen)
+        await on.press("end")
+        await on.types("2")
+        await on.press("ctrl+s")
+        await on.until_idle()
+        assert (on.folder / "canary2").read_text() == "x\n"
+        assert not (on.folder / "canary").exists()
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.args == {"command": "echo x >> canary2"}
+
+
+@pytest.mark.spec("J6")
+async def test_an_argument_that_is_no_text_must_be_json(stage: SetStage):
+    args = {"allow_multiple": False, "file_path": "notes.txt", "old_string": "x", "new_string": "y"}
+    on = stage(asks_for({"name": "replace", "args": args, "id": "edit"}), says("Done."))
+    (on.folder / "notes.txt").write_text("x\n")
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("i")
+        await on.until_screen(ArgumentsScreen)
+        await on.press("end")
+        await on.types("x")
+        await on.press("ctrl+s")
+        await on.until_shown("this must be JSON")
+        await on.press("backspace", "tab", "down", "down", "down")  # to the last of the arguments
+        await on.until_shown("new_string: y")
+        await on.press("tab", "end", "backspace", "z", "ctrl+s")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == "z\n"
+
+
+# --- edits ---
+
+LINES = [f"line {number}\n" for number in range(40)]
+OLD = "".join(LINES)
+
+
+def changed(*numbers: int) -> str:
+    return "".join(f"new {number}\n" if number in numbers else line for number, line in enumerate(LINES))
+
+
+async def edited(stage: SetStage, content: str) -> Stage:
+    on = stage(asks_for(write("notes.txt", content)), says("Done."))
+    (on.folder / "notes.txt").write_text(OLD)
+    return on
+
+
+@pytest.mark.spec("J6")
+async def test_only_the_chosen_parts_of_an_edit_are_written(stage: SetStage):
+    on = await edited(stage, changed(3, 20, 37))
+    async with on.open(prompt="go", size=(80, 50)):
+        await on.until_asked()
+        await on.press("right_square_bracket", "space")
+        assert "▶[ ] part 2 of 3" in on.shown and "yes, these parts" in on.shown
+        assert "always" not in on.shown
+        await on.press("a")  # always would mean all of it
+        assert await on.recorded(ApprovalAnswered) == []
+        await on.press("y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == changed(3, 37)
+
+
+@pytest.mark.spec("J6")
+async def test_no_part_at_all_is_no_yes(stage: SetStage):
+    on = await edited(stage, changed(3, 37))
+    async with on.open(prompt="go", size=(80, 50)):
+        await on.until_asked()
+        await on.press("space", "right_square_bracket", "space", "y")
+        assert "No part is chosen" in on.shown
+        assert await on.recorded(ApprovalAnswered) == []
+        await on.press("left_square_bracket", "space", "y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == changed(3)
+
+
+async def test_v_shows_an_edit_side_by_side_where_there_is_room(stage: SetStage):
+    on = await edited(stage, changed(3))
+    async with on.open(prompt="go", size=(120, 40)):
+        await on.until_asked()
+        assert "side by side" in on.shown
+        await on.press("v")
+        assert any("- line 3" in row and "+ new 3" in row for row in on.shown.splitlines())
+        await on.press("v")
+        assert not any("- line 3" in row and "+ new 3" in row for row in on.shown.splitlines())
+
+
+def make_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *lines: str) -> None:
+    path = tmp_path / "editor.sh"
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(path))
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+@pytest.mark.spec("C3")
+async def test_e_opens_the_editor_and_asks_again_with_what_was_saved(
+    stage: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    make_editor(monkeypatch, tmp_path, 'echo mine > "$1"')
+    on = stage(asks_for(write("notes.txt", "the model's\n")), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("e")
+        await on.until_shown("+ mine")
+        assert not (on.folder / "notes.txt").exists()
+        await on.settle()
+        await on.press("y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == "mine\n"
+
+
+@pytest.mark.spec("C3")
+@pytest.mark.parametrize(
+    ("line", "said"), [("true", "Nothing was changed"), ("exit 3", "Nothing was changed"), ("", "The editor failed")]
+)
+async def test_an_editor_that_saves_nothing_leaves_the_question(
+    stage: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str
+):
+    make_editor(monkeypatch, tmp_path, line)
+    if not line:
+        monkeypatch.setenv("EDITOR", "/nonexistent/editor")
+    async with stage(asks_for(write("notes.txt", "the model's\n")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("e")
+        await on.until_shown(said)
+        await on.press("y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == "the model's\n"
+
+
+# --- several ---
+
+
+@pytest.mark.spec("B7")
+async def test_several_questions_are_gone_through_with_the_arrows(stage: SetStage):
+    calls = asks_for(shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two"))
+    async with stage(calls, says("Done.")).open(prompt="go") as on:
+        await on.until_asked(2)
+        assert "1 of 2" in on.shown
+        await on.press("right")
+        assert "2 of 2" in on.shown and "▌ echo 2 >> canary" in on.shown
+        await on.press("y")
+        await on.until_asked(1)
+        await on.press("n")
+        await on.until_idle()
+        assert (on.folder / "canary").read_text() == "2\n"
+
+
+async def test_yes_to_all_needs_all_to_have_been_shown(stage: SetStage):
+    calls = asks_for(shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two"))
+    async with stage(calls, says("Done.")).open(prompt="go") as on:
+        await on.until_asked(2)
+        await on.press("A")
+        assert "each shown to its end" in on.shown
+        assert await on.recorded(ApprovalAnswered) == []
+        await on.press("right", "A")
+        await on.until_idle()
+        assert sorted((on.folder / "canary").read_text()) == ["\n", "\n", "1", "2"]
+
+
+# --- what the model asks ---
+
+
+ASKED: Json = {
+    "name": "ask_user",
+    "id": "ask",
+    "args": {
+        "questions": [
+            {"question": "Which one?", "options": [{"label": "Red"}, {"label": "Blue"}]},
+            {"question": "Its name?", "type": "text"},
+        ]
+    },
+}
+
+
+async def test_the_models_questions_are_answered_one_after_the_other(stage: SetStage):
+    async with stage(asks_for(ASKED), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        assert "Which one?" in on.shown
+        await on.press("i")  # its arguments are not ours to change
+        assert not isinstance(on.app.screen, AnswerScreen)
+        await on.press("y")
+        await on.until_screen(AskScreen)
+        await on.press("down", "enter")
+        await on.until_shown("(2 of 2) Its name?")
+        await on.types("Rex\n")
+        await on.until_idle()
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.answers == ("Blue", "Rex")
+
+
+# --- somebody else ---
+
+
+@pytest.mark.spec("C10")
+async def test_when_another_client_answers_the_question_closes_and_says_who(stage: SetStage):
+    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        (call,) = on.runner.waiting()
+        log = await on.host.log()
+        session = on.runner.state.session
+        await log.put(session, "bobs", Answer(call.request.call_id, "proceed_once", call.approval.digest, by="bob"))
+        await on.until_shown("Answered by bob: yes.")
+        await on.until_idle()
+        assert not on.app.panel.display and on.app.prompt.has_focus
+        assert (on.folder / "canary").exists()
+
+
+@pytest.mark.spec("C10")
+async def test_an_answer_under_way_closes_when_somebody_was_faster(stage: SetStage):
+    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        await on.types("becau")
+        (call,) = on.runner.waiting()
+        log = await on.host.log()
+        session = on.runner.state.session
+        await log.put(session, "bobs", Answer(call.request.call_id, "cancel", call.approval.digest, by="bob"))
+        await on.until(lambda: not isinstance(on.app.screen, AnswerScreen))
+        await on.until_shown("Answered by bob: no.")
+        assert [event.by for event in await on.recorded(ApprovalAnswered)] == ["bob"]
+
+
+@pytest.mark.spec("J3")
+async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(stage: SetStage):
+    on = stage(asks_for(replace("notes.txt", "two", "three")), says("Done."))
+    (on.folder / "notes.txt").write_text("one\ntwo\n")
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        (on.folder / "notes.txt").write_text("zero\none\ntwo\n")
+        await on.press("y")
+        await on.until(lambda: "zero" in on.shown)
+        await on.settle()
+        await on.press("y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == "zero\none\nthree\n"
+        assert [event.status for event in await on.recorded(CallFinished)] == ["success"]

@@ -1,0 +1,169 @@
+"""Drawing without an app: the story of a session, calls, diffs, terminal output, and lines that never break the screen."""
+
+import pytest
+from rich.cells import cell_len
+
+from assent.events import CallOutput, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
+from assent.front.tui.calls import draw_call, draw_display
+from assent.front.tui.diff_view import draw_hunks, plain_header
+from assent.front.tui.ink import Ink
+from assent.front.tui.paint import Painter
+from assent.front.tui.story import CallItem, NoteItem, ReplyItem, Story, ThoughtItem
+from assent.front.tui.terminal import settled
+from assent.front.tui.themes import LOOKS
+from assent.hunks import hunks
+from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text
+from assent.tools.diff import diff
+from support.film import PROMPT, Film, FilmClient
+
+INK = Ink(LOOKS["dark"].palette)
+
+
+def story_of(film: Film) -> Story:
+    story = Story()
+    for envelope in film.envelopes:
+        story.apply(envelope)
+    return story
+
+
+def kinds(story: Story) -> list[str]:
+    return [type(item).__name__ for item in story.items]
+
+
+# --- the story ---
+
+
+def test_what_came_in_bit_by_bit_is_kept_when_the_whole_reply_is_the_same():
+    film = Film().prompt("hi").happens(ThoughtDelta(PROMPT, "A", "b")).streams("Hel").streams("lo.")
+    story = story_of(film)
+    reply = story.items[-1]
+    for envelope in film.reply("Hello.", "**A**\nb").envelopes[-1:]:
+        story.apply(envelope)
+    assert kinds(story) == ["PromptItem", "ThoughtItem", "ReplyItem"]
+    assert story.items[-1] is reply and isinstance(reply, ReplyItem) and reply.finished and reply.text == "Hello."
+
+
+def test_the_whole_reply_replaces_what_came_in_when_it_differs():
+    story = story_of(Film().prompt("hi").streams("Half").reply("Whole."))
+    assert [item.text for item in story.items if isinstance(item, ReplyItem)] == ["Whole."]
+
+
+def test_a_stream_that_broke_is_dropped_and_said():
+    film = Film().prompt("hi").streams("Half a se").happens(ModelRetry(PROMPT, 1, "The connection broke", 2.0))
+    story = story_of(film)
+    assert kinds(story) == ["PromptItem", "NoteItem"]
+    assert isinstance(story.items[-1], NoteItem) and "trying again in 2 s" in story.items[-1].text
+
+
+def test_a_note_stands_before_a_reply_that_is_still_coming():
+    story = story_of(Film().prompt("hi").streams("Still com"))
+    story.add(NoteItem("by the way"))
+    story.apply(Film().streams("ing").envelopes[-1])
+    assert kinds(story) == ["PromptItem", "NoteItem", "ReplyItem"]
+
+
+def test_parts_of_a_reply_that_belong_together_are_one_item():
+    parts = (Text("One, "), Text("two."))
+    story = story_of(Film().prompt("hi").happens(ModelReplied(PROMPT, "m", parts, "stop")))
+    assert [item.text for item in story.items if isinstance(item, ReplyItem)] == ["One, two."]
+
+
+def test_every_change_of_a_call_makes_it_be_drawn_again():
+    film = Film().prompt("hi").call("c", "run_shell_command", command="ls").runs("c")
+    story = story_of(film)
+    item = story.call("c")
+    assert isinstance(item, CallItem)
+    before = item.version
+    story.apply(film.happens(CallOutput("c", "x")).envelopes[-1])
+    assert item.version > before
+
+
+def test_a_growing_reply_is_drawn_like_the_whole():
+    text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    painter = Painter(INK, dict, {})
+    growing = ReplyItem()
+    for character in text:
+        growing.add(character)
+        lines = painter.lines(growing, 60)
+    whole = painter.lines(ReplyItem(text), 60)
+    assert [strip.text.rstrip() for strip in lines] == [strip.text.rstrip() for strip in whole]
+
+
+def test_thoughts_show_their_newest_subject_until_they_are_opened():
+    item = ThoughtItem([("First", "one"), ("Second", "two")])
+    painter = Painter(INK, dict, {})
+    assert [strip.text.strip() for strip in painter.lines(item, 60)] == ["✻ Second"]
+    item.unfolded = True
+    assert [strip.text.strip() for strip in painter.lines(item, 60)] == ["✻ First", "one", "Second", "two"]
+
+
+# --- calls ---
+
+
+async def calls_of(film: Film) -> dict[str, object]:
+    client = FilmClient(film)
+    await client.history()
+    return dict(client.state.calls)
+
+
+async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_it_is_now():
+    lines = "".join(f"line {number}\n" for number in range(20))
+    film = Film().prompt("go").call("c", "run_shell_command", command="make").runs("c", f"{lines}10%\r50%\r90%")
+    call = (await calls_of(film))["c"]
+    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
+    assert shown[-1] == "  │ 90%" and shown[-2] == "  │ line 19" and len(shown) == 9
+
+
+async def test_output_that_is_no_text_is_counted():
+    film = Film().prompt("go").call("c", "run_shell_command", command="cat x").runs("c")
+    call = (await calls_of(film.happens(CallOutput("c", "", 12_345))))["c"]
+    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
+    assert shown[1] == "  │ 12,345 bytes that are no text"
+
+
+# --- output of terminals ---
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ntext\n", "plain\ntext\n"),
+        ("10%\r20%\r30%\ndone", "30%\ndone"),
+        ("abc\x08\x08X", "aXc"),
+        ("one\ntwo\x1b[1A\rONE", "ONE\ntwo"),
+        ("gone\x1b[2K\rhere", "here"),
+        ("\x1b[31mred\x1b[0m\rRED", "\x1b[31m\x1b[0mRED"),
+    ],
+)
+def test_what_was_written_over_is_gone(text: str, shown: str):
+    assert settled(text).replace("\x1b[31m\x1b[0m", "") == shown.replace("\x1b[31m\x1b[0m", "")
+
+
+def test_colours_survive_and_nothing_else_that_a_terminal_obeys():
+    strips = draw_display(INK, TerminalDisplay("\x1b[32mok\x1b[0m \x1b]0;title\x07\x1b[5n\u202e"), 60)
+    text = "".join(strip.text for strip in strips)
+    assert not any(character in text for character in "\x1b\x07\u202e")
+    green = next(segment for strip in strips for segment in strip if "ok" in segment.text)
+    assert green.style is not None and green.style.color is not None
+
+
+@pytest.mark.parametrize("display", [PlainDisplay, MarkdownDisplay, TerminalDisplay])
+def test_no_escape_reaches_the_screen_by_any_display(display: type):
+    strips = draw_display(INK, display("a \x1b[31mred\x1b[0m \x1b[2J [bold]b[/bold] \x9b31m"), 60)
+    text = "".join(strip.text for strip in strips)
+    assert "\x1b" not in text and "\x9b" not in text and "[bold]b[/bold]" in text
+
+
+# --- widths ---
+
+WIDE = "新的一行，更长一些 🙂 👩‍💻 e\u0301 ｆｕｌｌ " * 12 + "无空格的很长的一行" * 20
+
+
+@pytest.mark.parametrize("width", [20, 59, 60, 79, 120])
+def test_no_line_is_wider_than_the_screen(width: int):
+    parts = hunks(diff("a.py", f"x = '{WIDE}'\n", f"y = '{WIDE}'\n").text)
+    drawn = [strip for view in ("unified", "split") for part in draw_hunks(INK, parts, "a.py", width, view, plain_header(INK)) for strip in part.strips]  # type: ignore[arg-type]  # noqa: E501
+    drawn += INK.text(WIDE, "", width) + INK.markdown(WIDE, width) + INK.terminal(WIDE, width)
+    for look in LOOKS.values():
+        drawn += Ink(look.palette).markdown(f"```py\n{WIDE}\n```\n\n- {WIDE}", width)
+    assert max(cell_len(strip.text) for strip in drawn) <= width
