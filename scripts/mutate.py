@@ -31,9 +31,9 @@ _GATE = (
 )
 _TESTS = {
     "policy/shell": ["policy/shell", "policy/test_policy.py"],
-    "policy/urls.py": ["policy/test_urls.py"],
-    "policy/addresses.py": ["policy/test_urls.py"],
-    "policy/hosts.py": ["policy/test_urls.py", "policy/test_policy.py"],
+    "policy/urls.py": ["web/test_urls.py"],
+    "policy/addresses.py": ["web/test_urls.py"],
+    "policy/hosts.py": ["web/test_urls.py", "policy/test_policy.py"],
     "policy/trust.py": ["policy/test_trust.py"],
     "policy/rulefile.py": ["policy/test_rulefile.py", "policy/test_policy.py"],
     "policy": [

@@ -220,6 +220,8 @@ def test_a_rule_by_path_guards_in_every_root() -> None:
         one = Action("grep_search", {}, None, paths=(tree,))
         return Policy([Rule("deny", path="secrets/**")], roots=("/w", "/v")).judge(one).ruling
 
+    below = Action("grep_search", {}, None, paths=("/w/secrets/deep/",))
+    assert Policy([Rule("deny", path="secrets/**/*.key")], roots=("/w",)).judge(below).ruling == "ask"
     assert [search(tree) for tree in ("/w/", "/v/", "/v/src/", "/w/secrets/", "/v/secrets/")] == [
         *("ask", "ask", "allow", "deny", "deny"),
     ]
@@ -273,3 +275,29 @@ def test_a_rule_for_a_tool_that_is_not_there_is_refused_with_the_nearest() -> No
         check_tool("raed_file", "here", ("read_file", "write_file"))
     with pytest.raises(BadRule, match=r"there is no tool 'x'$"):
         check_tool("x", "here", ())
+
+
+@pytest.mark.parametrize(
+    ("rule", "one", "expected"),
+    [
+        (Rule("allow", argument="https://docs.example.org/*"), action(WEB), "allow"),
+        (Rule("allow", argument="https://docs.example.org/b*"), action(WEB), "ask"),
+        (Rule("allow", argument="https://*"), action(WEB), "ask"),
+        (Rule("allow", argument="https://docs.example.org*"), action(WEB), "ask"),
+        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/x/../y",))), "ask"),
+        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/%2E./y",))), "ask"),
+        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/", "https://b/"))), "ask"),
+        (Rule("allow", argument="how*"), action(InfoDetails("x"), main="how to"), "allow"),
+        (Rule("deny", argument="https://docs.*"), action(WEB), "deny"),
+        (Rule("deny", argument="https://other.*"), action(WEB), "ask"),
+        (Rule("deny", argument="look*"), action(WEB, main="look at it"), "deny"),
+        (Rule("allow", domain="example.org"), action(InfoDetails("no address")), "ask"),
+        (Rule("allow", path="src/**"), action(EDIT), "ask"),
+        (Rule("deny", "t"), action(MCP, server="notes"), "deny"),
+        (Rule("deny", "*"), action(MCP, "any", server="notes"), "deny"),
+        (Rule("deny", argument="ls"), action(ExecDetails("ls", (), "/w", "low", "")), "deny"),
+        (Rule("deny", modes=("yolo",)), action(EDIT), "ask"),
+    ],
+)
+def test_a_rule_about_an_argument_or_an_address(rule: Rule, one: Action, expected: str) -> None:
+    assert ruling(one, rule) == expected
