@@ -6,7 +6,7 @@ from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetail
 from assent.policy.action import Action
 from assent.policy.grants import covers, is_live, proposed
 from assent.policy.policy import Policy
-from assent.policy.rules import BadRule, Rule, check_domain, parse_allowed, split_allowed
+from assent.policy.rules import BadRule, Rule, check_domain, check_tool, parse_allowed, split_allowed
 
 SHELL = "run_shell_command"
 EDIT = EditDetails("/w/src/a.py", "", "old", "new")
@@ -220,6 +220,8 @@ def test_a_rule_by_path_guards_in_every_root() -> None:
         one = Action("grep_search", {}, None, paths=(tree,))
         return Policy([Rule("deny", path="secrets/**")], roots=("/w", "/v")).judge(one).ruling
 
+    below = Action("grep_search", {}, None, paths=("/w/secrets/deep/",))
+    assert Policy([Rule("deny", path="secrets/**/*.key")], roots=("/w",)).judge(below).ruling == "ask"
     assert [search(tree) for tree in ("/w/", "/v/", "/v/src/", "/w/secrets/", "/v/secrets/")] == [
         *("ask", "ask", "allow", "deny", "deny"),
     ]
@@ -230,3 +232,72 @@ def test_a_list_of_short_rules_is_split_outside_brackets(text: str) -> None:
     assert split_allowed(text) == ["a", "b"]
     assert split_allowed("t(a,b),u") == ["t(a,b)", "u"]
     assert split_allowed("a),b") == ["a)", "b"]
+
+
+# --- what "always" may grant ---
+
+
+def for_command(text: str) -> list[tuple[str, tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]]:
+    found = proposed(action(ExecDetails(text, (), "/w", "low", ""), SHELL), "c")
+    assert {grant.value for grant in found} <= {"/w"}
+    return [(grant.kind, grant.exact, grant.prefixes) for grant in found]
+
+
+def test_a_command_is_granted_word_for_word_or_by_its_first_words() -> None:
+    assert for_command("ls -l") == [("exact", (("ls", "-l"),), ()), ("program", (), (("ls",),))]
+    assert for_command("git log -5") == [("exact", (("git", "log", "-5"),), ()), ("subcommand", (), (("git", "log"),))]
+    assert for_command("./build.sh") == [("exact", (("./build.sh",),), ())]
+    assert for_command("ls | ./filter") == [
+        ("exact", (("ls",), ("./filter",)), ()),
+        ("program", (("./filter",),), (("ls",),)),
+    ]
+
+
+@pytest.mark.parametrize("text", ["ls && bash -c x", "sudo ls; ls", "ls $(x)", ""])
+def test_nothing_is_granted_for_a_line_of_which_a_part_cannot_be(text: str) -> None:
+    assert for_command(text) == []
+
+
+def test_a_search_is_granted_as_a_tool_and_a_file_that_is_sent_is_not() -> None:
+    search = InfoDetails("how to")
+    assert [grant.kind for grant in proposed(action(search), "c")] == ["tool"]
+    assert proposed(Action("t", {}, search, paths=("/w/x",)), "c") == ()
+    assert proposed(action(InfoDetails("x", warnings=("w",))), "c") == ()
+    assert proposed(action(InfoDetails("x", WEB.urls, ("w",))), "c") == ()
+    (grant,) = proposed(action(MCP), "c")
+    assert (grant.kind, grant.reach) == ("tool", "Every call of add of the server notes, for this session.")
+
+
+def test_a_rule_for_a_tool_that_is_not_there_is_refused_with_the_nearest() -> None:
+    check_tool("mcp_notes_add", "here", ("read_file",))
+    check_tool("read_*", "here", ("read_file",))
+    with pytest.raises(BadRule, match=r"here: there is no tool 'raed_file'; did you mean 'read_file'\?"):
+        check_tool("raed_file", "here", ("read_file", "write_file"))
+    with pytest.raises(BadRule, match=r"there is no tool 'x'$"):
+        check_tool("x", "here", ())
+
+
+@pytest.mark.parametrize(
+    ("rule", "one", "expected"),
+    [
+        (Rule("allow", argument="https://docs.example.org/*"), action(WEB), "allow"),
+        (Rule("allow", argument="https://docs.example.org/b*"), action(WEB), "ask"),
+        (Rule("allow", argument="https://*"), action(WEB), "ask"),
+        (Rule("allow", argument="https://docs.example.org*"), action(WEB), "ask"),
+        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/x/../y",))), "ask"),
+        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/%2E./y",))), "ask"),
+        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/", "https://b/"))), "ask"),
+        (Rule("allow", argument="how*"), action(InfoDetails("x"), main="how to"), "allow"),
+        (Rule("deny", argument="https://docs.*"), action(WEB), "deny"),
+        (Rule("deny", argument="https://other.*"), action(WEB), "ask"),
+        (Rule("deny", argument="look*"), action(WEB, main="look at it"), "deny"),
+        (Rule("allow", domain="example.org"), action(InfoDetails("no address")), "ask"),
+        (Rule("allow", path="src/**"), action(EDIT), "ask"),
+        (Rule("deny", "t"), action(MCP, server="notes"), "deny"),
+        (Rule("deny", "*"), action(MCP, "any", server="notes"), "deny"),
+        (Rule("deny", argument="ls"), action(ExecDetails("ls", (), "/w", "low", "")), "deny"),
+        (Rule("deny", modes=("yolo",)), action(EDIT), "ask"),
+    ],
+)
+def test_a_rule_about_an_argument_or_an_address(rule: Rule, one: Action, expected: str) -> None:
+    assert ruling(one, rule) == expected

@@ -75,6 +75,13 @@ def test_a_configuration_folder_that_is_a_link_is_never_trusted(folder: Path, st
     assert store.look(folder).state == "untrusted"
 
 
+def test_a_link_to_a_folder_inside_the_configuration_is_never_trusted(folder: Path, store: TrustStore):
+    (folder / "elsewhere").mkdir()
+    (folder / ".assent" / "more").symlink_to("../elsewhere")
+    store.trust(folder, store.look(folder))
+    assert store.look(folder).state == "untrusted"
+
+
 def test_what_changed_between_looking_and_trusting_is_not_trusted(folder: Path, store: TrustStore):
     seen = store.look(folder)
     (folder / ".assent" / "policy.toml").write_text("# other")
@@ -96,3 +103,13 @@ def test_rules_of_a_folder_allow_only_when_it_is_trusted(folder: Path, tmp_path:
     TrustStore(tmp_path / "home" / "trust.json").trust(folder, TrustStore(tmp_path / "x").look(folder))
     (rule,) = collect_rules(env, str(folder), ["write_file"])
     assert (rule.ruling, rule.tier) == ("allow", "workspace")
+
+
+def test_a_context_file_is_trusted_by_its_content_and_one_that_cannot_be_read_is_none(folder: Path, store: TrustStore):
+    (folder / "AGENTS.md").write_text("Be brief.\n")
+    (folder / "GEMINI.md").symlink_to("/dev/null")
+    assert sorted(store.look(folder).files) == [".assent/policy.toml", "AGENTS.md"]
+    store.trust(folder, store.look(folder))
+    (folder / "AGENTS.md").write_text("Be long.\n")
+    assert (store.look(folder).state, store.look(folder).changed) == ("changed", ("AGENTS.md",))
+    assert store.rules(folder).state == "trusted"

@@ -54,7 +54,7 @@ class Rule(Struct, frozen=True):
         """Everything that can be said without looking at files. A rule about commands is about nothing else."""
         return (
             (not self.command or bool(self.argument) or isinstance(action.details, ExecDetails))
-            and (self.tool == "*" or text_matches(self.tool, action.tool))
+            and text_matches(self.tool, action.tool)
             and (not self.modes or mode in self.modes)
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
@@ -103,7 +103,7 @@ class Rule(Struct, frozen=True):
 
     def guards(self, path: str, roots: tuple[str, ...]) -> bool:
         """Is this file, or this folder as a whole (`folder/`), what the rule is about?"""
-        return _below(self.path, path + "x" if path.endswith("/") else path, roots)
+        return _below(self.path, path, roots)
 
     def may_be_below(self, tree: str, roots: tuple[str, ...]) -> bool:
         """Could something in this folder be what the rule is about? Rather yes than no."""
