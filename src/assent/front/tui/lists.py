@@ -109,7 +109,7 @@ class ListScreen(ModalScreen[Chosen | None]):
     ListScreen { align: center middle; }
     ListScreen #box { width: 96%; max-width: 120; height: auto; border: round $accent; padding: 0 1; }
     ListScreen #box { background: $surface; }
-    ListScreen Input { border: none; height: 1; padding: 0; background: $surface; }
+    ListScreen Input, ListScreen Input:focus { border: none; height: 1; padding: 0; background: $surface; }
     ListScreen Input:focus { background: $boost; }
     ListScreen #columns { color: $text-muted; height: 1; }
     ListScreen OptionList, ListScreen OptionList:focus { border: none; padding: 0; background: $surface; height: auto; }
