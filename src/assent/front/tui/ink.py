@@ -13,18 +13,13 @@ from rich.text import Text
 from textual.strip import Strip
 
 from assent.front.tui.themes import Palette
+from assent.front.words import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.syntax import SyntaxTheme
 
     from assent.screen import Context
-
-
-def safe(text: str, context: "Context" = "prompt") -> str:
-    from assent.screen import make_safe
-
-    return make_safe(text, context).text
 
 
 class Ink:

@@ -26,9 +26,9 @@ from assent.events import (
     SessionOpened,
     TurnFinished,
 )
+from assent.front.words import safe
 from assent.models.prices import AS_OF, Prices
 from assent.parts import Usage
-from assent.screen import make_safe
 
 BAR_WIDTH = 12
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -261,7 +261,7 @@ def _model_section(name: str, use: ModelUse) -> Content:
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
         ("cost", 0, money(use.cost)),
     ]
-    return _section(f"{_safe(name)} ({use.requests} requests)", lines)
+    return _section(f"{safe(name, 'label')} ({use.requests} requests)", lines)
 
 
 def tool_stats(tally: Tally) -> Content:
@@ -269,7 +269,7 @@ def tool_stats(tally: Tally) -> Content:
     if not tally.tools:
         return Content("No tool was used yet.")
     used = sorted(tally.tools.items(), key=lambda item: -item[1].count)
-    lines: list[Line] = [(_safe(name), use.count, _tool_numbers(use)) for name, use in used]
+    lines: list[Line] = [(safe(name, "label"), use.count, _tool_numbers(use)) for name, use in used]
     return _section("Tools", lines, right=False)
 
 
@@ -304,17 +304,13 @@ def _cost_line(tally: Tally) -> Content:
     own = any(tally.prices.is_own(model) for model in tally.models)
     source = "your prices in settings.toml" if own else f"list prices of {AS_OF}"
     if tally.cost is None:
-        unpriced = ", ".join(_safe(name) for name, use in tally.models.items() if use.cost is None)
+        unpriced = ", ".join(safe(name, "label") for name, use in tally.models.items() if use.cost is None)
         return Content(f'Cost  unknown: no price for {unpriced}. Set it in settings.toml under [prices."MODEL"].')
     return Content.assemble(("Cost", "bold"), f"  {money(tally.cost)}  ", (f"by {source}", "dim"))
 
 
 def _page(*sections: Content) -> Content:
     return Content("\n\n").join(sections)
-
-
-def _safe(name: str) -> str:
-    return make_safe(name, "label").text
 
 
 def tally_of(envelopes: Iterable[Envelope], prices: Prices | None = None) -> Tally:

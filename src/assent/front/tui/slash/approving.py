@@ -14,7 +14,7 @@ from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, when
 from assent.front.tui.stats import duration
-from assent.screen import make_safe
+from assent.front.words import safe
 
 if TYPE_CHECKING:
     from assent.front.tui.host import RuleInfo
@@ -47,7 +47,7 @@ async def policy(desk: "Desk", argument: str) -> None:
 
     async def explain(row: Row) -> None:
         if entry := standing().get(row.key):
-            await desk.push(PageScreen("Why this holds", Content(make_safe(entry.explanation, "prompt").text)))
+            await desk.push(PageScreen("Why this holds", Content(safe(entry.explanation))))
 
     async def revoke(row: Row) -> None:
         entry = standing().get(row.key)
