@@ -28,12 +28,16 @@ def call_about(request: "CallRequest") -> str:
 
 
 def duration(milliseconds: float) -> str:
-    if milliseconds < 1000:
-        return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / 1000
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else span(milliseconds / 1000)
+
+
+def span(seconds: float) -> str:
+    """Never in milliseconds: for columns, and for times in which people do something."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{seconds:.1f} s"
 
 
 def count(number: int, thing: str, things: str = "") -> str:

@@ -3,7 +3,7 @@
 Times come from the events' own clock. What nobody was there for (the session was closed) is not counted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 from textual.content import Content
@@ -26,7 +26,7 @@ from assent.events import (
     SessionOpened,
     TurnFinished,
 )
-from assent.front.words import safe
+from assent.front.words import safe, span
 from assent.models.prices import AS_OF, Prices
 from assent.parts import Usage
 
@@ -206,14 +206,6 @@ def money(dollars: float | None) -> str:
     return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
 
 
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{seconds:.1f} s"
-
-
 Line = tuple[str, float, str]
 """Label, size of the bar, numbers."""
 
@@ -229,7 +221,7 @@ def session_stats(tally: Tally) -> Content:
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
     ]
     spans: list[Line] = [
-        (label, seconds, duration(seconds))
+        (label, seconds, span(seconds))
         for label, seconds in (
             ("turns", times.turns),
             ("model", times.model),
@@ -278,7 +270,7 @@ def _tool_numbers(use: ToolUse) -> str:
     words = [f"{count} {word}" for count, word in ended if count]
     if use.asked:
         words.append(f"asked {use.asked}×" + (f", {use.refused} refused" if use.refused else ""))
-    return f"{use.count:>4} {duration(use.seconds):>12}  {', '.join(words)}"
+    return f"{use.count:>4} {span(use.seconds):>12}  {', '.join(words)}"
 
 
 def _section(title: str, lines: Sequence[Line], *, right: bool = True) -> Content:
@@ -311,10 +303,3 @@ def _cost_line(tally: Tally) -> Content:
 
 def _page(*sections: Content) -> Content:
     return Content("\n\n").join(sections)
-
-
-def tally_of(envelopes: Iterable[Envelope], prices: Prices | None = None) -> Tally:
-    tally = Tally(prices or Prices())
-    for envelope in envelopes:
-        tally.apply(envelope)
-    return tally
