@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 
 from assent.config import Settings
 from assent.front.tour.project import PROMPT, SCENARIO, make_project
-from assent.front.tui.app import AssentApp
 from assent.front.tui.answers import ScopeScreen
+from assent.front.tui.app import AssentApp
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.local import LocalHost
 

@@ -1,4 +1,4 @@
-"""The terminal UI as a real process in a real pseudo-terminal: the tour, type-ahead, pastes, and losing the terminal."""
+"""The terminal UI as a real process in a real pseudo-terminal: the tour, type-ahead, pastes, a lost terminal."""
 
 import os
 import signal
@@ -161,7 +161,9 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(program: Program):
     editor = program.folder.parent / "editor.sh"
     editor.write_text('#!/bin/sh\necho "in the editor"\nread line < /dev/tty\necho "$line" > "$1"\n')
     editor.chmod(0o755)
-    with start(program, asks_for(write("notes.txt", "the model's\n")), says("Done."), env={"EDITOR": str(editor)}) as it:
+    with start(
+        program, asks_for(write("notes.txt", "the model's\n")), says("Done."), env={"EDITOR": str(editor)}
+    ) as it:
         submit(it, "go")
         it.until(YES)
         press(it, "e")

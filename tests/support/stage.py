@@ -1,4 +1,4 @@
-"""The whole terminal UI in one process: the real app on a real session on disk, with a scripted model and real tools."""
+"""The whole terminal UI in one process: the real app on a real session on disk, a scripted model, real tools."""
 
 import asyncio
 import os
@@ -39,7 +39,12 @@ class Stage:
 
     @asynccontextmanager
     async def open(
-        self, *, session: str | None = None, mode: Mode | None = None, size: tuple[int, int] = (80, 24), prompt: str = ""
+        self,
+        *,
+        session: str | None = None,
+        mode: Mode | None = None,
+        size: tuple[int, int] = (80, 24),
+        prompt: str = "",
     ) -> AsyncGenerator["Stage"]:
         self.app = AssentApp(self.host, session=session, mode=mode, guard=self.guard, first_prompt=prompt)
         self.app.suspend = nullcontext  # type: ignore[method-assign]  # there is no terminal to give away
@@ -57,7 +62,7 @@ class Stage:
 
     async def settle(self) -> None:
         await self.pilot.pause()
-        while self.app.panel.deciding:
+        while self.app.panel.deciding:  # noqa: ASYNC110 (a condition of the screen, not an event)
             await asyncio.sleep(0)
         await self.pilot.pause()
 
@@ -118,4 +123,3 @@ class Stage:
         log = await self.host.log()
         session = self.app.client.state.session if self.app.client is not None else self.app.left_session
         return [one.event for one in await log.read(session) if isinstance(one.event, kind)]
-

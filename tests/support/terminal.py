@@ -31,7 +31,7 @@ class Terminal:
     ) -> None:
         """Starts the program with this as its controlling terminal, as a shell does."""
         self._master, theirs = os.openpty()
-        termios.tcsetwinsize(theirs, size[::-1])
+        termios.tcsetwinsize(theirs, (size[1], size[0]))
         self._screen: Any = _Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
         self.process = subprocess.Popen(

@@ -10,9 +10,9 @@ from assent import exits
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import BadSettings, load_settings, settings_file
+from assent.front.words import safe
 from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
-from assent.screen import make_safe
 from assent.servers import McpServer
 
 if TYPE_CHECKING:  # imported with the first server
@@ -102,10 +102,10 @@ def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manag
     for name in status.tools:
         tool = workshop.registry.get(name)
         news = " (new or changed: asks)" if name in status.unseen else ""
-        yield f"  {name}{news}  {_safe(tool.description.partition('says of it: ')[2]) if tool else ''}"
-    yield from (f"  ! {_safe(refusal.tool)} is refused: {refusal.reason}" for refusal in status.refused)
-    yield from (f"  /{_safe(p.name)}  {p.description}" for p in manager.prompts() if p.server == server.name)
-    yield from (f"  @{server.name}:{_safe(r.uri)}" for r in manager.resources() if r.server == server.name)
+        yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
+    yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
+    yield from (f"  /{safe(p.name, 'label')}  {p.description}" for p in manager.prompts() if p.server == server.name)
+    yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
 
 
 async def _accept(name: str) -> int:
@@ -118,10 +118,6 @@ async def _accept(name: str) -> int:
         news = workshop.mcp.accept(name)
     sys.stdout.write(f"Accepted as they are now: {', '.join(news)}\n" if news else "Nothing has changed.\n")
     return exits.OK
-
-
-def _safe(text: str) -> str:
-    return make_safe(text, "label").text
 
 
 # --- the user's file ---

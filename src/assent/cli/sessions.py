@@ -25,9 +25,8 @@ from assent.front.headless.output import call_label
 from assent.front.lookup import find_session
 from assent.front.question import question_lines
 from assent.front.style import Style
-from assent.front.words import duration
+from assent.front.words import duration, safe
 from assent.parts import Text
-from assent.screen import make_safe
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo, SessionLog
 from assent.session.sqlite import SqliteLog
@@ -83,12 +82,12 @@ def _list_lines(sessions: list[SessionInfo]) -> Iterable[str]:
         yield 'No sessions yet. Begin one with: assent -p "…"'
     for session in sessions:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
-        title = make_safe(session.title or "(no prompt)", "label").text
-        yield f"{session.id}  {when}  {session.events:>5} events  {make_safe(session.folder, 'label').text}  {title}"
+        title = safe(session.title or "(no prompt)", "label")
+        yield f"{session.id}  {when}  {session.events:>5} events  {safe(session.folder, 'label')}  {title}"
 
 
 def _show_lines(envelopes: list[Envelope], state: SessionState, style: Style) -> Iterable[str]:
-    yield f"session {state.session} · {make_safe(state.folder, 'label').text} · {state.model} · mode {state.mode}"
+    yield f"session {state.session} · {safe(state.folder, 'label')} · {state.model} · mode {state.mode}"
     for envelope in envelopes:
         yield from _event_lines(envelope, state, style)
     for call in state.waiting():
@@ -106,21 +105,21 @@ def _answers(approval: Approval) -> str:
 def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Iterable[str]:
     match envelope.event:
         case PromptSubmitted(text=text):
-            yield f"\n{style.cyan('>')} {make_safe(text, 'prompt').text}"
+            yield f"\n{style.cyan('>')} {safe(text)}"
         case ModelReplied(parts=parts):
             for part in parts:
                 if isinstance(part, Text):
-                    yield make_safe(part.text, "output").text
+                    yield safe(part.text, "output")
         case CallRequested(request=request):
             yield f"  ▸ {call_label(request, style)}"
         case CallScheduled(decision=decision):
-            by = f" by {make_safe(decision.by, 'label').text}" if decision.by else ""
-            yield style.dim(f"    allowed{by}: {make_safe(decision.reason, 'label').text}")
+            by = f" by {safe(decision.by, 'label')}" if decision.by else ""
+            yield style.dim(f"    allowed{by}: {safe(decision.reason, 'label')}")
         case CallFinished():
-            why = f": {make_safe(envelope.event.failure.message, 'label').text}" if envelope.event.failure else ""
+            why = f": {safe(envelope.event.failure.message, 'label')}" if envelope.event.failure else ""
             yield style.dim(f"    {envelope.event.status} after {duration(envelope.event.duration_ms)}{why}")
         case TurnFinished(status=status, failure=failure):
-            why = f": {make_safe(failure.message, 'label').text}" if failure else ""
+            why = f": {safe(failure.message, 'label')}" if failure else ""
             yield style.dim(f"  — {status}{why}")
         case _:
             pass

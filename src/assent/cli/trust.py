@@ -7,8 +7,8 @@ from pathlib import Path
 from assent import exits
 from assent.cli.parsing import Parser, complain
 from assent.front.rules import trust_store
+from assent.front.words import safe
 from assent.policy.trust import Trust
-from assent.screen import make_safe
 
 
 def main(argv: list[str]) -> int:
@@ -45,10 +45,10 @@ def main(argv: list[str]) -> int:
 
 
 def _show(folder: Path, seen: Trust) -> None:
-    sys.stdout.write(f"{make_safe(str(folder), 'label').text}: {seen.state}\n")
+    sys.stdout.write(f"{safe(str(folder), 'label')}: {seen.state}\n")
     for name in seen.files:
         mark = "!" if name in seen.changed or seen.state == "untrusted" else " "
-        sys.stdout.write(f"{mark} {make_safe(name, 'label').text}\n")
+        sys.stdout.write(f"{mark} {safe(name, 'label')}\n")
         if mark == "!":
             sys.stdout.write(_content(folder / name))
 
@@ -56,7 +56,7 @@ def _show(folder: Path, seen: Trust) -> None:
 def _content(path: Path) -> str:
     if path.is_symlink() or not path.is_file():
         return "    (no plain file)\n"
-    text = make_safe(path.read_bytes()[:20_000].decode(errors="replace"), "prompt").text
+    text = safe(path.read_bytes()[:20_000].decode(errors="replace"))
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 

@@ -18,11 +18,11 @@ from assent.config import BadSettings, data_folder, load_settings
 from assent.events import CallFinished, Envelope
 from assent.front.lookup import find_by_start, find_session
 from assent.front.send import me
+from assent.front.words import safe
 from assent.front.workshop import open_workshop
 from assent.models.base import Chunk, Request
 from assent.parts import DiffDisplay
 from assent.policy.rules import BadRule
-from assent.screen import make_safe
 from assent.session.log import SessionBusy, SessionInfo, SessionLog
 from assent.session.runner import Runner
 from assent.session.sqlite import SqliteLog
@@ -70,7 +70,7 @@ async def _main(args: argparse.Namespace) -> int:
         state = fold(session.id, await log.read(session.id))
         if args.list:
             for call_id in state.undoable():
-                sys.stdout.write(_safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
+                sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
             return exits.OK
         return _told(await _undo(log, session, state, _chosen(state, args.call)))
     except TimeoutError:
@@ -138,11 +138,7 @@ def _told(event: CallFinished) -> int:
     if event.status != "success":
         complain(event.failure.message if event.failure is not None else "cancelled")
         return exits.ERROR
-    sys.stdout.write(_safe(str(event.result.response.get("output", ""))) + "\n")
+    sys.stdout.write(safe(str(event.result.response.get("output", ""))) + "\n")
     if isinstance(event.display, DiffDisplay):
-        sys.stdout.write(_safe(event.display.diff))
+        sys.stdout.write(safe(event.display.diff))
     return exits.OK
-
-
-def _safe(text: str) -> str:
-    return make_safe(text, "prompt").text

@@ -81,10 +81,12 @@ def _harmless(name: str) -> str:
 
 
 def save_private(path: Path, data: bytes) -> None:
-    """Writes a file as a whole: the old content or the new, never a mixture."""
+    """Writes a file as a whole: the old content or the new, never a mixture, also when two processes do it at once."""
+    import secrets
+
     make_private(str(path.parent))
-    draft = path.with_name(path.name + ".new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
         file.flush()

@@ -19,13 +19,13 @@ from assent.front.lookup import NotFound, find_by_start, find_session
 from assent.front.replay import Replay
 from assent.front.rules import trust_store
 from assent.front.send import me, send_and_wait
+from assent.front.words import one_line
 from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.policy.verdict import Verdict
 from assent.scheduler.steps import make_action
-from assent.screen import make_safe
 from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
@@ -91,17 +91,17 @@ def _listed(place: Place) -> Iterator[str]:
     folder = place.workshop.folder
     trust = trust_store(os.environ).rules(Path(folder))
     if trust.state in ("untrusted", "changed"):
-        yield _safe(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
+        yield one_line(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
     if not policy.rules:
         yield "No rules of your own. Commands that only read inside the folder run; changes and other commands ask."
     for rule in policy.rules:
-        yield _safe(f"{rule.describe()}{f'  # {rule.note}' if rule.note else ''}")
+        yield one_line(f"{rule.describe()}{f'  # {rule.note}' if rule.note else ''}")
     for grant in policy.grants.values():
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(grant.expires_at)) if grant.expires_at else ""
         limits = f", until {until}" if until else ""
         used = policy.uses.get(grant.id, 0)
         limits += f", {used} of {grant.max_uses} uses" if grant.max_uses is not None else f", used {used} times"
-        yield _safe(f"grant {grant.id} by {grant.by or 'somebody'} (call {grant.from_call}){limits}: {grant.reach}")
+        yield one_line(f"grant {grant.id} by {grant.by or 'somebody'} (call {grant.from_call}){limits}: {grant.reach}")
 
 
 # --- explain ---
@@ -122,8 +122,8 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     yield from _verdict_lines(verdict)
     found = policy.command_judge(action, details).judgement(built_in=True)
     for part in found.parts:
-        yield _safe(f"  {part.decision:<5} `{part.text}`  by {part.by}: {part.why}")
-    yield _safe(f"  risk: {details.risk}. {details.risk_reason}")
+        yield one_line(f"  {part.decision:<5} `{part.text}`  by {part.by}: {part.why}")
+    yield one_line(f"  risk: {details.risk}. {details.risk_reason}")
     if verdict.plan is not None:
         yield "  It would run as exactly these words, without a shell."
 
@@ -137,9 +137,9 @@ async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str
 
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:
-    yield _safe(f"{verdict.ruling}: {verdict.reason.rstrip('.')}.")
+    yield one_line(f"{verdict.ruling}: {verdict.reason.rstrip('.')}.")
     if verdict.rule:
-        yield _safe(f"  decided by {verdict.rule}")
+        yield one_line(f"  decided by {verdict.rule}")
 
 
 # --- revoke ---
@@ -154,7 +154,7 @@ async def _revoked(log: SessionLog, session: str, grant: str) -> str:
         case "taken":
             return "Revoked."
         case "refused":
-            return f"Not revoked: {_safe(sent.problem)}"
+            return f"Not revoked: {one_line(sent.problem)}"
         case _:
             return sent.waits(found.id)
 
@@ -170,7 +170,3 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     place = _place_of(state.folder, state.mode, None)
     shop = place.workshop
     return await Replay(state, place.policy.rules, shop.registry, shop.workspace).lines(envelopes)
-
-
-def _safe(text: str) -> str:
-    return make_safe(text, "prompt").text.replace("\n", " ")

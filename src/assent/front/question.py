@@ -19,6 +19,7 @@ from assent.approval import (
     Question,
 )
 from assent.front.style import Style
+from assent.front.words import safe
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
 
@@ -169,7 +170,3 @@ def hidden_characters(details: Details) -> tuple[str, ...]:
     """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
     warnings = details.warnings if isinstance(details, InfoDetails) else ()
     return (*warnings, *make_safe(exact_text(details), "prompt").suspicious)
-
-
-def safe(text: str, context: str = "prompt") -> str:
-    return make_safe(text, "label" if context == "label" else "prompt").text

@@ -12,6 +12,7 @@ from msgspec import Struct
 from assent.approval import Details, EditDetails, Grant, Mode
 from assent.events import ApprovalRequested, CallFinished, CallScheduled, Envelope, Event
 from assent.files.workspace import Workspace
+from assent.front.words import one_line
 from assent.parts import DiffDisplay
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -28,7 +29,6 @@ from assent.scheduler.call import (
     Validating,
 )
 from assent.scheduler.steps import action_of, make_action
-from assent.screen import make_safe
 from assent.session.state import SessionState
 from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed
 from assent.tools.registry import Registry
@@ -61,7 +61,7 @@ class Replay:
 
     async def _line(self, call: ToolCall, moment: Moment | None) -> str:
         request, then = call.request, _then(call)
-        label = _safe(f"{request.tool} {next((v for v in request.args.values() if isinstance(v, str)), '')}")
+        label = one_line(f"{request.tool} {next((v for v in request.args.values() if isinstance(v, str)), '')}")
         tool = self._registry.get(request.tool)
         if tool is None:
             return f"  {then:<7} → (there is no such tool here)  {label}"
@@ -70,9 +70,9 @@ class Replay:
         try:
             verdict = await self._judge(call, tool, moment)
         except (InvalidParams, ToolFailed) as error:
-            return f"  {then:<7} → (cannot be judged now: {_safe(str(error))})  {label}"
+            return f"  {then:<7} → (cannot be judged now: {one_line(str(error))})  {label}"
         mark = "!" if verdict.ruling != then else " "
-        return f"{mark} {then:<7} → {verdict.ruling:<5} {label}: {_safe(verdict.reason)}"
+        return f"{mark} {then:<7} → {verdict.ruling:<5} {label}: {one_line(verdict.reason)}"
 
     async def _judge(self, call: ToolCall, tool: AnyTool, moment: Moment) -> Verdict:
         policy = moment.policy(self._rules, self._state.folder)
@@ -136,7 +136,3 @@ def _then(call: ToolCall) -> str:
             return "ask"
         case _:
             return ""
-
-
-def _safe(text: str) -> str:
-    return make_safe(text, "prompt").text.replace("\n", " ")

@@ -1,20 +1,43 @@
-"""Short words that every front end uses: what a call is about, how long something took, how much there is of it."""
+"""Short words that every front end uses: what a call is about, how long something took, how much there is of it.
 
-from assent.events import CallRequest
+Also `safe`, the way of all foreign text to a screen. Imported at every start: whatever is slow is imported later.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assent.events import CallRequest
+    from assent.screen import Context
 
 
-def call_about(request: CallRequest) -> str:
+def safe(text: str, context: "Context" = "prompt") -> str:
+    """Foreign text as it may be shown; see `assent.screen` for the contexts."""
+    from assent.screen import make_safe  # takes 7 ms
+
+    return make_safe(text, context).text
+
+
+def one_line(text: str) -> str:
+    """All of it, safe and without line breaks; a `label` would be cut."""
+    return safe(text).replace("\n", " ")
+
+
+def call_about(request: "CallRequest") -> str:
     """The argument that says what a call is about: its first text. It is the model's, so make it safe."""
     return next((value for value in request.args.values() if isinstance(value, str)), "")
 
 
 def duration(milliseconds: float) -> str:
-    if milliseconds < 1000:
-        return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / 1000
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else span(milliseconds / 1000)
+
+
+def span(seconds: float) -> str:
+    """Never in milliseconds: for columns, and for times in which people do something."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{seconds:.1f} s"
 
 
 def count(number: int, thing: str, things: str = "") -> str:

@@ -1,9 +1,9 @@
-"""Drawing without an app: the story of a session, calls, diffs, terminal output, and lines that never break the screen."""
+"""Drawing without an app: the story of a session, calls, diffs, terminal output, lines that never break the screen."""
 
 import pytest
 from rich.cells import cell_len
 
-from assent.events import CallOutput, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
+from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta
 from assent.front.tui.calls import draw_call, draw_display
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink
@@ -79,14 +79,15 @@ def test_every_change_of_a_call_makes_it_be_drawn_again():
 
 
 def test_a_growing_reply_is_drawn_like_the_whole():
-    text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
     painter = Painter(INK, dict, {})
     growing = ReplyItem()
     for character in text:
         growing.add(character)
-        lines = painter.lines(growing, 60)
+        painter.lines(growing, 60)
     whole = painter.lines(ReplyItem(text), 60)
-    assert [strip.text.rstrip() for strip in lines] == [strip.text.rstrip() for strip in whole]
+    assert [strip.text.rstrip() for strip in painter.lines(growing, 60)] == [strip.text.rstrip() for strip in whole]
 
 
 def test_thoughts_show_their_newest_subject_until_they_are_opened():
@@ -162,7 +163,12 @@ WIDE = "新的一行，更长一些 🙂 👩‍💻 e\u0301 ｆｕｌｌ " * 12
 @pytest.mark.parametrize("width", [20, 59, 60, 79, 120])
 def test_no_line_is_wider_than_the_screen(width: int):
     parts = hunks(diff("a.py", f"x = '{WIDE}'\n", f"y = '{WIDE}'\n").text)
-    drawn = [strip for view in ("unified", "split") for part in draw_hunks(INK, parts, "a.py", width, view, plain_header(INK)) for strip in part.strips]  # type: ignore[arg-type]  # noqa: E501
+    drawn = [
+        strip
+        for view in ("unified", "split")
+        for part in draw_hunks(INK, parts, "a.py", width, view, plain_header(INK))
+        for strip in part.strips
+    ]  # type: ignore[arg-type]
     drawn += INK.text(WIDE, "", width) + INK.markdown(WIDE, width) + INK.terminal(WIDE, width)
     for look in LOOKS.values():
         drawn += Ink(look.palette).markdown(f"```py\n{WIDE}\n```\n\n- {WIDE}", width)

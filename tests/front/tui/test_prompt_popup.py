@@ -282,3 +282,13 @@ async def test_a_search_has_a_line_of_its_own_until_it_is_over():
         await it.press("escape")
         await it.pilot.pause()
         assert not line.display
+
+
+async def test_a_line_for_the_shell_says_so_and_how_to_leave():
+    async with Typing() as it:
+        await it.type("!")
+        await it.pilot.pause()
+        assert "command" in str(it.app.box.input.placeholder) and "Esc" in str(it.app.box.input.placeholder)
+        await it.press("backspace")
+        await it.pilot.pause()
+        assert it.app.box.input.placeholder == "Ask something"

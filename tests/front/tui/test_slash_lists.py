@@ -165,6 +165,7 @@ async def test_letters_filter_only_in_the_filter():
         await until(pilot, lambda: pressed == ["dog"])
         await pilot.press("slash", "d", "o")
         assert [found.key for found in screen.shown] == ["dog", "doe"] and pressed == ["dog"]
+        assert any("do " in one and "dog" not in one for one in app.text()), "what is typed can be read"
         await pilot.press("space", *"bark")
         assert [found.key for found in screen.shown] == ["dog"]
         await pilot.press("z")
@@ -228,6 +229,8 @@ async def test_a_line_is_given_or_left(keys: tuple[str, ...], expected: str | No
     app = ListApp(LineScreen("Name", "one"))
     async with app.run_test() as pilot:
         await pilot.pause()
-        await pilot.press("end", *keys)
+        await pilot.press("end")
+        assert any("one" in one for one in app.text()), "what is typed can be read"
+        await pilot.press(*keys)
         await until(pilot, lambda: app.closed)
         assert app.closed == [expected]

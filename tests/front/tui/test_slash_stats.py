@@ -22,20 +22,27 @@ from assent.events import (
     TurnFinished,
 )
 from assent.front.tui.stats import (
+    Tally,
     bar,
-    duration,
     model_stats,
     money,
     session_stats,
-    tally_of,
     tool_stats,
 )
+from assent.front.words import span
 from assent.models.prices import LONG_PROMPT, Prices
 from assent.parts import Failure, Result, Usage
 
 pytestmark = pytest.mark.spec("G5")
 
 APPROVAL = Approval("a1", "d", ExecDetails("rm x", ("rm",), "/w", "high", "it deletes"), ("proceed_once",), "no rule")
+
+
+def tally_of(envelopes: list[Envelope], prices: Prices | None = None) -> Tally:
+    tally = Tally(prices or Prices())
+    for envelope in envelopes:
+        tally.apply(envelope)
+    return tally
 
 
 def at(*events: tuple[float, DurableEvent]) -> list[Envelope]:
@@ -149,7 +156,7 @@ def test_bars_are_made_of_eighths(part: float, whole: float, drawn: str):
 
 def test_numbers_read_well():
     assert (money(0.00123), money(12.5), money(None)) == ("$0.0012", "$12.50", "unknown")
-    assert (duration(0.42), duration(75), duration(3725)) == ("0.4 s", "1 min 15 s", "1 h 02 min")
+    assert (span(0.42), span(75), span(3725)) == ("0.4 s", "1 min 15 s", "1 h 02 min")
 
 
 def test_lines_are_aligned_and_fit_a_terminal():

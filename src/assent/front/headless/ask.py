@@ -22,9 +22,9 @@ from assent.events import (
 )
 from assent.front.question import offered_keys, option_lines, question_lines, spoken_answers
 from assent.front.style import Style
+from assent.front.words import safe
 from assent.process.editor import edit_text
 from assent.scheduler.call import AwaitingApproval
-from assent.screen import make_safe
 
 Send = Callable[[Command], Awaitable[str]]
 
@@ -77,7 +77,7 @@ class TerminalAsker:
                 self._next()
             case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
                 if by != self._me:
-                    self._say(f"answered by {make_safe(by or 'another client', 'label').text}")
+                    self._say(f"answered by {safe(by or 'another client', 'label')}")
                 self._close()
             case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) if self._is_asked(call_id):
                 self._say("no longer needed")
@@ -85,7 +85,7 @@ class TerminalAsker:
             case CommandTaken(key=key, problem=problem) if key in self._sent:
                 del self._sent[key]
                 if problem:
-                    self._say(self._style.red(f"not taken: {make_safe(problem, 'label').text}"))
+                    self._say(self._style.red(f"not taken: {safe(problem, 'label')}"))
                 self._close()
             case _:
                 pass

@@ -28,11 +28,11 @@ from assent.events import (
 )
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
-from assent.front.words import call_about, duration
+from assent.front.words import call_about, duration, safe
 from assent.parts import Text
 
 if TYPE_CHECKING:
-    from assent.screen import Context, SafeStream
+    from assent.screen import SafeStream
 
 
 class Output(Protocol):
@@ -122,15 +122,15 @@ class TextOutput:
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self._note(f"{_safe(reason, 'label')}: going on with {fallback} instead of {model}")
+                self._note(f"{safe(reason, 'label')}: going on with {fallback} instead of {model}")
             case ChatCompressed(problem=problem) if problem:
-                self._note(f"The conversation was not compressed: {_safe(problem, 'label')}")
+                self._note(f"The conversation was not compressed: {safe(problem, 'label')}")
             case ChatCompressed(tokens_before=before, tokens_after=after):
                 self._note(f"The conversation was compressed: about {before:,} tokens before, {after:,} now")
             case ContextLoaded(sources=sources):
                 for source in sources:
                     if source.problem:
-                        self._note(f"{_safe(source.path, 'label')}: {_safe(source.problem, 'label')}")
+                        self._note(f"{safe(source.path, 'label')}: {safe(source.problem, 'label')}")
             case _:
                 pass
 
@@ -140,7 +140,7 @@ class TextOutput:
     def finish(self, summary: Summary) -> None:
         self._end_line()
         if summary.error is not None:
-            self._note(self._style.red(f"✗ {_safe(summary.error.message, 'prompt')}"))
+            self._note(self._style.red(f"✗ {safe(summary.error.message)}"))
         elif summary.status == "cancelled":
             self._note("Cancelled. What was done is kept.")
         elif summary.status == "max_turns":
@@ -163,11 +163,11 @@ class TextOutput:
                 self._text = None
             self._end_line()
         elif any(texts):
-            _write(sys.stdout, _safe("".join(texts), "output").rstrip("\n") + "\n")
+            _write(sys.stdout, safe("".join(texts), "output").rstrip("\n") + "\n")
 
     def _retry(self, reason: str, delay: float) -> None:
         self._text = None
-        self._note(self._style.dim(f"↻ {_safe(reason, 'label')}; trying again in {delay:.0f} s"))
+        self._note(self._style.dim(f"↻ {safe(reason, 'label')}; trying again in {delay:.0f} s"))
 
     # --- the tools ---
 
@@ -202,7 +202,7 @@ class TextOutput:
         if not self._line_start:
             self._indented("\n")
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
-        why = "" if event.failure is None else f": {_safe(event.failure.message, 'label')}"
+        why = "" if event.failure is None else f": {safe(event.failure.message, 'label')}"
         self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
 
     def _note(self, line: str) -> None:
@@ -217,16 +217,10 @@ class TextOutput:
 
 def call_label(request: CallRequest, style: Style) -> str:
     """The tool and what it is about, on one line."""
-    return f"{style.bold(_safe(request.tool, 'label'))} {_safe(call_about(request), 'label')}".rstrip()
+    return f"{style.bold(safe(request.tool, 'label'))} {safe(call_about(request), 'label')}".rstrip()
 
 
 # What is safe to show takes 7 ms to import. By now the model is at work, and nobody waits for us.
-
-
-def _safe(text: str, context: "Context") -> str:
-    from assent.screen import make_safe
-
-    return make_safe(text, context).text
 
 
 def _safe_stream() -> "SafeStream":

@@ -20,13 +20,13 @@ from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
 from assent.front.send import me
 from assent.front.style import Style
+from assent.front.words import safe
 from assent.front.workshop import Workshop, open_workshop
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
 from assent.policy.rules import BadRule, Rule
 from assent.scheduler.call import Executing, Validating
-from assent.screen import make_safe
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.session.runner import Runner, create_session
@@ -101,7 +101,7 @@ async def _run_session(request: Run, log: SessionLog, session: str, model: Model
 
 
 def _notice(text: str) -> None:
-    sys.stderr.write(f"{make_safe(text, 'prompt').text}\n")
+    sys.stderr.write(f"{safe(text)}\n")
 
 
 async def _run_in(workshop: Workshop, request: Run, log: SessionLog, session: str, model: Model, output: Output) -> int:

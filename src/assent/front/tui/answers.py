@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 
 from assent.approval import Grant, Question
 from assent.front.tui.guard import KeyGuard
-from assent.front.tui.ink import safe
+from assent.front.words import safe
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 

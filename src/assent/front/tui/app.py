@@ -466,6 +466,8 @@ class AssentApp(App[None]):
             self._spawn(self.send(CancelTurn("The user pressed Esc.", by=self._me())))
         else:
             self.prompt.focus()
+            if self.prompt.is_empty:
+                self.prompt.shell = False
 
     def action_answer(self) -> None:
         if self.panel.call is not None:

@@ -22,9 +22,10 @@ from assent.commands import Answer
 from assent.front.question import offered_keys, question_title
 from assent.front.tui.diff_view import SPLIT_WIDTH
 from assent.front.tui.guard import KeyGuard
-from assent.front.tui.ink import Ink, safe
+from assent.front.tui.ink import Ink
 from assent.front.tui.paper import Paper
 from assent.front.tui.question_view import QuestionView
+from assent.front.words import safe
 from assent.scheduler.call import AwaitingApproval
 
 ANSWERS = frozenset("yasteinrA")

@@ -9,8 +9,8 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from assent.events import Queued
-from assent.front.tui.ink import Ink, safe
-from assent.front.words import count, duration, short_number
+from assent.front.tui.ink import Ink
+from assent.front.words import count, duration, safe, short_number
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2

@@ -4,8 +4,8 @@ from rich.text import Text
 from textual.strip import Strip
 
 from assent.front.tui.diff_view import draw_hunks, plain_header
-from assent.front.tui.ink import Ink, barred, ends, safe
-from assent.front.words import call_about, count, duration
+from assent.front.tui.ink import Ink, barred, ends
+from assent.front.words import call_about, count, duration, safe
 from assent.hunks import hunks
 from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 from assent.scheduler.call import (

@@ -14,6 +14,7 @@ from rich.text import Text
 from textual.strip import Strip
 
 from assent.front.tui.themes import Palette
+from assent.front.words import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,15 +26,9 @@ if TYPE_CHECKING:
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
-def safe(text: str, context: "Context" = "prompt") -> str:
-    """Text that can be drawn as it is: the colours that output may have are left out."""
-    return _COLOURS.sub("", coloured(text, context))
-
-
-def coloured(text: str, context: "Context" = "output") -> str:
-    from assent.screen import make_safe
-
-    return make_safe(text, context).text
+def plain(text: str, context: "Context" = "prompt") -> str:
+    """Safe text that can be drawn as it is: the colours that output may have are left out."""
+    return _COLOURS.sub("", safe(text, context))
 
 
 class Ink:
@@ -76,16 +71,16 @@ class Ink:
 
     def text(self, content: str, style: str = "", width: int = 80, *, context: "Context" = "prompt") -> list[Strip]:
         """Foreign text, wrapped."""
-        return self.lines(Text(safe(content, context), style=style, overflow="fold"), width)
+        return self.lines(Text(plain(content, context), style=style, overflow="fold"), width)
 
     def terminal(self, content: str, width: int) -> list[Strip]:
         """Output of a program with its harmless colours; nothing else of what it says to a terminal is obeyed."""
-        return self.lines(Text.from_ansi(coloured(content), overflow="fold"), width)
+        return self.lines(Text.from_ansi(safe(content, "output"), overflow="fold"), width)
 
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown
 
-        block = Markdown(safe(content, "output"), hyperlinks=False)
+        block = Markdown(plain(content, "output"), hyperlinks=False)
         block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme is as good as a name)
         return _without_gaps(self.lines(block, width))
 

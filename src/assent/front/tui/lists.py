@@ -19,7 +19,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assent.front.tui.news import Listen
-from assent.screen import make_safe
+from assent.front.words import safe
 
 GAP = "  "
 NARROWEST = 4
@@ -89,10 +89,6 @@ def _fitted(cell: str, size: int, right: bool) -> Content:
     return content.pad_left(missing) if right else content.pad_right(missing)
 
 
-def label(text: str) -> str:
-    return make_safe(text, "label").text
-
-
 def matches(row: Row, wanted: str) -> bool:
     """Every word of the filter is somewhere in the row."""
     text = " ".join((*row.cells, row.detail)).casefold()
@@ -109,7 +105,7 @@ class ListScreen(ModalScreen[Chosen | None]):
     ListScreen { align: center middle; }
     ListScreen #box { width: 96%; max-width: 120; height: auto; border: round $accent; padding: 0 1; }
     ListScreen #box { background: $surface; }
-    ListScreen Input { border: none; height: 1; padding: 0; background: $surface; }
+    ListScreen Input, ListScreen Input:focus { border: none; height: 1; padding: 0; background: $surface; }
     ListScreen Input:focus { background: $boost; }
     ListScreen #columns { color: $text-muted; height: 1; }
     ListScreen OptionList, ListScreen OptionList:focus { border: none; padding: 0; background: $surface; height: auto; }
@@ -163,7 +159,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         return " · ".join([*words, "/ filter", "Esc close"])
 
     def on_mount(self) -> None:
-        self.query_one("#box").border_title = Content(label(self._title))
+        self.query_one("#box").border_title = Content(safe(self._title, "label"))
         self._list.focus()
         if self._news is not None:
             self._stop_listening = self._news(self.reload)
@@ -200,7 +196,10 @@ class ListScreen(ModalScreen[Chosen | None]):
             while self._stale:
                 self._stale = False
                 found = await self._source()
-                self.rows = [Row(row.key, tuple(map(label, row.cells)), row.detail, row.style) for row in found]
+                self.rows = [
+                    Row(row.key, tuple(safe(cell, "label") for cell in row.cells), row.detail, row.style)
+                    for row in found
+                ]
                 self._draw()
         finally:
             self._loading = False
@@ -237,7 +236,7 @@ class ListScreen(ModalScreen[Chosen | None]):
     def _draw_notes(self, wanted: str) -> None:
         empty = self.query_one("#empty", Static)
         empty.display = not self.shown
-        empty.update(Content(f"Nothing matches {label(wanted)!r}." if self.rows else self._empty))
+        empty.update(Content(f"Nothing matches {safe(wanted, 'label')!r}." if self.rows else self._empty))
         self._fit()
 
     def _fit(self) -> None:
@@ -255,7 +254,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         row = self.highlighted
         detail = self.query_one("#detail", Static)
         detail.display = row is not None and bool(row.detail)
-        detail.update(Content(make_safe(row.detail, "prompt").text if row is not None else ""))
+        detail.update(Content(safe(row.detail) if row is not None else ""))
         if row is not None and self._on_highlight is not None:
             self._on_highlight(row)
 

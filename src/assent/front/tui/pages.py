@@ -56,7 +56,7 @@ class LineScreen(ModalScreen[str | None]):
     LineScreen { align: center middle; }
     LineScreen #box { width: 80%; max-width: 90; height: auto; border: round $accent; padding: 0 1; }
     LineScreen #box { background: $surface; }
-    LineScreen Input { border: none; height: 1; padding: 0; background: $boost; }
+    LineScreen Input, LineScreen Input:focus { border: none; height: 1; padding: 0; background: $boost; }
     LineScreen #hint { color: $text-muted; height: 1; }
     """
 

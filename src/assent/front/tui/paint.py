@@ -87,7 +87,7 @@ class Painter:
         ink, dim = self._ink, self._ink.palette.dim
         if not item.unfolded:
             subject, description = item.thoughts[-1]
-            line = Text(_first_line(subject or description), style=f"italic {dim}", no_wrap=True, overflow="ellipsis")
+            line = Text(_in_short(subject or description), style=f"italic {dim}", no_wrap=True, overflow="ellipsis")
             return indented(ink.lines(line, width - 2), 2, "✻", dim)
         lines: list[Strip] = []
         for subject, description in item.thoughts:
@@ -104,7 +104,7 @@ class Painter:
         return indented(lines, 2, mark, style)
 
 
-def _first_line(text: str) -> str:
-    from assent.front.tui.ink import safe
+def _in_short(text: str) -> str:
+    from assent.front.words import safe
 
     return " ".join(safe(text).split())[:300]

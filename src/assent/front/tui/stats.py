@@ -3,7 +3,7 @@
 Times come from the events' own clock. What nobody was there for (the session was closed) is not counted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 from textual.content import Content
@@ -26,9 +26,9 @@ from assent.events import (
     SessionOpened,
     TurnFinished,
 )
+from assent.front.words import safe, span
 from assent.models.prices import AS_OF, Prices
 from assent.parts import Usage
-from assent.screen import make_safe
 
 BAR_WIDTH = 12
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -206,14 +206,6 @@ def money(dollars: float | None) -> str:
     return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
 
 
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{seconds:.1f} s"
-
-
 Line = tuple[str, float, str]
 """Label, size of the bar, numbers."""
 
@@ -229,7 +221,7 @@ def session_stats(tally: Tally) -> Content:
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
     ]
     spans: list[Line] = [
-        (label, seconds, duration(seconds))
+        (label, seconds, span(seconds))
         for label, seconds in (
             ("turns", times.turns),
             ("model", times.model),
@@ -261,7 +253,7 @@ def _model_section(name: str, use: ModelUse) -> Content:
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
         ("cost", 0, money(use.cost)),
     ]
-    return _section(f"{_safe(name)} ({use.requests} requests)", lines)
+    return _section(f"{safe(name, 'label')} ({use.requests} requests)", lines)
 
 
 def tool_stats(tally: Tally) -> Content:
@@ -269,7 +261,7 @@ def tool_stats(tally: Tally) -> Content:
     if not tally.tools:
         return Content("No tool was used yet.")
     used = sorted(tally.tools.items(), key=lambda item: -item[1].count)
-    lines: list[Line] = [(_safe(name), use.count, _tool_numbers(use)) for name, use in used]
+    lines: list[Line] = [(safe(name, "label"), use.count, _tool_numbers(use)) for name, use in used]
     return _section("Tools", lines, right=False)
 
 
@@ -278,7 +270,7 @@ def _tool_numbers(use: ToolUse) -> str:
     words = [f"{count} {word}" for count, word in ended if count]
     if use.asked:
         words.append(f"asked {use.asked}×" + (f", {use.refused} refused" if use.refused else ""))
-    return f"{use.count:>4} {duration(use.seconds):>12}  {', '.join(words)}"
+    return f"{use.count:>4} {span(use.seconds):>12}  {', '.join(words)}"
 
 
 def _section(title: str, lines: Sequence[Line], *, right: bool = True) -> Content:
@@ -304,21 +296,10 @@ def _cost_line(tally: Tally) -> Content:
     own = any(tally.prices.is_own(model) for model in tally.models)
     source = "your prices in settings.toml" if own else f"list prices of {AS_OF}"
     if tally.cost is None:
-        unpriced = ", ".join(_safe(name) for name, use in tally.models.items() if use.cost is None)
+        unpriced = ", ".join(safe(name, "label") for name, use in tally.models.items() if use.cost is None)
         return Content(f'Cost  unknown: no price for {unpriced}. Set it in settings.toml under [prices."MODEL"].')
     return Content.assemble(("Cost", "bold"), f"  {money(tally.cost)}  ", (f"by {source}", "dim"))
 
 
 def _page(*sections: Content) -> Content:
     return Content("\n\n").join(sections)
-
-
-def _safe(name: str) -> str:
-    return make_safe(name, "label").text
-
-
-def tally_of(envelopes: Iterable[Envelope], prices: Prices | None = None) -> Tally:
-    tally = Tally(prices or Prices())
-    for envelope in envelopes:
-        tally.apply(envelope)
-    return tally

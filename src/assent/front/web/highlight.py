@@ -12,8 +12,8 @@ from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
+from assent.front.words import safe
 from assent.hunks import Hunk, Line, LineKind
-from assent.screen import make_safe
 
 LONGEST = 100_000
 """Characters of a hunk that are still coloured."""
@@ -60,8 +60,7 @@ class ShownHunk(Struct, frozen=True, gc=False):
 def shown_hunks(hunks: Iterable[Hunk], path: str) -> tuple[ShownHunk, ...]:
     lexer = _lexer(path.rpartition("/")[2])
     return tuple(
-        ShownHunk(hunk.number, make_safe(hunk.header, "label").text, hunk.old_from, tuple(_lines(hunk, lexer)))
-        for hunk in hunks
+        ShownHunk(hunk.number, safe(hunk.header, "label"), hunk.old_from, tuple(_lines(hunk, lexer))) for hunk in hunks
     )
 
 
@@ -81,9 +80,9 @@ def _lines(hunk: Hunk, lexer: Lexer | None) -> Iterator[ShownLine]:
 
 
 def _safe(line: Line, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    safe = make_safe(line.text, "prompt").text
-    same = safe == line.text and "".join(text for _, text in pieces) == line.text
-    return pieces if same else (("", safe),)
+    shown = safe(line.text)
+    same = shown == line.text and "".join(text for _, text in pieces) == line.text
+    return pieces if same else (("", shown),)
 
 
 def _coloured(lines: list[str], lexer: Lexer | None) -> list[tuple[Piece, ...]]:

@@ -15,17 +15,18 @@ from assent.front.web.office import Asker
 from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
+from assent.front.words import safe
 from assent.hunks import hunks
 from assent.parts import DiffDisplay, TodosDisplay
 from assent.scheduler.call import AwaitingApproval, Executing, Failed, Success, Terminal, ToolCall
-from assent.screen import SafeText, make_safe
+from assent.screen import SafeText
 from assent.session.log import NoSuchSession, Waiting
 
 
 def call_view(call: ToolCall) -> CallView:
     match call:
         case AwaitingApproval(approval=Approval(details=details)):
-            shown = SafeText(make_safe(exact_text(details), "prompt").text, hidden_characters(details))
+            shown = SafeText(safe(exact_text(details)), hidden_characters(details))
             return CallView(call, _hunks(details), shown)
         case Success(display=DiffDisplay() as change) | Failed(display=DiffDisplay() as change):
             return CallView(call, _hunks(change))

@@ -18,11 +18,12 @@ import uvicorn
 from msgspec import Struct
 
 from assent.config import Settings, data_folder
+from assent.files.private import save_private
 from assent.front.web.app import build
 from assent.front.web.desk import Desk, Setup, real_folder
 from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
-from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore, write_private
+from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore
 from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 
@@ -141,7 +142,7 @@ class Server:
         self.tokens.revoke(lambda record: record.kind == "local")
         self.token = self.tokens.issue(self.desk.setup.user, "operator", kind="local")
         found = Discovery(self.address, self.token, os.getpid())
-        write_private(self._data / DISCOVERY, msgspec.json.encode(found))
+        save_private(self._data / DISCOVERY, msgspec.json.encode(found))
 
 
 class _Uvicorn(uvicorn.Server):

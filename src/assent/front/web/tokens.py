@@ -3,7 +3,6 @@ programs where the server is.
 """
 
 import hashlib
-import os
 import secrets
 import time
 from collections.abc import Callable
@@ -12,6 +11,8 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+
+from assent.files.private import save_private
 
 Role = Literal["viewer", "approver", "operator"]
 ROLES: tuple[Role, ...] = ("viewer", "approver", "operator")
@@ -114,7 +115,7 @@ class TokenStore:
     def _save(self) -> None:
         now = self._clock()
         live = [record for record in self._records.values() if record.expires_at is None or record.expires_at > now]
-        write_private(self._path, msgspec.json.encode(live))
+        save_private(self._path, msgspec.json.encode(live))
         self._read_at = self._path.stat().st_mtime_ns
 
 
@@ -142,18 +143,6 @@ class Discovery(Struct, frozen=True):
     url: str
     token: str
     pid: int
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Replaces the file as a whole; only its owner can read it, from the first byte on."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
 
 
 def _hash(secret: str) -> str:

@@ -10,6 +10,7 @@ from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.prompt.popup import CompletionList
 
 PROMPT_MARK, SHELL_MARK = ">", "!"
+SHELL_PLACEHOLDER = "A command to run yourself; Esc goes back to the model"
 
 
 class PromptBox(Vertical):
@@ -27,6 +28,7 @@ class PromptBox(Vertical):
 
     def __init__(self, completions: Completions, placeholder: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._placeholder = placeholder
         self.input = PromptInput(placeholder, id="prompt-input")
         self.completions = CompletionList(completions, self.input)
         self._mark = Static(PROMPT_MARK, id="prompt-mark")
@@ -45,6 +47,7 @@ class PromptBox(Vertical):
     def _shell_changed(self, shell: bool) -> None:
         self.set_class(shell, "-shell")
         self._mark.update(SHELL_MARK if shell else PROMPT_MARK)
+        self.input.placeholder = SHELL_PLACEHOLDER if shell else self._placeholder
 
     def on_prompt_input_searching(self, message: PromptInput.Searching) -> None:
         message.stop()

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from assent.front.tui.prompt.completion import Candidate, Completions, Word, ranked, replacement, word_at
 from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.prompt.paths import PathIndex
-from assent.screen import make_safe
+from assent.front.words import safe
 
 FRESH_SECONDS = 5.0
 """How long a list of files is good for; an older one is still shown while the next is read."""
@@ -197,12 +197,12 @@ class CompletionList(Widget):
     # --- showing ---
 
     def render(self) -> Content:
-        names = [make_safe(name, "label").text for name in self.offered]
+        names = [safe(name, "label") for name in self.offered]
         width = max((len(name) for name in names), default=0) + 2
         lines = [self._line(n, name, width) for n, name in enumerate(names)]
         return Content("\n").join(lines)
 
     def _line(self, index: int, name: str, width: int) -> Content:
-        help = make_safe(self._offered[index].help, "label").text
+        help = safe(self._offered[index].help, "label")
         line = Content.assemble(name.ljust(width) if help else name, (help, "dim"))
         return line.stylize("reverse") if index == self._chosen else line

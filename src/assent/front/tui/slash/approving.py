@@ -13,8 +13,7 @@ from assent.front.tui.lists import Action, Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, when
-from assent.front.tui.stats import duration
-from assent.screen import make_safe
+from assent.front.words import safe, span
 
 if TYPE_CHECKING:
     from assent.front.tui.host import RuleInfo
@@ -47,7 +46,7 @@ async def policy(desk: "Desk", argument: str) -> None:
 
     async def explain(row: Row) -> None:
         if entry := standing().get(row.key):
-            await desk.push(PageScreen("Why this holds", Content(make_safe(entry.explanation, "prompt").text)))
+            await desk.push(PageScreen("Why this holds", Content(safe(entry.explanation))))
 
     async def revoke(row: Row) -> None:
         entry = standing().get(row.key)
@@ -109,7 +108,7 @@ async def approvals(desk: "Desk", argument: str) -> None:
 
 
 def _waiting(call: "AwaitingApproval") -> Row:
-    waits = duration(max(0.0, time.time() - call.started_at))
+    waits = span(max(0.0, time.time() - call.started_at))
     details = call.approval.details
     risk = details.risk if isinstance(details, ExecDetails) else ""
     style = "$error" if risk == "high" else ""

@@ -12,7 +12,7 @@ from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, named, size, still
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
-from assent.screen import make_safe
+from assent.front.words import safe
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
@@ -40,7 +40,7 @@ async def tools(desk: "Desk", argument: str) -> None:
     async def describe(row: Row) -> None:
         tool = found[row.key]
         head = f"{tool.display_name} ({tool.kind}{f', from the server {tool.server}' if tool.server else ''})"
-        await desk.push(PageScreen(named(tool.name), _safe(f"{head}\n\n{tool.description}")))
+        await desk.push(PageScreen(named(tool.name), Content(safe(f"{head}\n\n{tool.description}"))))
 
     columns = (Column("Tool"), Column("Kind"), Column("From"))
     actions = [action(desk, "enter", "describe", describe)]
@@ -63,7 +63,7 @@ async def mcp(desk: "Desk", argument: str) -> None:
         ]
 
     async def describe(row: Row) -> None:
-        await desk.push(PageScreen(row.cells[0], _safe(_server_text(desk, row.key))))
+        await desk.push(PageScreen(row.cells[0], Content(safe(_server_text(desk, row.key)))))
 
     actions = [action(desk, "enter", "describe", describe)]
     if isinstance(host := desk.host, Restarts):
@@ -117,7 +117,7 @@ async def _list_memory(desk: "Desk") -> None:
     ]
 
     async def read(row: Row) -> None:
-        await desk.push(PageScreen(named(row.key), _safe(files[row.key].text or "(empty, or not read)")))
+        await desk.push(PageScreen(named(row.key), Content(safe(files[row.key].text or "(empty, or not read)"))))
 
     columns = (Column("File"), Column("Size", right=True), Column(""))
     empty = "No context files. An ASSENT.md in the folder or in your settings is told to the model."
@@ -129,7 +129,7 @@ def _show_memory(desk: "Desk") -> None:
     if not told:
         desk.say("The model is told no context file.")
     for file in told:
-        desk.show(Content.assemble((named(file.path), "bold"), "\n", _safe(file.text)))
+        desk.show(Content.assemble((named(file.path), "bold"), "\n", Content(safe(file.text))))
 
 
 async def _add_memory(desk: "Desk", fact: str) -> None:
@@ -170,10 +170,6 @@ async def complete_stats(desk: "Desk", argument: str) -> Sequence[Candidate]:
         Candidate("model", "each model"),
         Candidate("tools", "each tool"),
     ]
-
-
-def _safe(text: str) -> Content:
-    return Content(make_safe(text, "prompt").text)
 
 
 COMMANDS = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
 from assent.front.tui.news import Closed
-from assent.screen import make_safe
+from assent.front.words import safe
 from assent.session.log import LogError
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|~!&-])")
 
 def quoted(text: str) -> str:
     """Foreign text inside a note: one line, safe to show, and no markup."""
-    return _MARKDOWN.sub(r"\\\1", make_safe(text, "label").text)
+    return _MARKDOWN.sub(r"\\\1", safe(text, "label"))
 
 
 def named(text: str) -> str:
     """A name inside a plain sentence."""
-    return make_safe(text, "label").text
+    return safe(text, "label")
 
 
 async def carry_out(desk: "Desk", command: "Command") -> bool:
