@@ -19,7 +19,7 @@ from assent.session.runner import Runner
 
 LINGER = 20.0
 """Seconds for which a session that rests stays open: whoever spoke to it may speak again."""
-MOST_RESTING = 256
+MOST_RESTING = 128
 """More than these do not linger; those that rest longest are parked first."""
 SWEEP = 1.0
 PARK_AT_ONCE = 4

@@ -13,7 +13,7 @@ from assent.client import Api, RemoteClient
 from assent.client.frames import Frame, FrameDecoder
 from assent.client.http import Reply
 from assent.commands import Answer, Submit
-from assent.events import Envelope, PromptSubmitted, TextDelta, TurnFinished, from_wire
+from assent.events import Envelope, PromptsQueued, PromptSubmitted, TextDelta, TurnFinished, from_wire
 from assent.front.web import feeds
 from assent.session.log import SessionLog
 from assent.session.runner import create_session
@@ -107,6 +107,18 @@ async def test_text_that_comes_in_small_pieces_is_joined(served: Served, api: Ap
     deltas = [e.event.text for e in await following if isinstance(e.event, TextDelta)]
     assert "".join(deltas) == "".join(f"{n} " for n in range(500))
     assert len(deltas) < 100
+
+
+async def test_whoever_comes_later_is_told_what_waits_in_the_queue(api: Api):
+    session = (await api.create(prompt="go"))["id"]
+    await until_waiting(api, session)
+    key = await api.say(session, "and then?")
+    async with asyncio.timeout(10):
+        while not (snapshot := await api.snapshot(session))["queued"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    events = await until_event(api, session, "prompts.queued", snapshot["session"]["seq"])
+    queued = events[-1].event
+    assert isinstance(queued, PromptsQueued) and [item.key for item in queued.waiting] == [key]
 
 
 # --- breaks ---

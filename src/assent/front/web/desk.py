@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from assent.config import Settings
-from assent.events import CallFinished, CallOutput, Envelope
+from assent.events import CallFinished, CallOutput, Envelope, Queued
 from assent.front.web.completion import Completion
 from assent.front.web.feeds import Feeds
 from assent.front.web.limits import Limits
@@ -70,7 +70,7 @@ class Desk:
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.runner)
         self.office = Office(log, self.engine, self.states, self.overview)
-        self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds)
+        self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
         self.output = LiveOutput()
         self.replies = Replies()
@@ -88,6 +88,10 @@ class Desk:
     def _heard(self, envelope: Envelope) -> None:
         for listener in self._listeners:
             listener(envelope)
+
+    def _queued(self, session: str) -> tuple[Queued, ...]:
+        runner = self.engine.runner(session)
+        return () if runner is None else runner.state.queued
 
     async def start(self) -> None:
         self._stop_watching = self.log.watch_all(self._others_changed)

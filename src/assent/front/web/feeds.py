@@ -91,7 +91,7 @@ class Feed:
             if envelope.seq:
                 self.oldest = envelope.seq - 1 if self.seq is None else self.oldest
                 self.seq = envelope.seq
-            self._keep(b"data: " + to_wire(envelope) + b"\n", envelope.seq)
+            self._keep(data_line(envelope), envelope.seq)
         for wake in list(self.watchers):
             wake()
 
@@ -152,7 +152,7 @@ class Feed:
         if wanted + len(self._lines) > CATCH_UP:
             return False
         older = await self._log.read(self.session, seq, wanted)
-        lines = [b"data: " + to_wire(envelope) + b"\n" for envelope in older]
+        lines = [data_line(envelope) for envelope in older]
         if seq + len(lines) != self.oldest:  # the ring moved on while we read
             return False
         self._lines[:0] = lines
@@ -161,6 +161,10 @@ class Feed:
         self.first -= len(lines)
         self.oldest = seq
         return True
+
+
+def data_line(envelope: Envelope) -> bytes:
+    return b"data: " + to_wire(envelope) + b"\n"
 
 
 def _same(one: TextDelta | CallOutput, other: TextDelta | CallOutput) -> bool:

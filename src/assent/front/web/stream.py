@@ -5,12 +5,14 @@ covers, so a connection may break anywhere: what was not read whole is sent agai
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import parse_qs
 
 from msgspec import Struct
 
-from assent.front.web.feeds import Feed, Feeds
+from assent.events import Envelope, PromptsQueued, Queued
+from assent.front.web.feeds import Feed, Feeds, data_line
 from assent.front.web.limits import Limits
 from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
@@ -45,10 +47,17 @@ class Wanted(Struct, frozen=True):
 
 class Streams:
     def __init__(
-        self, log: SessionLog, feeds: Feeds, overview: Overview, limits: Limits, holds: Callable[[Principal], bool]
+        self,
+        log: SessionLog,
+        feeds: Feeds,
+        overview: Overview,
+        limits: Limits,
+        holds: Callable[[Principal], bool],
+        queued: Callable[[str], tuple[Queued, ...]],
     ) -> None:
         self._log, self._feeds, self._overview, self._limits = log, feeds, overview, limits
         self._holds = holds
+        self._queued = queued
         self._open: set[Stream] = set()
         self._of_one: dict[str, int] = {}
         self._ticker: asyncio.Task[None] | None = None
@@ -112,6 +121,8 @@ class Streams:
             except NoSuchSession:
                 raise Problem("not-found", f"there is no session {session}") from None
             await stream.add(feed, seq)
+            if waiting := self._queued(session):  # told to all when it changed, and never again
+                stream.tell(Envelope(0, time.time(), session, PromptsQueued(waiting)))
 
 
 class Stream:
@@ -121,6 +132,8 @@ class Stream:
         self._overview = overview
         self._told = b""
         self._lost: list[Position] = []
+        self._own: list[bytes] = []
+        """Lines for this client alone, to come once it has caught up."""
         self._news = asyncio.Event()
         self.wake = self._news.set
         self.beat = False
@@ -136,6 +149,9 @@ class Stream:
         self._positions.append(position)
         if place is None:
             self._lost.append(position)
+
+    def tell(self, envelope: Envelope) -> None:
+        self._own.append(data_line(envelope))
 
     def detach(self) -> None:
         for position in self._positions:
@@ -200,7 +216,9 @@ class Stream:
             lines += found
             if len(lines) >= MOST_LINES:
                 self.wake()  # there is more
-                break
+                return lines
+        lines += self._own
+        self._own = []
         return lines
 
     def _resync(self, position: Position) -> bytes:
