@@ -7,7 +7,7 @@ that comes while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from assent import __version__
