@@ -177,7 +177,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: Se
             await other.say("anybody?")
             await other.until_shown("There is no session open")
             await other.say("/help")
-            await other.until_shown("/sessions")
+            await other.until_shown("Ctrl-Up")
 
 
 # --- what goes wrong ---

@@ -75,7 +75,7 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(stage: SetStage
         assert (on.folder / "canary").read_text() == "x\nx\n"
         assert len(await on.recorded(ApprovalRequested)) == 1
         assert len(await on.recorded(GrantAdded)) == 1
-        await on.until_shown("Granted for this session")
+        await on.until_shown("Granted: ")
 
 
 @pytest.mark.parametrize(("key", "outcome"), [("s", "proceed_always_server"), ("t", "proceed_always_tool")])

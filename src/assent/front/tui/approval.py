@@ -83,7 +83,7 @@ class QuestionPaper(Paper):
 
     def look(self) -> None:
         """What was seen stays seen; the end alone is not the whole."""
-        covered = not self.screen.is_current
+        covered = not self.screen.is_active
         if self.seen or covered or self.question is None or not self.size.height:
             return
         top = self.scroll_offset.y
@@ -98,9 +98,9 @@ def _wrapped(offers: Sequence[Text], width: int) -> Text:
     """Side by side as far as there is room; a key and its meaning stay together."""
     lines = [Text()]
     for offer in offers:
-        if lines[-1].cell_len and lines[-1].cell_len + offer.cell_len > width:
+        if lines[-1].cell_len and lines[-1].cell_len + 2 + offer.cell_len > width:
             lines.append(Text())
-        lines[-1].append_text(offer)
+        lines[-1].append("  " if lines[-1].cell_len else "").append_text(offer)
     return Text("\n").join(lines)
 
 
@@ -263,7 +263,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         for key, meaning in self._offers(call):
             blocked = key in YES and not self.body.seen
             style = f"{palette.dim if blocked else palette.accent} reverse"
-            offers.append(Text.assemble((f" {key} ", style), (f" {meaning}  ", palette.dim if blocked else "")))
+            offers.append(Text.assemble((f" {key} ", style), (f" {meaning}", palette.dim if blocked else "")))
         if not self.body.seen:
             offers.append(Text("read to the end first: PgDn", f"bold {palette.warn}"))
         return _wrapped(offers, self.screen.size.width - MARGIN)

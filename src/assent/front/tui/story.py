@@ -228,7 +228,7 @@ class Story:
             case SessionRenamed(title=title):
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
-                self.add(NoteItem(f"Granted: {grant.reach}"))
+                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
             case ChatCompressed(problem=problem) if problem:
                 self.add(NoteItem(f"The conversation was not compressed: {problem}"))
             case ChatCompressed(tokens_before=before, tokens_after=after):
