@@ -25,15 +25,15 @@ _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
     *("policy/trust.py", "policy/built_in.py", "policy/globs.py"),
-    *("policy/urls.py", "policy/addresses.py", "policy/hosts.py"),
+    *("web/urls.py", "web/addresses.py", "web/hosts.py"),
     *(f"policy/shell/{path.name}" for path in sorted((_SOURCE / "policy" / "shell").glob("*.py"))),
     *(f"files/{path.name}" for path in sorted((_SOURCE / "files").glob("*.py"))),
 )
 _TESTS = {
     "policy/shell": ["policy/shell", "policy/test_policy.py"],
-    "policy/urls.py": ["web/test_urls.py"],
-    "policy/addresses.py": ["web/test_urls.py"],
-    "policy/hosts.py": ["web/test_urls.py", "policy/test_policy.py"],
+    "web/urls.py": ["web/test_urls.py"],
+    "web/addresses.py": ["web/test_urls.py"],
+    "web/hosts.py": ["web/test_urls.py", "policy/test_policy.py"],
     "policy/trust.py": ["policy/test_trust.py"],
     "policy/rulefile.py": ["policy/test_rulefile.py", "policy/test_policy.py"],
     "policy": [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
+from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
 from assent.policy.action import Action
 from assent.policy.grants import covers, is_live, proposed
 from assent.policy.policy import Policy
@@ -301,3 +301,9 @@ def test_a_rule_for_a_tool_that_is_not_there_is_refused_with_the_nearest() -> No
 )
 def test_a_rule_about_an_argument_or_an_address(rule: Rule, one: Action, expected: str) -> None:
     assert ruling(one, rule) == expected
+
+
+def test_a_question_of_the_model_is_asked_whatever_is_allowed() -> None:
+    question = action(AskDetails(()))
+    assert ruling(question, Rule("allow"), mode="yolo") == "ask"
+    assert Policy(mode="yolo").judge(question).reason == "the model asks you something"
