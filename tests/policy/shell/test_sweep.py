@@ -141,6 +141,11 @@ def test_words_from_a_pipe_are_no_options_of_a_search(tree: Path) -> None:
         assert "needle in .env\n" not in output(command, tree)
 
 
+def test_where_is_no_repository_git_compares_no_folders(tree: Path) -> None:
+    (tree / "empty").mkdir()
+    assert "needle" not in output("git diff empty sub", tree)
+
+
 def test_a_pattern_in_any_case_brings_no_secret_back(tree: Path) -> None:
     shown = output("rg --hidden --iglob '*' needle .", tree)
     assert [name for name in SECRET if f"needle in {name}\n" in shown] == []
@@ -241,6 +246,12 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "git grep --no-index needle",
         "git grep --untracked needle",
         "git diff --no-index . other",
+        "git diff /tmp/empty .",
+        "git diff -- ../empty sub",
+        "git diff sub/../../empty sub",
+        "git diff ~/empty .",
+        "git diff $HOME .",
+        "git diff *",
     ],
 )
 def test_names_that_may_be_those_of_secrets_ask(command: str) -> None:
