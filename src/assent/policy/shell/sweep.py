@@ -107,6 +107,11 @@ def fed_problem(use: Use, words: tuple[Word, ...], *, harmless_names: bool, at_t
     return "it would get names of files from its input and may show secrets"
 
 
+def shows_content(name: str) -> bool:
+    """Whether a program may show what is in files, and not only their names and sizes."""
+    return name not in (*_NO_CONTENT, *COUNTING, "find", "tree", "pwd", "which", "type")
+
+
 def shows_no_secret(use: Use) -> bool:
     """Whether it shows no content of the files it gets, or is told to pass over secrets."""
     return use.names[0] in _NO_CONTENT or (use.names[0] in _GREPS and not walks(use))
