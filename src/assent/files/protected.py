@@ -205,7 +205,8 @@ def secret_globs() -> tuple[str, ...]:
 
 
 def secret_folders() -> tuple[str, ...]:
-    return (".env", *_SECRET_FOLDERS.split())
+    """Names of folders to pass over, also of those that hold secrets only where they usually are (`.config/gh`)."""
+    return (".env", *_SECRET_FOLDERS.split(), ".docker", "gcloud", "gh")
 
 
 def _all_but(words: Sequence[str]) -> Iterator[str]:

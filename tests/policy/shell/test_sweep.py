@@ -32,6 +32,9 @@ SECRET = [
     ".netrc",
     ".npmrc",
     ".bash_history",
+    ".config/gh/hosts.yml",
+    ".config/gcloud/legacy/adc.json",
+    ".docker/config.json",
 ]
 PLAIN = [
     ".env.example",
