@@ -514,6 +514,7 @@ def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() ->
         "cd sub && sort up",
         "grep -r x keys",
         "ls && cat ./keys/a",
+        "cat variables",
     ],
 )
 def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_path: Path) -> None:
@@ -523,6 +524,7 @@ def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_p
     (tmp_path / "notes.txt").symlink_to(".env")
     (tmp_path / "sub" / "up").symlink_to("../.env")
     (tmp_path / "keys").symlink_to(".ssh")
+    (tmp_path / "variables").symlink_to("/proc/self/environ")
     for rules in ([], [parse_allowed(f"{SHELL}({name})") for name in ("cat", "timeout", "grep", "sort", "head")]):
         policy = Policy(rules, roots=(str(tmp_path),))
         assert policy.judge(command(text, str(tmp_path))).ruling == "ask"

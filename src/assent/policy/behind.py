@@ -11,6 +11,7 @@ from itertools import islice
 
 from assent.files.protected import why_secret
 from assent.plan import Plan, Stage, Word
+from assent.policy.shell.paths import secret
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import shows_content
 
@@ -46,7 +47,7 @@ def _leads_to_secret(path: str, cwd: str, *, wild: bool) -> bool:
     full = os.path.join(cwd, path)
     real = os.path.realpath(full)
     changed = real != os.path.normpath(full)
-    return bool((wild and why_secret(path.split("/"))) or (changed and why_secret(real.split("/"))))
+    return bool((wild and why_secret(path.split("/"))) or (changed and secret(Word(real), "/")))
 
 
 def _matches(word: Word, cwd: str) -> Iterator[str]:

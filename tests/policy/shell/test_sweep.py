@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -100,6 +101,16 @@ def test_a_search_shows_everything_but_secrets(command: str, tree: Path) -> None
     shown = output(command, tree)
     assert [name for name in SECRET if f"needle in {name}\n" in shown] == []
     assert [name for name in PLAIN if f"needle in {name}\n" not in shown] == []
+
+
+def test_a_search_shows_no_variables_of_a_process(tree: Path) -> None:
+    with subprocess.Popen(["sleep", "60"], env={"TOKEN": "needle"}) as sleeper:
+        try:
+            shown = output(f"find /proc/{sleeper.pid} -maxdepth 1 -name 'e*' -exec grep -as needle {{}} +", tree)
+            shown += output(f"grep -ras --include='e*' needle /proc/{sleeper.pid}", tree)
+        finally:
+            sleeper.kill()
+    assert "TOKEN" not in shown
 
 
 @pytest.mark.parametrize("command", ["diff . other", "diff -r . other", "diff -rN other sub"])
