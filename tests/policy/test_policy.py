@@ -496,3 +496,43 @@ def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() ->
     assert runs("default", folder).ruling == "ask"
     assert runs("default", file).ruling == "allow"
     assert "except files that tools run" in folder.reach
+
+
+# --- secrets behind other names ---
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat notes.txt",
+        "timeout 5 cat notes.txt",
+        "head -3 < notes.txt",
+        "cat *",
+        "cat s*/*",
+        "cd sub && cat *.k*",
+        "cd sub && sort up",
+        "grep -r x keys",
+        "ls && cat ./keys/a",
+        "cat variables",
+    ],
+)
+def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_path: Path) -> None:
+    for name in (".env", "sub/tls.key", ".ssh/a"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "notes.txt").symlink_to(".env")
+    (tmp_path / "sub" / "up").symlink_to("../.env")
+    (tmp_path / "keys").symlink_to(".ssh")
+    (tmp_path / "variables").symlink_to("/proc/self/environ")
+    for rules in ([], [parse_allowed(f"{SHELL}({name})") for name in ("cat", "timeout", "grep", "sort", "head")]):
+        policy = Policy(rules, roots=(str(tmp_path),))
+        assert policy.judge(command(text, str(tmp_path))).ruling == "ask"
+
+
+def test_a_link_to_an_ordinary_file_and_names_of_secrets_do_not_ask(tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    (tmp_path / ".env").touch()
+    (tmp_path / "b.py").symlink_to("a.py")
+    for text in ("cat b.py", "cat *.py", "ls -l *", "ls -la .env", "wc -l *"):
+        assert Policy(roots=(str(tmp_path),)).judge(command(text, str(tmp_path))).ruling == "allow", text

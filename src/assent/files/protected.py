@@ -82,7 +82,7 @@ _SECRET_PATTERNS = rf"""
 _SECRET_PATHS = """
     .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d library/keychains
 """
-_SECRET_FILES = "credentials credentials.json"  # a folder of code may be called so
+_SECRET_FILES = "credentials credentials.json environ"  # a folder of code may be called so; /proc has an environ
 # What HFS+ leaves out when it compares names: `.g<U+200C>it` opens `.git` there.
 _IGNORED = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\ufe00-\ufe0f]")
 _MOST_ENTRIES = 20_000
@@ -193,7 +193,16 @@ def _secret() -> _List:
 
 def secret_samples() -> frozenset[str]:
     """Names of secrets, to try a wildcard on."""
-    return _secret().names | {".env", "server.key", "server.pem", "credentials", ".bash_history", "shadow", "sudoers"}
+    return _secret().names | {
+        ".env",
+        "server.key",
+        "server.pem",
+        "credentials",
+        "environ",
+        ".bash_history",
+        "shadow",
+        "sudoers",
+    }
 
 
 @cache
@@ -205,7 +214,8 @@ def secret_globs() -> tuple[str, ...]:
 
 
 def secret_folders() -> tuple[str, ...]:
-    return (".env", *_SECRET_FOLDERS.split())
+    """Names of folders to pass over, also of those that hold secrets only where they usually are (`.config/gh`)."""
+    return (".env", *_SECRET_FOLDERS.split(), ".docker", "gcloud", "gh")
 
 
 def _all_but(words: Sequence[str]) -> Iterator[str]:

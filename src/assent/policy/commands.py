@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
 from assent.files.workspace import has_other_names
-from assent.plan import Stage, Word
+from assent.plan import Plan, Stage, Word
+from assent.policy.behind import secret_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
@@ -113,7 +114,7 @@ class CommandJudge:
         if whole is not None:
             return by_rule(whole)
         if found.plan is not None:
-            return self._by_guards() or self._by_words(found)
+            return self._by_guards() or _by_link(found.plan) or self._by_words(found)
         return self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
@@ -167,6 +168,8 @@ class CommandJudge:
             return Verdict("ask", "rule", f"a command may touch what {self._guards[0].describe()} is about")
         if not stays_inside(found.plan, self._roots):
             return Verdict("ask", "rule", "it looks outside the workspace, and no rule of yours allows that")
+        if asked := _by_link(found.plan):
+            return asked
         used = self._used_grants()
         if used is None or used:
             return self._by_words(found)
@@ -188,6 +191,11 @@ class CommandJudge:
 
 _PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
+
+
+def _by_link(plan: Plan) -> Verdict | None:
+    why = secret_behind(plan)
+    return None if why is None else Verdict("ask", "rule", why)
 
 
 def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:

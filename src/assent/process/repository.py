@@ -26,19 +26,20 @@ def without_filters(program: str, argv: Sequence[str], cwd: str, environment: Ma
     start = _git_at(program, argv)
     if start is None:
         return {}
-    before = _global_options(argv[start + 1 :])
-    listing = subprocess.run(
-        [program if start == 0 else argv[start], *before, "config", "--null", "--name-only", "--get-regexp", "^filter"],
-        cwd=cwd,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
+    git = [program if start == 0 else argv[start], *_global_options(argv[start + 1 :])]
+    listing = _ask([*git, "config", "--null", "--name-only", "--get-regexp", "^filter"], cwd, environment)
     if listing.returncode not in (0, _NO_MATCH):
         raise UnreadableError(os.fsdecode(listing.stderr).strip())
+    if "diff" in argv[start:] and _ask([*git, "rev-parse"], cwd, environment).returncode != 0:
+        raise UnreadableError("there is no repository, where `git diff` shows whatever files lie in two folders")
     found = {key.rpartition(b".")[0] for key in listing.stdout.split(b"\0") if key.startswith(b"filter.")}
     return _emptied([os.fsdecode(name) for name in sorted(found)])
+
+
+def _ask(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        argv, cwd=cwd, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
 
 
 def _git_at(program: str, argv: Sequence[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +33,9 @@ SECRET = [
     ".netrc",
     ".npmrc",
     ".bash_history",
+    ".config/gh/hosts.yml",
+    ".config/gcloud/legacy/adc.json",
+    ".docker/config.json",
 ]
 PLAIN = [
     ".env.example",
@@ -44,7 +48,7 @@ PLAIN = [
     ".envrc",
     ".gitignore",
 ]
-PROGRAMS = ["grep", "egrep", "rg", "xargs", "find", "diff", "cat", "wc", "head", "sort", "git", "sed"]
+PROGRAMS = ["grep", "egrep", "rg", "xargs", "find", "diff", "cat", "wc", "head", "sort", "git", "sed", "echo"]
 
 
 @pytest.fixture
@@ -99,6 +103,16 @@ def test_a_search_shows_everything_but_secrets(command: str, tree: Path) -> None
     assert [name for name in PLAIN if f"needle in {name}\n" not in shown] == []
 
 
+def test_a_search_shows_no_variables_of_a_process(tree: Path) -> None:
+    with subprocess.Popen(["sleep", "60"], env={"TOKEN": "needle"}) as sleeper:
+        try:
+            shown = output(f"find /proc/{sleeper.pid} -maxdepth 1 -name 'e*' -exec grep -as needle {{}} +", tree)
+            shown += output(f"grep -ras --include='e*' needle /proc/{sleeper.pid}", tree)
+        finally:
+            sleeper.kill()
+    assert "TOKEN" not in shown
+
+
 @pytest.mark.parametrize("command", ["diff . other", "diff -r . other", "diff -rN other sub"])
 def test_a_comparison_of_folders_shows_no_secrets(command: str, tree: Path) -> None:
     shown = output(command, tree)
@@ -128,6 +142,43 @@ def test_a_blank_in_a_name_does_not_make_a_secret_of_it(tree: Path) -> None:
 def test_words_from_a_pipe_are_no_options_of_a_counting_program(tree: Path) -> None:
     (tree / "--files0-from=.env").write_text("x\n")
     assert "needle" not in output("find . -type f -printf '%f\\n' | xargs wc -l", tree)
+
+
+def test_words_from_a_pipe_are_no_options_of_a_search(tree: Path) -> None:
+    for command in (
+        "echo -r --include=.env . | xargs grep needle",
+        "echo --include=.env | xargs -I{} grep -h needle {} .env.example",
+        "rg --files --hidden | xargs grep needle",
+    ):
+        (tree / "--include=.env").touch()
+        (tree / "-r").touch()
+        assert "needle in .env\n" not in output(command, tree)
+
+
+def test_where_is_no_repository_git_compares_no_folders(tree: Path) -> None:
+    (tree / "empty").mkdir()
+    assert "needle" not in output("git diff empty sub", tree)
+
+
+def test_a_pattern_in_any_case_brings_no_secret_back(tree: Path) -> None:
+    shown = output("rg --hidden --iglob '*' needle .", tree)
+    assert [name for name in SECRET if f"needle in {name}\n" in shown] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -path ./node_modules -prune -o -name '*.py' -print | xargs cat",
+        "find . -type d \\( -name node_modules -o -name .git \\) -prune -o -name '*.py' -print | xargs cat",
+        "find . -not -path '*/x/*' -name '*.py' | grep -v test | sort -u | head -5 | xargs cat",
+        "find . \\( -name '*.py' -o -name '*.md' \\) -type f -print0 | xargs -0 head -3",
+        "find . -name '*.py' | xargs -d '\\n' cat",
+        "grep -rln needle --include='*.py' . | xargs cat",
+        "rg -l needle | xargs cat",
+    ],
+)
+def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None:
+    assert "needle in a.py" in output(command, tree)
 
 
 @pytest.mark.spec("C8")
@@ -173,9 +224,48 @@ def test_words_from_a_pipe_are_no_options_of_a_counting_program(tree: Path) -> N
         "find . -name '*.py' -exec grep -r needle . \\; -fprint x",
         "find . -name '*.py' -exec wc --files0-from=.env {} +",
         "git ls-files | xargs head",
+        "find . -name '\\.env' | xargs cat",
+        "find . -name '\\.env' -exec cat {} +",
+        "find . -name '[^a]env' -exec cat {} +",
+        "find . -name '[[:punct:]]env' | xargs cat",
+        "find . -name '*production*' | xargs cat",
+        "find . -name .env -prune -o -name '*.py' | xargs cat",
+        "find . \\( -name .env -prune -o -name a \\) -print | xargs cat",
+        "find . -name .env -print -prune -o -name '*.py' -print | xargs cat",
+        "find . -print -name '*.py' | xargs cat",
+        "find . -print0 -name '*.py' | xargs -0 cat",
+        "find . -print -prune -exec cat {} +",
+        "find . -name '*.py' , -print | xargs cat",
+        "find . -name '*.py' -ls | xargs cat",
+        "find /proc -name environ | xargs cat",
+        "find . -name environ | xargs cat",
+        "find /home/ann/.ssh -name github | xargs cat",
+        "find ~/.config/gh -name '*.yml' -exec cat {} +",
+        "find $HOME -name '*.yml' -exec cat {} +",
+        "find .. -name '*.py' | xargs cat",
+        "cd .. && find . -name '*.py' | xargs cat",
+        "find . -name '*.py' | xargs -d/ cat",
+        "find . -name '*.py' | xargs --delimiter=e cat",
+        "find . -name '*.py' | grep -l --label=.env x | xargs cat",
+        "find . -name '*.py' | grep -A1 --group-separator=.env x | xargs cat",
+        "grep -rl --label=.env needle . | xargs cat",
+        "grep -rlc needle . | xargs cat",
+        "rg -LIN needle list | xargs cat",
+        "rg -l --json needle | xargs cat",
+        "rg -l --passthru needle | xargs cat",
+        "rg --files --path-separator x | xargs cat",
+        "grep -rl needle /home/ann/.config | xargs cat",
+        "find . -type f | xargs -I{} grep needle {} -h",
+        "find . -name '*.py' -o " + "\\( " * 60 + "-name y" + " \\)" * 60 + " | xargs cat",
         "git grep --no-index needle",
         "git grep --untracked needle",
         "git diff --no-index . other",
+        "git diff /tmp/empty .",
+        "git diff -- ../empty sub",
+        "git diff sub/../../empty sub",
+        "git diff ~/empty .",
+        "git diff $HOME .",
+        "git diff *",
     ],
 )
 def test_names_that_may_be_those_of_secrets_ask(command: str) -> None:

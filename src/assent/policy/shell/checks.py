@@ -330,6 +330,16 @@ def _git_outside(use: Use, _words: Words) -> None:
         use.problems.append("it also looks at files that are not under version control, which may hold secrets")
 
 
+_OUTSIDE = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|$)")
+
+
+def _git_diff(use: Use, words: Words) -> None:
+    """Two paths of which one is outside the repository are compared as they lie there, with all that is in them."""
+    _git_outside(use, words)
+    if len(use.operands) == 2 and any(not word.literal or _OUTSIDE.match(word.text) for word in use.operands):
+        use.problems.append("it may compare files that are not under version control, which may hold secrets")
+
+
 def _git_reflog(use: Use, _words: Words) -> None:
     if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
         use.problems.append("it deletes the memory of old commits")
@@ -387,6 +397,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-config": _git_config,
     "git-reflog": _git_reflog,
     "git-outside": _git_outside,
+    "git-diff": _git_diff,
     "git-remote": _git_remote,
     "git-checkout": _git_checkout,
     "never": _never,

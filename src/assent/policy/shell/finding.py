@@ -1,15 +1,18 @@
 """`find … -exec PROGRAM {} +`: the files that are found become operands of another program.
 
 Both are judged: find without the clause, and the program with a plain file in place of `{}`. Only programs that
-read are accepted, and those that show content only for names that cannot be a secret's (see `sweep`).
+read are accepted, and those that show content only for names that cannot be a secret's (see `names`).
 """
+
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from assent.plan import Word
+from assent.policy.shell.names import finds_harmless
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.rules import program
-from assent.policy.shell.sweep import COUNTING, all_named_harmlessly, shows_no_secret
+from assent.policy.shell.sweep import COUNTING, shows_no_secret
 
 _FILE = "./{}"
 _PLACE = Word("{}")
@@ -50,12 +53,12 @@ def _ends(texts: list[str], at: int) -> bool:
     return texts[at] == ";" or (texts[at] == "+" and texts[at - 1] == "{}")
 
 
-def payload_problem(clause: Clause) -> str | None:
+def payload_problem(clause: Clause, cwd: str, roots: Sequence[str]) -> str | None:
     """Why the program must not get whatever is found, beyond what is said of it alone."""
     use = examine(program(clause.payload[0].text), clause.payload)
     if use is None or not _only_reads(use):
         return "`-exec` can run another program"
-    if all_named_harmlessly(clause.before) or shows_no_secret(use) or use.names[0] in COUNTING:
+    if shows_no_secret(use) or use.names[0] in COUNTING or finds_harmless(clause.without, cwd, roots):
         return None
     return "`-exec` may show secrets among the files that are found"
 

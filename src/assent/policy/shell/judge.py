@@ -17,13 +17,13 @@ from assent.plan import Plan, Stage, Step
 from assent.policy.shell.characters import hidden
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
+from assent.policy.shell.names import give_harmless_names
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import place
 from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Rules, denying, loose, program
 from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
-from assent.policy.shell.sweep import give_harmless_names
 from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
 from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
 
@@ -129,7 +129,9 @@ def _each(steps: Sequence[Step], rules: Rules, where: Place) -> list[list[Verdic
 
 
 def _fed(where: Place, step: Step, at: int) -> Place:
-    return replace(where, harmless_names=give_harmless_names(step.stages[:at])) if at else where
+    if not at:
+        return where
+    return replace(where, harmless_names=give_harmless_names(step.stages[:at], where.cwd, where.roots))
 
 
 def _moved(stage: Stage, where: Place) -> Place:

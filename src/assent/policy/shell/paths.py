@@ -13,7 +13,7 @@ from assent.files.protected import secret_samples, why_protected, why_run, why_s
 from assent.plan import Word
 
 _SPECIAL = re.compile(
-    r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:environ|mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
+    r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
 _LONGEST_NAME = 255
 

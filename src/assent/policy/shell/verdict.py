@@ -19,7 +19,14 @@ from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
-from assent.policy.shell.sweep import ends_options, fed_problem, guarded, names_secret, passes_over, split_by_lines
+from assent.policy.shell.sweep import (
+    fed_problem,
+    guarded,
+    names_secret,
+    passes_over,
+    split_by_lines,
+    without_more_options,
+)
 
 MAX_DEPTH = 4
 
@@ -81,8 +88,9 @@ def judge_stage(
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, stage.words, where)
-    if fed and (why := fed_problem(use, harmless_names=where.harmless_names, at_the_end=where.at_the_end)):
-        problems.append(why)
+    if fed:
+        why = fed_problem(use, stage.words, harmless_names=where.harmless_names, at_the_end=where.at_the_end)
+        problems += [why] if why else []
     verdict = _decide(stage, name, use, rules, problems, where, depth)
     if verdict.decision == "ask" and exact:
         by = _rule("exact", tuple(word.text for word in stage.words))
@@ -138,7 +146,7 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
     outer = judge_stage(replace(stage, words=clause.without), rules, where, depth)
     if outer.decision != "allow":
         return replace(outer, stage=stage)
-    if why := payload_problem(clause):
+    if why := payload_problem(clause, where.cwd, where.roots):
         return Verdict("ask", "model find", _sentence("find", why), stage)
     inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=True)
     if inner.decision != "allow":
@@ -151,7 +159,8 @@ def _fed_by(use: Use, where: Place) -> Place:
     """Names from a file, or put into the middle of a word, are not those of the pipe."""
     marker = use.option("-I", "-i", "--replace")
     spliced = any((marker or "{}") in word.text and word.text != (marker or "{}") for word in use.payload)
-    from_pipe = use.option("-a", "--arg-file") is None and (marker is None or not spliced)
+    whole = use.option("-d", "--delimiter") in (None, "\n", "\\n", "\\0")  # a part of a name is another name
+    from_pipe = whole and use.option("-a", "--arg-file") is None and (marker is None or not spliced)
     return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
 
 
@@ -335,10 +344,8 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     if use.model.effect == "network":
         before = [_NETWORK_GIT.get(word, word) for word in before]
     after = [word for one in use.models for word in one.after]
-    words = guarded(use, stage.words)
+    words = guarded(use, without_more_options(use, stage.words))
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
-    if ends_options(use):
-        ready = (*ready, Word("--"))
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)
