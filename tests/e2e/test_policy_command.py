@@ -191,6 +191,24 @@ def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program:
     assert program.run(*call).out.startswith("ask: ")
 
 
+def test_a_folder_without_configuration_has_nothing_to_be_trusted(program: Program):
+    ended = program.run("trust")
+    assert (ended.code, "nothing to trust" in ended.out) == (0, True)
+
+
+def test_replay_judges_an_undo_too(program: Program):
+    model = program.scenario(asks_for(write("a.txt", "x\n")), says("Done."))
+    program.run("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    program.run("undo", "latest")
+    replayed = program.run("policy", "replay").out
+    assert "cannot be judged" not in replayed and replayed.count("→ allow") == 2
+
+
+def test_a_prompt_without_its_flag_is_told_where_it_belongs(program: Program):
+    ended = program.run("fix", "it's test")
+    assert ended.code == 42 and "there is no command 'fix'" in ended.err and "assent -p 'fix it" in ended.err
+
+
 def test_a_folder_that_is_not_there_cannot_be_trusted(program: Program):
     ended = program.run("trust", "nowhere", "--yes")
     assert ended.code == 42

@@ -46,6 +46,10 @@ def _dispatch(args: list[str]) -> int:
             return 0
         case [name] if name in COMMANDS:
             return import_module(f"assent.cli.{name}").main(args[1:])
+        case [word] if not word.startswith("-"):
+            from assent.cli.parsing import unknown_command
+
+            return unknown_command(args)
         case _:
             from assent.cli import prompt
 

@@ -131,7 +131,7 @@ def _add(args: argparse.Namespace) -> int:
 
     path = settings_file(os.environ)
     _save(with_server(_text(), path, args.name, _entry(args)))
-    sys.stdout.write(f"Added. Look at it with: assent mcp list {args.name}\n")
+    sys.stdout.write(f"Added to {path}. Look at it with: assent mcp list {args.name}\n")
     return exits.OK
 
 

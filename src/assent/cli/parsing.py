@@ -45,3 +45,18 @@ def complain(message: str) -> None:
     from assent.screen import make_safe  # what it complains of may come from anywhere
 
     sys.stderr.write(f"assent: {make_safe(message, 'prompt').text}\n")
+
+
+def unknown_command(words: list[str]) -> int:
+    """A prompt without -p is the likeliest reason."""
+    complain(
+        f"there is no command {words[0]!r}; what the model shall do goes behind -p: "
+        f"assent -p {_quoted(' '.join(words))}\nTry: assent --help"
+    )
+    return exits.INPUT
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text) if len(text) <= 60 else '"…"'

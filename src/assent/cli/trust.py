@@ -10,6 +10,13 @@ from assent.front.rules import trust_store
 from assent.front.words import safe
 from assent.policy.trust import Trust
 
+STATES = {
+    "nothing": "it brings no configuration, so there is nothing to trust",
+    "untrusted": "not trusted; this is what it brings:",
+    "changed": "changed since it was trusted; `!` marks what is new:",
+    "trusted": "trusted, as it is now",
+}
+
 
 def main(argv: list[str]) -> int:
     parser = Parser(
@@ -45,7 +52,7 @@ def main(argv: list[str]) -> int:
 
 
 def _show(folder: Path, seen: Trust) -> None:
-    sys.stdout.write(f"{safe(str(folder), 'label')}: {seen.state}\n")
+    sys.stdout.write(f"{safe(str(folder), 'label')}: {STATES[seen.state]}\n")
     for name in seen.files:
         mark = "!" if name in seen.changed or seen.state == "untrusted" else " "
         sys.stdout.write(f"{mark} {safe(name, 'label')}\n")

@@ -1,4 +1,4 @@
-"""A client of `assent serve`, for scripts and for our own front ends. Light: h11 on asyncio streams.
+"""A client of `assent serve`, for scripts and for our own front ends. Light: it stands on `assent.http`.
 
     async with connect() as api:                      # the server of this user; or connect(url, token)
         session = await api.create(folder="/home/ann/shop", prompt="fix the failing test")

@@ -1,16 +1,17 @@
-"""HTTP/1.1 to one server: requests that are answered whole, and a response that is read as it comes."""
+"""One server, over `assent.http`: requests that are answered whole, and a response that is read as it comes."""
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-import h11
 from msgspec import Struct
 
-BLOCK = 1 << 16
-Headers = Sequence[tuple[str, str]]
+from assent.http import HttpError, NoReply
+from assent.http.connection import BLOCK, Connection, reason
+from assent.http.connection import Reply as Arriving
+from assent.http.head import Headers, request_head
 
 
 class Unreachable(OSError):
@@ -21,43 +22,6 @@ class Reply(Struct, frozen=True):
     status: int
     headers: dict[str, str]
     body: bytes
-
-
-class _Connection:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-        self.http = h11.Connection(h11.CLIENT)
-
-    async def begin(self, method: str, target: str, headers: Headers, body: bytes) -> h11.Response:
-        self._send(h11.Request(method=method, target=target, headers=list(headers)))
-        if body:
-            self._send(h11.Data(data=body))
-        self._send(h11.EndOfMessage())
-        await self.writer.drain()
-        event = await self.next()
-        while isinstance(event, h11.InformationalResponse):
-            event = await self.next()
-        if not isinstance(event, h11.Response):
-            raise ConnectionResetError("closed without a reply")
-        return event
-
-    def _send(self, event: "h11.Request | h11.Data | h11.EndOfMessage") -> None:
-        self.writer.write(self.http.send(event) or b"")
-
-    async def next(self) -> object:
-        while (event := self.http.next_event()) is h11.NEED_DATA:
-            self.http.receive_data(await self.reader.read(BLOCK))
-        return event
-
-    async def body(self) -> AsyncIterator[bytes]:
-        while isinstance(event := await self.next(), h11.Data):
-            yield bytes(event.data)
-        if not isinstance(event, h11.EndOfMessage):
-            raise ConnectionResetError("closed in the middle of the reply")
-
-    def abort(self) -> None:
-        with suppress(Exception):
-            self.writer.transport.abort()
 
 
 class Http:
@@ -71,76 +35,69 @@ class Http:
         self._host, self._secure = parts.hostname, parts.scheme == "https"
         self._port = parts.port or (443 if self._secure else 80)
         self._timeout = timeout
-        self._idle: _Connection | None = None
-        self._open: set[_Connection] = set()
+        self._idle: Connection | None = None
+        self._open: set[Connection] = set()
         self.closed = False
         self._always: Headers = (("Host", parts.netloc), *((("Authorization", f"Bearer {token}"),) if token else ()))
 
     async def request(self, method: str, path: str, body: bytes = b"", headers: Headers = ()) -> Reply:
-        """A connection that the server closed while it was idle is replaced, once."""
+        """A connection that the server closed while it was idle is replaced, once, if that can do no harm."""
         sent = [*self._always, *headers]
         if body or method in ("POST", "PATCH"):
             sent += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
-        try:
+        repeatable = method in ("GET", "DELETE") or any(name == "Idempotency-Key" for name, _ in headers)
+        with self._in_our_words():
+            data = request_head(method, path, sent) + body
             async with asyncio.timeout(self._timeout):
-                return await self._request(method, path, sent, body)
-        except TimeoutError:
-            raise Unreachable(f"{self.url} did not answer within {self._timeout:g} s") from None
-        except (OSError, h11.ProtocolError) as error:
-            raise Unreachable(f"cannot reach {self.url}: {error}") from error
+                return await self._request(data, method, repeatable)
 
-    async def _request(self, method: str, path: str, headers: Headers, body: bytes) -> Reply:
+    async def _request(self, data: bytes, method: str, repeatable: bool) -> Reply:
         reused, self._idle = self._idle, None
         if reused is not None:
             try:
-                return await self._exchange(reused, method, path, headers, body)
-            except (ConnectionError, h11.ProtocolError):
-                if method not in ("GET", "DELETE") and not any(name == "Idempotency-Key" for name, _ in headers):
+                return await self._exchange(reused, data, method)
+            except (ConnectionError, HttpError):
+                if not repeatable:
                     raise
-        return await self._exchange(await self._connect(), method, path, headers, body)
+        return await self._exchange(await self._connect(), data, method)
 
-    async def _exchange(self, connection: _Connection, method: str, path: str, headers: Headers, body: bytes) -> Reply:
+    async def _exchange(self, connection: Connection, data: bytes, method: str) -> Reply:
+        keep = False
         try:
-            head = await connection.begin(method, path, headers, body)
-            received = b"".join([block async for block in connection.body()])
-            keep = connection.http.our_state is h11.DONE and connection.http.their_state is h11.DONE
-        except BaseException:
-            self._drop(connection)
-            raise
-        if keep and self._idle is None:
-            connection.http.start_next_cycle()
+            reply = await connection.request(data, method)
+            body = await _whole(reply)
+            keep = reply.leaves_clean and self._idle is None
+        finally:
+            if not keep:
+                self._drop(connection)
+        if keep:
             self._idle = connection
-        else:
-            self._drop(connection)
-        return Reply(head.status_code, _decoded(head), received)
+        return Reply(reply.status, reply.headers, body)
 
     async def stream(self, path: str, headers: Headers = ()) -> AsyncGenerator[Reply | bytes, None]:
-        """First the reply (with its body only when it is an error), then the blocks as they come."""
-        try:
+        """First the reply (with its body only when it is an error), then the blocks as they come, however slowly."""
+        with self._in_our_words():
+            data = request_head("GET", path, [*self._always, *headers])
             async with asyncio.timeout(self._timeout):
                 connection = await self._connect()
-                head = await connection.begin("GET", path, [*self._always, *headers], b"")
-        except (OSError, TimeoutError, h11.ProtocolError) as error:
-            raise Unreachable(f"cannot reach {self.url}: {error}") from error
-        try:
-            failed = b"".join([block async for block in connection.body()]) if head.status_code != 200 else b""
-            yield Reply(head.status_code, _decoded(head), failed)
-            if head.status_code == 200:
-                async for block in connection.body():
+            try:
+                async with asyncio.timeout(self._timeout):
+                    reply = await connection.request(data, "GET")
+                good = reply.status == 200
+                yield Reply(reply.status, reply.headers, b"" if good else await _whole(reply))
+                while good and (block := await reply.read()) is not None:
                     yield block
-        except (OSError, h11.ProtocolError) as error:
-            raise Unreachable(f"{self.url} closed the stream: {error}") from error
-        finally:
-            self._drop(connection)
+            finally:
+                self._drop(connection)
 
-    async def _connect(self) -> _Connection:
+    async def _connect(self) -> Connection:
         context = ssl.create_default_context() if self._secure else None
-        reader, writer = await asyncio.open_connection(self._host, self._port, ssl=context, limit=BLOCK * 4)
-        connection = _Connection(reader, writer)
+        reader, writer = await asyncio.open_connection(self._host, self._port, ssl=context, limit=BLOCK)
+        connection = Connection(reader, writer, self._host, None)
         self._open.add(connection)
         return connection
 
-    def _drop(self, connection: _Connection) -> None:
+    def _drop(self, connection: Connection) -> None:
         self._open.discard(connection)
         connection.abort()
 
@@ -150,6 +107,22 @@ class Http:
             self._drop(connection)
         self._idle = None
 
+    @contextmanager
+    def _in_our_words(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except TimeoutError:
+            raise Unreachable(f"{self.url} did not answer within {self._timeout:g} s") from None
+        except NoReply as failed:
+            raise Unreachable(f"{self.url} closed the connection without a reply{failed}") from failed
+        except HttpError as error:
+            raise Unreachable(f"{self.url} cannot be talked to: {error}") from error
+        except OSError as error:
+            raise Unreachable(f"cannot reach {self.url}: {reason(error)}") from error
 
-def _decoded(head: h11.Response) -> dict[str, str]:
-    return {bytes(name).decode("latin-1"): bytes(value).decode("latin-1") for name, value in head.headers}
+
+async def _whole(reply: Arriving) -> bytes:
+    body = bytearray()
+    while (block := await reply.read()) is not None:
+        body += block
+    return bytes(body)

@@ -30,6 +30,7 @@ from assent.session.log import SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
+from assent.tools.undo import hand_over
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
 """What a call that is to be explained may be refused with."""
@@ -169,4 +170,5 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     state = fold(session, envelopes)
     place = _place_of(state.folder, state.mode, None)
     shop = place.workshop
+    hand_over(state.changes, shop.registry)
     return await Replay(state, place.policy.rules, shop.registry, shop.workspace).lines(envelopes)

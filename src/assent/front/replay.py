@@ -12,7 +12,7 @@ from msgspec import Struct
 from assent.approval import Details, EditDetails, Grant, Mode
 from assent.events import ApprovalRequested, CallFinished, CallScheduled, Envelope, Event
 from assent.files.workspace import Workspace
-from assent.front.words import one_line
+from assent.front.words import call_about, one_line
 from assent.parts import DiffDisplay
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -61,7 +61,7 @@ class Replay:
 
     async def _line(self, call: ToolCall, moment: Moment | None) -> str:
         request, then = call.request, _then(call)
-        label = one_line(f"{request.tool} {next((v for v in request.args.values() if isinstance(v, str)), '')}")
+        label = one_line(f"{request.tool} {call_about(request)}")
         tool = self._registry.get(request.tool)
         if tool is None:
             return f"  {then:<7} → (there is no such tool here)  {label}"

@@ -15,7 +15,10 @@ BLOCK = 1 << 18
 
 
 class Connection:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, timeout: float) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, timeout: float | None
+    ) -> None:
+        """`timeout`: seconds without a byte; None for a peer that may be silent for long."""
         self._reader, self._writer = reader, writer
         self._host, self._timeout = host, timeout
         self.rested_since: float | None = None

@@ -10,7 +10,7 @@ BASE_URL = "https://generativelanguage.googleapis.com"
 
 NO_KEY = (
     "No key for the model. Get one for free at https://aistudio.google.com/apikey\n"
-    "and set it in this shell: export GEMINI_API_KEY=<your key>\n"
+    "and set it in the shell that starts Assent: export GEMINI_API_KEY=<your key>\n"
     "To try Assent without a key: make run, or assent tour."
 )
 

@@ -59,7 +59,7 @@ from assent.session.notes import Notes
 from assent.session.options import Options
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
-from assent.tools.undo import UndoTool
+from assent.tools.undo import hand_over
 
 
 async def create_session(
@@ -103,9 +103,7 @@ class Runner:
             clock=options.clock,
         )
         self._ids = CallIds(state.calls)
-        undo = registry.get(UndoTool.name)
-        if isinstance(undo, UndoTool):
-            undo.changes = state.changes
+        hand_over(state.changes, registry)
         self._scheduler = Scheduler(
             self.session,
             registry,

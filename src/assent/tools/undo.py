@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from assent.events import FileChange
 from assent.tools.base import InvalidParams, Invocation, Tool
 from assent.tools.files import Files
+from assent.tools.registry import Registry
 
 NAME = "undo"
 
@@ -33,7 +34,7 @@ class UndoTool(Tool[UndoParams]):
         """`places`: wherever our tools write."""
         self.places = places
         self.changes: Mapping[str, FileChange] = {}
-        """What calls have changed, in order; whoever runs the session puts its record here."""
+        """What calls have changed, in order; see `hand_over`."""
 
     def invocation(self, params: UndoParams) -> Invocation:
         from assent.tools.undo_call import UndoInvocation
@@ -45,3 +46,10 @@ class UndoTool(Tool[UndoParams]):
         if files is None:
             raise InvalidParams(f"{change.path} is outside the folder of this session and cannot be changed from here")
         return UndoInvocation(files, params.call_id, self.changes)
+
+
+def hand_over(changes: Mapping[str, FileChange], registry: Registry) -> None:
+    """Lets the undo of these tools see what a session's calls have changed."""
+    undo = registry.get(NAME)
+    if isinstance(undo, UndoTool):
+        undo.changes = changes

@@ -173,7 +173,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: Se
         await on.until_idle()
         other = stage()
         async with other.open(session=on.runner.state.session):
-            await other.until_shown("The session cannot be opened")
+            await other.until_shown("The session cannot be opened", "no session · ")
             await other.say("anybody?")
             await other.until_shown("There is no session open")
             await other.say("/help")

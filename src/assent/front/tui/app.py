@@ -185,6 +185,7 @@ class AssentApp(App[None]):
             await self._show_session(self.client)
         except Exception as error:  # whatever it is, the person is told and can try something else
             self.note(f"The session cannot be opened: {error}", "error")
+            self.query_one(FootLine).put(Facts("no session", folder=self.host.folder))
             return
         self._facts = Facts(folder=self.host.folder, branch=await self.host.branch())
         self._refresh_bars()
