@@ -87,7 +87,8 @@ async def _make_session(home: Path, folder: Path, messages: int, model: str) -> 
 def _message(n: int) -> Iterator[DurableEvent]:
     prompt_id = f"p{n}"
     requests = [
-        CallRequest(f"c{n}-{k}", "read_file", {"file_path": f"/home/ann/shop/total_{n}_{k}.py"}, prompt_id) for k in (0, 1)
+        CallRequest(f"c{n}-{k}", "read_file", {"file_path": f"/home/ann/shop/total_{n}_{k}.py"}, prompt_id)
+        for k in (0, 1)
     ]
     yield PromptSubmitted(prompt_id, f"Message {n}: why does test_total fail?", "me", f"key-{n}")
     calls: tuple[ModelPart, ...] = tuple(Call(one.call_id, one.tool, one.args) for one in requests)
