@@ -243,7 +243,7 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
     "ask-unfocused": (several, presses("escape")),
     "answer-scope": (lambda: run("python3 -m unittest -v"), presses("a")),
     "answer-reason": (lambda: run("python3 -m unittest -v"), presses("r", "n", "o")),
-    "answer-arguments": (server, presses("pagedown", "i")),
+    "answer-arguments": (server, presses("pagedown", "pagedown", "pagedown", "i")),
     "answer-question": (question, presses("y")),
     "help": (Film, types("/help")),
     "stats": (told, types("/stats")),

@@ -36,8 +36,8 @@ BODY_SHARE = 0.55
 LEAST_BODY = 3
 MARGIN = 4
 """Columns of border and padding."""
-FRAME = 5
-"""Lines of the panel around the body and the keys: border, title, a blank line; and one of the transcript above."""
+FRAME = 4
+"""Lines of the panel around its texts: border and a blank line; and one of the transcript above."""
 
 
 class QuestionPaper(Paper):
@@ -152,7 +152,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._current = ""
         self._pressed: asyncio.TimerHandle | None = None
         self._hint = ""
-        self._key_lines = 1
+        self._words = 2
+        """Lines of the title and the keys."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="question-title")
@@ -228,17 +229,22 @@ class ApprovalPanel(Vertical, can_focus=True):
         call = self.call
         if call is None:
             return
-        keys = self._keys(call)
-        self.query_one("#question-title", Static).update(self._title(call))
+        title, keys = self._title(call), self._keys(call)
+        self.query_one("#question-title", Static).update(title)
         self.query_one("#question-keys", Static).update(keys)
-        before, self._key_lines = self._key_lines, keys.plain.count("\n") + 1
-        if before != self._key_lines:
+        self.border_subtitle = "" if self.body.seen else "more below: PgDn"
+        before, self._words = self._words, -(-title.cell_len // self._width) + keys.plain.count("\n") + 1
+        if before != self._words:
             self.body.fit()
+
+    @property
+    def _width(self) -> int:
+        return max(self.screen.size.width - MARGIN, 1)
 
     def _room(self) -> int:
         """Lines that are left for the body."""
         below = (widget for widget in self.screen.query("#status, #queue, #prompt, #foot") if widget.display)
-        return self.screen.size.height - FRAME - self._key_lines - sum(widget.outer_size.height for widget in below)
+        return self.screen.size.height - FRAME - self._words - sum(widget.outer_size.height for widget in below)
 
     def _title(self, call: AwaitingApproval) -> Text:
         palette = self._ink().palette
@@ -254,19 +260,24 @@ class ApprovalPanel(Vertical, can_focus=True):
         return title
 
     def _keys(self, call: AwaitingApproval) -> Text:
+        """The keys, or what is to be said instead: as high as they are, so that the question does not jump."""
         palette = self._ink().palette
-        if self._hint:  # as high as the keys it stands for, so that nothing jumps
-            return Text(self._hint + "\n" * (self._key_lines - 1), style=f"bold {palette.warn}")
+        keys = self._shown_offers(call)
+        below = "\n" * keys.plain.count("\n")
+        if self._hint:
+            return Text(self._hint + below, style=f"bold {palette.warn}")
         if not self.has_focus:
-            return Text("Tab answers; what you type goes into your message", style=palette.dim)
+            return Text(f"Tab answers; what you type goes into your message{below}", style=palette.dim)
+        return keys
+
+    def _shown_offers(self, call: AwaitingApproval) -> Text:
+        palette = self._ink().palette
         offers: list[Text] = []
         for key, meaning in self._offers(call):
             blocked = key in YES and not self.body.seen
             style = f"{palette.dim if blocked else palette.accent} reverse"
             offers.append(Text.assemble((f" {key} ", style), (f" {meaning}", palette.dim if blocked else "")))
-        if not self.body.seen:
-            offers.append(Text("read to the end first: PgDn", f"bold {palette.warn}"))
-        return _wrapped(offers, self.screen.size.width - MARGIN)
+        return _wrapped(offers, self._width)
 
     def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
         offered = offered_keys(call.approval)
@@ -285,7 +296,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         offers += [("n", "no (Enter)"), ("r", "no, because…")]
         if question is not None and len(question.hunks) > 1:
             offers += [("[ ]", "part"), ("space", "take or leave it")]
-        if isinstance(call.approval.details, EditDetails) and self.size.width >= SPLIT_WIDTH:
+        if isinstance(call.approval.details, EditDetails) and self._width > SPLIT_WIDTH:
             offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
         if len(self._for_all) > 1 and self.all_seen:
             offers.append(("A", f"yes to all {len(self._for_all)}"))
