@@ -59,8 +59,18 @@ async def picture(film: Film, size: tuple[int, int], play: Play | None = None, l
     async with showing(film, size, look) as pilot:
         if play is not None:
             await play(pilot)
-            await settle(pilot)
-        return normalised(pilot.app.export_screenshot(title="assent", simplify=True))
+        return await _at_rest(pilot)
+
+
+async def _at_rest(pilot: "Pilot[None]") -> str:
+    """The picture, once it stays the same."""
+    before = ""
+    while True:
+        await settle(pilot)
+        svg = normalised(pilot.app.export_screenshot(title="assent", simplify=True))
+        if svg == before:
+            return svg
+        before = svg
 
 
 def check(name: str, svg: str, *, update: bool, folder: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
+from assent.front.tui.answers import AnswerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Todo, TodosDisplay
 from assent.tools.diff import diff
 from support.film import FOLDER, Film
@@ -211,6 +212,18 @@ def presses(*keys: str) -> Play:
     return play
 
 
+def opens(key: str, *more: str) -> Play:
+    """The question is read to its end; then a key that opens a screen above it."""
+
+    async def play(pilot: "Pilot[None]") -> None:
+        await presses("pagedown", "pagedown", "pagedown", key)(pilot)
+        while not isinstance(pilot.app.screen, AnswerScreen):
+            await pilot.pause()
+        await presses(*more)(pilot)
+
+    return play
+
+
 def types(line: str) -> Play:
     return presses(*line, "enter")
 
@@ -241,10 +254,10 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
     "ask-question": (question, None),
     "ask-several": (several, presses("right")),
     "ask-unfocused": (several, presses("escape")),
-    "answer-scope": (lambda: run("python3 -m unittest -v"), presses("a")),
-    "answer-reason": (lambda: run("python3 -m unittest -v"), presses("r", "n", "o")),
-    "answer-arguments": (server, presses("pagedown", "pagedown", "pagedown", "i")),
-    "answer-question": (question, presses("y")),
+    "answer-scope": (lambda: run("python3 -m unittest -v"), opens("a")),
+    "answer-reason": (lambda: run("python3 -m unittest -v"), opens("r", "n", "o")),
+    "answer-arguments": (server, opens("i")),
+    "answer-question": (question, opens("y")),
     "help": (Film, types("/help")),
     "stats": (told, types("/stats")),
     "tools": (Film, types("/tools")),
