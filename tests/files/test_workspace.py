@@ -175,7 +175,21 @@ def test_ordinary_names_are_inside(workspace: Workspace, path: str, op: Operatio
     assert workspace.classify(path, op).kind == "inside"
 
 
-@pytest.mark.parametrize("name", [".git.", ".git ", ".g\u200cit", "GIT~1", ".git::$INDEX_ALLOCATION", ".ſsh", "．git"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".git.",
+        ".git ",
+        ".g\u200cit",
+        "GIT~1",
+        ".git::$INDEX_ALLOCATION",
+        ".ſsh",
+        "．git",
+        ".gi\u034ft",
+        ".git\u3164",
+        ".g\U000e0069it",
+    ],
+)
 def test_names_that_are_git_on_some_file_system_are_protected(workspace: Workspace, name: str) -> None:
     assert workspace.classify(f"{name}/config", "write").kind == "protected"
 

@@ -83,8 +83,12 @@ _SECRET_PATHS = """
     .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d library/keychains
 """
 _SECRET_FILES = "credentials credentials.json environ"  # a folder of code may be called so; /proc has an environ
-# What HFS+ leaves out when it compares names: `.g<U+200C>it` opens `.git` there.
-_IGNORED = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\ufe00-\ufe0f]")
+# What file systems leave out when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and ext4 without regard to
+# case passes over all that Unicode calls ignorable.
+_IGNORED = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 _MOST_ENTRIES = 20_000
 _SHORT_LOOK = 5_000
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from assent.client import Api, ApiProblem
+from assent.front.web import hasty
 from assent.front.web.limits import Limits
 from assent.front.web.serve import BadPlace, Where, check_place, place_for
 from assent.front.web.tokens import LoginCodes, TokenStore
@@ -252,6 +253,21 @@ async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path:
         assert {answer.status for answer in answers} == {200, 429}
 
 
+async def test_a_connection_that_does_not_say_what_it_wants_is_closed(served: Served, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.05)
+    port = int(served.address.rpartition(":")[2])
+    whole = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    for first, then in ((b"", b""), (b"", whole[:20]), (whole, whole[:20])):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(first)
+        if first:
+            assert b"200" in await reader.readuntil(b"\r\n\r\n")
+        writer.write(then)
+        async with asyncio.timeout(5):
+            await reader.read()  # to its end
+        writer.close()
+
+
 # --- whose ---
 
 
@@ -270,6 +286,14 @@ async def test_somebody_elses_session_is_as_good_as_none(served: Served):
         anext(eve.frames({session: 0})),
     ):
         assert await kind_of_refusal(work) == "not-found"
+
+
+async def test_a_key_of_somebody_with_the_same_name_makes_no_session_of_theirs_mine(served: Served):
+    mine = served.api(served.token("ann", "operator"))
+    theirs = served.api(served.token("ann", "operator", owner="eve"))
+    sessions = [await api.post("/sessions", {}, "k") for api in (mine, theirs)]
+    assert sessions[0]["id"] != sessions[1]["id"]
+    assert [session["owner"] for session in sessions] == ["", "eve"]
 
 
 async def test_a_decision_counts_for_its_session_and_its_digest_only(served: Served):

@@ -3,6 +3,7 @@
 Small screens over the question. Each is about one call, and closes by itself when that call no longer waits.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -130,7 +131,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         (options if options.display else field).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self._take(event.option.id or "")
+        self._take(_labels(self._questions[len(self._answers)])[event.option_index])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._take(event.value.strip())
@@ -147,11 +148,16 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
 def _offered(question: Question) -> list[Option]:
     if question.type == "yesno":
-        return [Option("Yes", "Yes"), Option("No", "No")]
+        return [Option(label) for label in _labels(question)]
     return [
-        Option(Text(safe(f"{one.label}: {one.description}" if one.description else one.label, "label")), one.label)
+        Option(Text(safe(f"{one.label}: {one.description}" if one.description else one.label, "label")))
         for one in question.options
     ]
+
+
+def _labels(question: Question) -> list[str]:
+    """What each option answers; a model may give two the same words."""
+    return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
 
 
 class ArgumentsScreen(AnswerScreen[JsonObject]):
@@ -201,7 +207,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
                 self._args[self._name] = _parsed(self.query_one(TextArea).text, self._args[self._name])
                 self.query_one(OptionList).replace_option_prompt(self._name, self._line(self._name))
         except ValueError as error:
-            problem.update(Text(f"{self._name}: {error}"))
+            problem.update(Text(safe(f"{self._name}: {error}", "label")))
             return False
         problem.update("")
         return True
@@ -212,12 +218,19 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
 
 
 def _shown(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value)).decode()
+    """Text as it is; with hidden characters as JSON that spells them out, for the terminal would obey them."""
+    if _is_plain(value):
+        return str(value)
+    return json.dumps(value, indent=None if isinstance(value, str) else 2)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str) and "\x1b" not in value and safe(value, "output") == value
 
 
 def _parsed(text: str, before: object) -> Any:
     """Text stays text; everything else is JSON, as it was shown."""
-    if isinstance(before, str):
+    if _is_plain(before):
         return text
     try:
         return msgspec.json.decode(text)

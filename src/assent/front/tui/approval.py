@@ -372,7 +372,8 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.post_message(self.Wanted(key, call))
         elif key == "A":
             for other in self._for_all:
-                self._answer("y", other)
+                if other.approval.id in self._seen:  # one may have come since the key was pressed
+                    self._answer("y", other)
         else:
             self._answer(key, call)
 

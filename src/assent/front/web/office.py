@@ -48,7 +48,7 @@ class Office:
     def __init__(self, log: SessionLog, engine: LocalEngine, states: States, overview: Overview) -> None:
         self._log, self._engine, self._states, self._overview = log, engine, states, overview
         self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
-        self._seen: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._seen: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
         self.decisions = 0
 
     def heard(self, envelope: Envelope) -> None:
@@ -101,11 +101,15 @@ class Office:
         if asker.key is None:
             return f"web-{secrets.token_urlsafe(12)}"
         self._check_same(asker, about, body)
-        return "web-" + hashlib.sha256(f"{asker.principal.name}\n{asker.key}".encode()).hexdigest()[:24]
+        return "web-" + hashlib.sha256("\n".join(self._whose(asker)).encode()).hexdigest()[:24]
+
+    def _whose(self, asker: Asker) -> tuple[str, str, str]:
+        """Two owners may have somebody of the same name; their keys are not the same."""
+        return asker.principal.owner, asker.principal.name, asker.key or ""
 
     def _check_same(self, asker: Asker, about: str, body: object) -> None:
         """A key that was used for something else is a mistake of the client's, and not a repetition."""
-        known = (asker.principal.name, asker.key or "")
+        known = self._whose(asker)
         print_of = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
         if self._seen.setdefault(known, print_of) != print_of:
             raise Problem("invalid", "this Idempotency-Key was used for another request")

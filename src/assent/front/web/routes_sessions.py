@@ -72,9 +72,9 @@ async def create(desk: TheDesk, asker: TheAsker, data: JSONBody[NewSession]) -> 
 
 
 def _folder(desk: Desk, given: str | None) -> str:
-    folder = real_folder(given) if given is not None else desk.setup.folder
     if given is not None and ("\0" in given or not os.path.isabs(os.path.expanduser(given))):
         raise Problem("invalid", "the folder must be given from the root on, e.g. /home/ann/shop")
+    folder = real_folder(given) if given is not None else desk.setup.folder
     if not desk.setup.allows(folder):
         raise Problem("invalid", f"sessions here work below: {', '.join(desk.setup.roots)}")
     if not os.path.isdir(folder):

@@ -21,6 +21,7 @@ from assent.config import Settings, data_folder
 from assent.files.private import save_private
 from assent.front.web.app import build
 from assent.front.web.desk import Desk, Setup, real_folder
+from assent.front.web.hasty import HastyProtocol
 from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
 from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore
@@ -182,6 +183,7 @@ def _listen(where: Where) -> socket.socket:
 def _config(door: object, where: Where) -> uvicorn.Config:
     return uvicorn.Config(
         door,  # pyright: ignore[reportArgumentType]
+        http=HastyProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
