@@ -35,6 +35,14 @@ def test_without_a_terminal_what_would_ask_is_refused_and_the_rest_runs(program:
     assert program.events_of_type("approval.requested") == []
 
 
+def test_whoever_reads_the_output_is_told_how_to_be_asked(program: Program):
+    model = program.scenario(asks_for(write("a.txt", "x\n")), says("Done."))
+    refused = program.run("-p", "go", "-m", model)
+    assert "--ask wait" in refused.err and "--allowed-tools" in refused.err
+    allowed = program.run("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    assert "--ask wait" not in allowed.err
+
+
 @pytest.mark.spec("B12")
 async def test_the_model_is_told_that_nobody_could_be_asked(program: Program):
     async with FakeGemini({"replies": [asks_for(shell("touch canary")), says("Then please run it yourself.")]}) as fake:

@@ -105,6 +105,10 @@ class DeskApp(App[None]):
         self.theme_names = ["textual-dark", "textual-light", "nord"]
         self.registry = Registry(host.custom_commands())
 
+    @property
+    def session(self) -> str:
+        return self.client.state.session
+
     def say(self, markdown: str) -> None:
         self.said.append(markdown)
 

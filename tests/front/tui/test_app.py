@@ -176,6 +176,9 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: Se
             await other.until_shown("The session cannot be opened", "no session · ")
             await other.say("anybody?")
             await other.until_shown("There is no session open")
+            await other.say("/sessions")
+            await other.until_shown("Enter open")
+            await other.press("escape")
             await other.say("/help")
             await other.until_shown("Ctrl-Up")
 

@@ -128,6 +128,14 @@ async def test_markup_and_escapes_are_shown_as_they_are():
         assert "\x1b" not in text and "\\x1b" in text
 
 
+async def test_a_source_that_fails_is_told_and_does_no_harm():
+    async def broken() -> list[Row]:
+        raise OSError("the server is gone")
+
+    async with shown(ListScreen("L", COLUMNS, broken)) as (app, _):
+        assert any("cannot be listed: the server is gone" in one for one in app.text())
+
+
 async def test_nothing_says_so():
     async with shown(ListScreen("L", COLUMNS, Rows(), empty="No dogs.")) as (app, pilot):
         assert any("No dogs." in one for one in app.text())

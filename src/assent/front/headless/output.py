@@ -80,6 +80,12 @@ class StreamJsonOutput:
         self.flush()
 
 
+UNASKED = (
+    "Some calls were refused because there is nobody here to ask. Run it in a terminal, or use --ask wait and answer\n"
+    "from elsewhere; --allowed-tools and --approval-mode say what needs no question."
+)
+
+
 class TextOutput:
     """On a terminal the answer appears as it comes; in a pipe only whole replies are written, never a broken one."""
 
@@ -93,6 +99,8 @@ class TextOutput:
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
         self._line_start = True
+        self._unasked = False
+        """Whether something was refused because nobody could be asked."""
 
     def known(self, request: CallRequest) -> None:
         self._calls[request.call_id] = request
@@ -139,6 +147,8 @@ class TextOutput:
 
     def finish(self, summary: Summary) -> None:
         self._end_line()
+        if self._unasked:
+            self._note(UNASKED)
         if summary.error is not None:
             self._note(self._style.red(f"✗ {safe(summary.error.message)}"))
         elif summary.status == "cancelled":
@@ -203,6 +213,7 @@ class TextOutput:
             self._indented("\n")
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         why = "" if event.failure is None else f": {safe(event.failure.message, 'label')}"
+        self._unasked |= event.failure is not None and event.failure.type == "approval_unavailable"
         self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
 
     def _note(self, line: str) -> None:

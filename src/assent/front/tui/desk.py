@@ -44,6 +44,10 @@ class AppDesk:
         return self._app.client
 
     @property
+    def session(self) -> str:
+        return self._app.client.state.session if self._app.client is not None else ""
+
+    @property
     def host(self) -> Host:
         return self._app.host
 

@@ -141,6 +141,8 @@ class ListScreen(ModalScreen[Chosen | None]):
         self.shown: list[Row] = []
         """Those that the filter leaves."""
         self._drawn: tuple[object, ...] = ()
+        self._problem = ""
+        """Why there are no rows, if the source failed."""
         self._loading = False
         self._stale = True
         self._stop_listening: Callable[[], None] = lambda: None
@@ -195,7 +197,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         try:
             while self._stale:
                 self._stale = False
-                found = await self._source()
+                found = await self._ask()
                 self.rows = [
                     Row(row.key, tuple(safe(cell, "label") for cell in row.cells), row.detail, row.style)
                     for row in found
@@ -203,6 +205,14 @@ class ListScreen(ModalScreen[Chosen | None]):
                 self._draw()
         finally:
             self._loading = False
+
+    async def _ask(self) -> Sequence[Row]:
+        try:
+            self._problem = ""
+            return await self._source()
+        except Exception as error:  # whatever it is, the person is told and the app goes on
+            self._problem = f"This cannot be listed: {safe(str(error))}"
+            return ()
 
     def _draw(self) -> None:
         """The rows that the filter leaves; the highlight stays on what it was on."""
@@ -236,7 +246,8 @@ class ListScreen(ModalScreen[Chosen | None]):
     def _draw_notes(self, wanted: str) -> None:
         empty = self.query_one("#empty", Static)
         empty.display = not self.shown
-        empty.update(Content(f"Nothing matches {safe(wanted, 'label')!r}." if self.rows else self._empty))
+        nothing = f"Nothing matches {safe(wanted, 'label')!r}." if self.rows else self._problem or self._empty
+        empty.update(Content(nothing))
         self._fit()
 
     def _fit(self) -> None:

@@ -17,7 +17,14 @@ T = TypeVar("T")
 
 class Desk(Protocol):
     @property
-    def client(self) -> "SessionClient": ...
+    def client(self) -> "SessionClient":
+        """Raises NotHere when no session is open."""
+        ...
+
+    @property
+    def session(self) -> str:
+        """The id of the session that is open; empty when none is."""
+        ...
 
     @property
     def host(self) -> "Host": ...

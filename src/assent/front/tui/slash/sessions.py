@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 async def clear(desk: "Desk", argument: str) -> None:
-    before = desk.client.state.session
+    before = desk.session
     await desk.switch(None)
     desk.clear()
-    desk.say(f"A new session. The one before stays as it was: `/resume {before}`")
+    desk.say("A new session." + (f" The one before stays as it was: `/resume {before}`" if before else ""))
 
 
 async def sessions(desk: "Desk", argument: str) -> None:
@@ -35,7 +35,7 @@ async def sessions(desk: "Desk", argument: str) -> None:
         desk.say(f"Forked {quoted(row.cells[1] or row.key)}: `/resume {copy}`")
 
     async def source() -> Sequence[Row]:
-        return [_row(info, desk.client.state.session) for info in await desk.host.sessions()]
+        return [_row(info, desk.session) for info in await desk.host.sessions()]
 
     columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
     actions = [Action("enter", "open"), action(desk, "f", "fork", fork_row), action(desk, "r", "rename", rename)]
@@ -51,14 +51,14 @@ def _row(info: "SessionInfo", current: str) -> Row:
 
 
 async def _rename_row(desk: "Desk", row: Row) -> None:
-    if row.key != desk.client.state.session:
+    if row.key != desk.session:
         desk.complain("Only the session that is open can be renamed: open it first.")
     elif title := await desk.push(LineScreen("A name for this session", row.cells[1])):
         await carry_out(desk, Rename(title, by=desk.client.me))
 
 
 async def _open(desk: "Desk", session: str) -> None:
-    if session == desk.client.state.session:
+    if session == desk.session:
         desk.say("This is the session that is open.")
     else:
         await desk.switch(session)
@@ -69,7 +69,7 @@ async def resume(desk: "Desk", argument: str) -> None:
         await sessions(desk, "")
         return
     known = await desk.host.sessions()
-    others = [info for info in known if info.id != desk.client.state.session]
+    others = [info for info in known if info.id != desk.session]
     found = others[:1] if argument == "latest" else [info for info in known if info.id.startswith(argument)]
     match found:
         case [info]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from assent.client.api import ApiProblem
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
 from assent.front.tui.news import Closed
@@ -37,7 +38,7 @@ async def carry_out(desk: "Desk", command: "Command") -> bool:
     return not problem
 
 
-TROUBLES = (NotHere, LogError, Closed)
+TROUBLES = (NotHere, LogError, Closed, ApiProblem, OSError)
 """What may go wrong on the way to a session or a host; its words are for the person."""
 
 
