@@ -307,3 +307,22 @@ def test_a_question_of_the_model_is_asked_whatever_is_allowed() -> None:
     question = action(AskDetails(()))
     assert ruling(question, Rule("allow"), mode="yolo") == "ask"
     assert Policy(mode="yolo").judge(question).reason == "the model asks you something"
+
+
+def test_an_ask_rule_holds_where_the_mode_would_allow() -> None:
+    assert ruling(action(EDIT), Rule("ask"), mode="auto_edit") == "ask"
+    assert ruling(action(None), Rule("ask")) == "ask"
+
+
+def test_plan_mode_asks_about_what_only_reads_elsewhere() -> None:
+    assert ruling(action(McpDetails("notes", "list", {}, read_only=True)), mode="plan") == "ask"
+    assert ruling(action(McpDetails("notes", "list", {}, unseen="new", read_only=True)), mode="plan") == "deny"
+
+
+def test_no_rule_or_grant_covers_what_a_person_should_look_at() -> None:
+    odd = action(InfoDetails("x", WEB.urls, ("it carries much data",)))
+    changed = action(McpDetails("notes", "add", {}, unseen="it changed"))
+    grant = Grant("g", "tool", "t", "")
+    for one in (odd, changed):
+        assert ruling(one, Rule("allow")) == "ask"
+        assert Policy(grants=[grant]).judge(one).ruling == "ask"

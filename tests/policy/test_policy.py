@@ -482,6 +482,65 @@ def test_a_deny_for_an_argument_is_a_glob_over_the_whole_command() -> None:
     assert judge(command("psql -h test.db"), rule, mode="yolo").ruling == "allow"
 
 
+def test_a_kept_file_is_seen_by_its_whole_path_and_not_by_the_end_of_another(guarded: Path) -> None:
+    cat = parse_allowed(f"{SHELL}(cat)")
+    assert in_folder(guarded, f"cat {guarded}/secrets/k", cat) == "deny"
+    assert in_folder(guarded, "cat xysecrets/k", cat) == "allow"
+    assert in_folder(guarded, "cat x=secrets/k", cat) == "allow"
+
+
+def test_a_deny_by_path_goes_before_an_ask_of_a_higher_tier(guarded: Path) -> None:
+    asks = Rule("ask", path="secrets/**", tier="admin")
+    assert in_folder(guarded, "cat secrets/k", asks) == "deny"
+    details = ExecDetails("cat secrets/k", (), str(guarded), "high", "")
+    plan = Policy([asks], "plan", roots=(str(guarded),))
+    assert plan.judge(Action(SHELL, {}, details)).ruling == "deny", "plan mode runs nothing"
+
+
+def test_a_search_anywhere_in_a_line_may_come_upon_a_kept_file(guarded: Path) -> None:
+    rules = [parse_allowed(f"{SHELL}({name})") for name in ("ls", "rg")]
+    assert in_folder(guarded, "ls notes && rg x", *rules) == "ask"
+    assert in_folder(guarded, "ls notes && rg x notes/plain", *rules) == "allow"
+
+
+def test_only_what_keeps_something_guards_it(guarded: Path) -> None:
+    def files(*names: str) -> Action:
+        return Action("read_many", {}, None, paths=tuple(f"{guarded}/{name}" for name in names))
+
+    def judged(one: Action, *rules: Rule) -> str:
+        return Policy(rules, roots=(str(guarded),)).judge(one).ruling
+
+    keeps = Rule("deny", path="secrets/**")
+    assert judged(files("notes/twin")) == "allow"
+    assert judged(files("notes/plain", "notes/twin"), keeps) == "ask"
+    assert judged(files(""), keeps) == "ask"
+    assert judged(files(""), Rule("allow", path="secrets/**")) == "allow"
+    assert judged(files(""), Rule("deny", "write_file", path="secrets/**")) == "allow"
+    assert judge(command("ls"), Rule("allow", path="src/**")).ruling == "allow"
+
+
+# --- which grant it was ---
+
+
+def test_a_grant_is_named_only_when_no_rule_covers_the_words() -> None:
+    wide = Grant("g", "program", SHELL, "", "/w", prefixes=(("touch",),))
+    used = judge(command("touch x"), grants=(wide,))
+    assert (used.ruling, used.source, used.rule) == ("allow", "grant", "g")
+    assert judge(command("touch x"), parse_allowed(f"{SHELL}(touch)"), grants=(wide,)).source == "rule"
+    assert judge(command("touch x"), parse_allowed(f"{SHELL}(ls)"), grants=(wide,)).source == "grant"
+    assert judge(command("touch x"), Rule("allow", path="src/**"), grants=(wide,)).source == "grant"
+    two = Grant("h", "program", SHELL, "", "/w", prefixes=(("mkdir",), ("touch",)))
+    assert judge(command("touch x"), grants=(two,)).rule == "h"
+
+
+def test_a_counted_grant_is_for_one_command_also_beside_one_that_only_reads() -> None:
+    once = Grant("g", "exact", SHELL, "", "/w", exact=(("./build.sh",),), max_uses=1)
+    assert judge(command("./build.sh"), grants=(once,)).rule == "g"
+    assert judge(command("ls && ./build.sh"), grants=(once,)).ruling == "ask"
+    always = Grant("g", "exact", SHELL, "", "/w", exact=(("./build.sh",),))
+    assert judge(command("ls && ./build.sh"), grants=(always,)).rule == "g"
+
+
 # --- files that tools run ---
 
 

@@ -40,7 +40,7 @@ class CommandJudge:
         self._mode: Mode = mode
         self._roots = roots
         self._rules = list(rules)
-        self._whole = [rule for rule in self._rules if not rule.words() and not rule.path and not rule.domain]
+        self._whole = [rule for rule in self._rules if not rule.words() and not rule.path]
         self._guards = [rule for rule in self._rules if rule.path and rule.ruling != "allow"]
         self._grants = [grant for grant in grants if self._holds_here(grant)]
 
@@ -79,7 +79,7 @@ class CommandJudge:
 
     def _names(self, rule: Rule) -> bool:
         """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
-        if rule.argument and text_matches(rule.argument, self._details.command):
+        if text_matches(rule.argument, self._details.command):
             return True
         found = judge(
             self._details.command, Rules(deny=(rule.words(),)), cwd=self._details.directory, roots=self._roots
@@ -204,7 +204,7 @@ def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
 
 def _named(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words with the program's bare name, as grants and rules have it."""
-    return (program(words[0]), *words[1:]) if words else ()
+    return (program(words[0]), *words[1:])
 
 
 def _words_of(stage: Stage) -> list[Word]:

@@ -95,7 +95,7 @@ class Policy:
 
     def _by_guards(self, action: Action) -> Verdict | None:
         """A search of a folder may come upon what a rule keeps from it; a hard link may be it by another name."""
-        guards = [r for r in self.rules if r.path and r.ruling != "allow" and r.is_about(action, self.mode)]
+        guards = [r for r in self.rules if r.ruling != "allow" and r.is_about(action, self.mode)]
         trees = [path for path in action.paths if path.endswith("/")]
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
         if rule is not None:
