@@ -26,7 +26,8 @@ class HastyProtocol(Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
+        under_way: Any = self.cycle  # None before the first request, whatever its type says
+        if under_way is None or under_way.response_complete:
             self._wait()
         else:
             self._stop_waiting()
