@@ -16,7 +16,7 @@ from assent.front.tui.themes import LOOKS
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 
-pytestmark = pytest.mark.spec("G4")
+pytestmark = pytest.mark.spec("G3")
 
 
 def waiting(name: str, args: JsonObject | None = None) -> AwaitingApproval:
