@@ -12,9 +12,9 @@ setup: ## make .venv with everything that is needed (the other targets call it)
 run: setup ## take the guided tour: no key, no network, real tools and real approvals
 	@$(BIN)/assent tour
 
-test: setup ## run all tests, one after the other (pytest -n 2 is faster)
+test: setup ## run all tests, three parts of them side by side
 	@scripts/browser
-	@$(BIN)/pytest -q
+	@scripts/test
 
 check: setup ## format, lint, types (also of the page), room contracts
 	@$(BIN)/ruff format --check src tests bench scripts
