@@ -501,6 +501,7 @@ def test_a_search_anywhere_in_a_line_may_come_upon_a_kept_file(guarded: Path) ->
     rules = [parse_allowed(f"{SHELL}({name})") for name in ("ls", "rg")]
     assert in_folder(guarded, "ls notes && rg x", *rules) == "ask"
     assert in_folder(guarded, "ls notes && rg x notes/plain", *rules) == "allow"
+    assert in_folder(guarded, "mytool", parse_allowed(f"{SHELL}(mytool)")) == "allow"
 
 
 def test_only_what_keeps_something_guards_it(guarded: Path) -> None:

@@ -59,6 +59,12 @@ def test_several_tools_and_commands_are_several_rules():
         ('[rule]\ndecision = "deny"\n', r"p\.toml"),
         ('[[rules]]\ndecision = "deny"\n', r"p\.toml:1: .*rules"),
         ("[[rule]]\ndecision = \n", r"p\.toml:2"),
+        ('[[rule]]\ndecision = "deny"\n\n[[rule]]\ndecision = "never"\n', r"p\.toml:4: .*never"),
+        ('[[rule]]\ndecision = "deny"\ndomain = "com"\n', r"p\.toml:1: 'com' is no domain"),
+        ('[[rule]]\ndecision = "deny"\npath = "**/**/**/**/**/x"\n', r"more than four"),
+        (f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1001}"\n', r"too long"),
+        ('[[rule]]\ndecision = "deny"\ncommand = "ls"\nargument = "x"\n', r"cannot also name"),
+        ('[[rule]]\ndecision = "deny"\ncommand = "ls"\ndomain = "a.org"\n', r"cannot also name"),
         ('[[rule]]\ndecision = "deny"\nmode = "fast"\n', r"p\.toml:1"),
     ],
 )
@@ -100,6 +106,18 @@ def test_only_an_ordinary_file_of_a_sensible_size_is_read(tmp_path: Path, kind: 
             "should match and does not",
         ),
         ('argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://a.org"] }', None),
+        (
+            'argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://b"] }',
+            "should match and does not",
+        ),
+        ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["read_file"] }', None),
+        ('tool = "read_file"\ndecision = "deny"\nexamples = { not_match = ["write_file"] }', None),
+        ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["write_file"] }', "should match and does not"),
+        ('command = "git push"\ndecision = "ask"\nexamples = { match = ["ls && git push"] }', None),
+        ('command = "git push"\ndecision = "ask"\nexamples = { match = ["npm x"] }', "should match and does not"),
+        ('command = "ls"\ndecision = "allow"\nexamples = { not_match = ["ls && rm x"] }', None),
+        ('command = ["a", "b"]\ndecision = "deny"\nexamples = { match = ["b"], not_match = ["c"] }', None),
+        ('command = ["a", "b"]\ndecision = "deny"\nexamples = { not_match = ["a"] }', "should not match and does"),
     ],
 )
 def test_examples_are_tried_when_the_file_is_loaded(rule: str, problem: str | None):
@@ -139,3 +157,10 @@ def test_a_rule_written_as_an_inline_table_is_read_too():
 def test_a_command_and_a_path_in_one_rule_are_refused():
     with pytest.raises(BadRule, match="cannot also name a path"):
         parse('[[rule]]\ncommand = "cat"\npath = "x"\ndecision = "deny"\n')
+
+
+def test_limits_of_a_path_are_just_where_they_are_said_to_be():
+    assert parse('[[rule]]\ndecision = "deny"\npath = "**/**/**/**/x"\n')
+    assert parse(f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1000}"\n')
+    (rule,) = parse('[[rule]]\ndecision = "deny"\npath = "./src/x"\nmode = "plan"\n')
+    assert (rule.path, rule.modes) == ("src/x", ("plan",))

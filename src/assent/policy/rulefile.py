@@ -168,7 +168,7 @@ def _lines(text: str) -> list[int]:
 def _place_of(error: Exception, text: str, name: str) -> str:
     """As near as the message allows: the unknown key's own line, or the beginning of its rule."""
     said = str(error)
-    index = re.search(r"\$\.rule\[(\d+)\]", said) or re.search(r"\[(\d+)\]", said)
+    index = re.search(r"\[(\d+)\]", said)
     in_text = re.search(r"at line (\d+)", said)
     if in_text is not None:
         return f"{name}:{in_text.group(1)}"
