@@ -7,6 +7,7 @@ import pytest
 from test_mcp_calls import alive
 
 from assent.config import Settings
+from assent.front.tui.bars import server_words
 from assent.front.tui.local import LocalHost
 from assent.servers import Servers
 from support.servers import RAW, noted, program
@@ -31,3 +32,25 @@ async def test_a_session_opens_at_once_its_servers_come_and_none_outlives_the_ho
     await second.close()
     await host.close()
     assert not any(alive(int(line.split()[1])) for line in noted(tmp_path))
+
+
+async def test_the_host_tells_when_a_server_is_coming_and_when_it_is_there(tmp_path: Path):
+    entry = program(RAW, tmp_path).entry
+    settings = Settings(mcp=Servers({"srv": {"command": entry.command, "args": list(entry.args)}}))
+    env = {"ASSENT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    host = LocalHost(str(tmp_path), settings, env, model="scripted:none")
+    words: list[str] = []
+    ready = asyncio.Event()
+
+    def changed() -> None:
+        words.append(server_words(host.servers()))
+        if not words[-1]:
+            ready.set()
+
+    host.on_servers(changed)
+    client = await host.open()
+    assert server_words(host.servers()) == "mcp: srv connecting"
+    async with asyncio.timeout(20):
+        await ready.wait()
+    await client.close()
+    await host.close()

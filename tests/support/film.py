@@ -4,7 +4,7 @@ For pictures only: nothing runs here, so that every picture is the same each tim
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
 from assent.commands import Command
@@ -187,6 +187,9 @@ class FilmHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         return (RuleInfo("run_shell_command(git status)", "allow", "settings.toml"),)
+
+    def on_servers(self, changed: Callable[[], None]) -> None:
+        pass
 
     def servers(self) -> Sequence[ServerInfo]:
         return (ServerInfo("docs", "ready", 4), ServerInfo("tracker", "failed", 0, "it did not answer in 30 s"))

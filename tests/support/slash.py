@@ -1,7 +1,7 @@
 """A desk for slash commands: a real session in one process, a small app for the screens, and notes of what was said."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -75,6 +75,9 @@ class FakeHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         return self.rule_infos
+
+    def on_servers(self, changed: Callable[[], None]) -> None:
+        pass
 
     def servers(self) -> Sequence[ServerInfo]:
         return self.server_infos

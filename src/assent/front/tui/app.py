@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
 from textual import on
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult
@@ -22,7 +23,7 @@ from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submi
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.approval import ApprovalPanel
-from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine
+from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine, server_words
 from assent.front.tui.desk import AppDesk, DeskCompletions
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import Ink
@@ -169,6 +170,7 @@ class AssentApp(App[None]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self.exit)  # a lost terminal: the session stays as it is
+        self.host.on_servers(self._servers_changed)
         session, mode, first_prompt, note = self._start
         self._spawn(self._open(session, mode, first_prompt, note))
 
@@ -187,7 +189,7 @@ class AssentApp(App[None]):
             self.note(f"The session cannot be opened: {error}", "error")
             self.query_one(FootLine).put(Facts("no session", folder=self.host.folder))
             return
-        self._facts = Facts(folder=self.host.folder, branch=await self.host.branch())
+        self._facts = replace(self._facts, folder=self.host.folder, branch=await self.host.branch())
         self._refresh_bars()
         self.desk.commands.set_custom(self.host.custom_commands())
         for problem in self.host.problems:
@@ -302,6 +304,7 @@ class AssentApp(App[None]):
             state.usage.total,
             self._cost(),
             len(state.waiting()),
+            self._facts.servers,
         )
         self.query_one(FootLine).put(self._facts)
         self.query_one(QueueView).put(state.queued)
@@ -314,6 +317,10 @@ class AssentApp(App[None]):
         else:
             self._thinking = ""
             status.idle()
+
+    def _servers_changed(self) -> None:
+        self._facts = replace(self._facts, servers=server_words(self.host.servers()))
+        self._refresh_bars()
 
     def _cost(self) -> str:
         cost = self.news.tally.cost

@@ -9,6 +9,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from assent.events import Queued
+from assent.front.tui.host import ServerInfo
 from assent.front.tui.ink import Ink
 from assent.front.words import count, duration, safe, short_number
 
@@ -95,6 +96,12 @@ class Facts(Struct, frozen=True):
     waiting: int = 0
     servers: str = ""
     """How the MCP servers are doing, when that is worth a word."""
+
+
+def server_words(servers: Sequence[ServerInfo]) -> str:
+    """Those that are not there yet, or not at all; nothing when all is well."""
+    troubled = [f"{server.name} {server.state}" for server in servers if server.state != "ready"]
+    return f"mcp: {', '.join(troubled)}" if troubled else ""
 
 
 MODE_WORDS = {"default": "asks", "auto_edit": "edits run", "yolo": "everything runs", "plan": "read only"}

@@ -4,7 +4,7 @@ A port: `local.py` serves it from this machine, and a served session from its se
 by raising `NotHere`, whose message is for the person.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
@@ -107,6 +107,10 @@ class Host(Protocol):
     def rules(self) -> Sequence[RuleInfo]: ...
 
     def servers(self) -> Sequence[ServerInfo]: ...
+
+    def on_servers(self, changed: Callable[[], None]) -> None:
+        """Calls it whenever the state of a server changes, in this session and in those that are opened later."""
+        ...
 
     def memory(self) -> Sequence[MemoryFile]: ...
 

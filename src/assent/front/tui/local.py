@@ -1,7 +1,7 @@
 """The host on this machine: sessions from the log on disk, each run in this process while it is shown."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ class LocalHost:
         self._model = model
         self._given_rules = rules
         self._workshop: Workshop | None = None
+        self._servers_changed: Callable[[], None] | None = None
         self.problems: Sequence[str] = ()
         """What of the custom commands could not be used."""
         self._log: SessionLog | None = None
@@ -87,6 +88,9 @@ class LocalHost:
             await self._workshop.close()
         self._workshop = open_workshop(self._env, self.folder, self._settings, session, model)
         self._workshop.start()
+        if self._workshop.mcp is not None and self._servers_changed is not None:
+            changed = self._servers_changed
+            self._workshop.mcp.listen(lambda _: changed())
         return self._workshop
 
     async def sessions(self) -> "Sequence[SessionInfo]":
@@ -139,6 +143,9 @@ class LocalHost:
             ServerInfo(status.server, status.state, len(status.tools), status.reason)
             for status in (manager.status() if manager is not None else ())
         ]
+
+    def on_servers(self, changed: Callable[[], None]) -> None:
+        self._servers_changed = changed
 
     async def restart_server(self, name: str) -> None:
         manager = self._workshop.mcp if self._workshop is not None else None

@@ -88,6 +88,9 @@ class RemoteHost:
     def servers(self) -> Sequence[ServerInfo]:
         raise NotHere("MCP servers belong to the server's machine: assent mcp list, there.")
 
+    def on_servers(self, changed: Callable[[], None]) -> None:
+        pass  # they are the server's, and so is the word about them
+
     def memory(self) -> Sequence[MemoryFile]:
         raise NotHere("Context files are on the server's machine.")
 
