@@ -99,11 +99,13 @@ async def test_what_only_waits_is_parked_and_costs_no_runner_until_somebody_answ
     await yard.engine.drain()
 
 
-async def test_of_many_that_rest_only_the_newest_linger():
+async def test_of_many_that_rest_only_the_newest_linger_once_it_is_calm():
     yard = Yard(*ASKS, most=3)
     await yard.engine.start()
     for _ in range(10):
         await yard.session()
+    await yard.until(lambda: yard.engine.open_sessions == 10)
+    yard.now += 1.0
     async with asyncio.timeout(10):
         while len(await yard.log.waiting()) < 10 or yard.engine.open_sessions > 3:  # noqa: ASYNC110
             await asyncio.sleep(0.001)

@@ -21,6 +21,8 @@ LINGER = 20.0
 """Seconds for which a session that rests stays open: whoever spoke to it may speak again."""
 MOST_RESTING = 128
 """More than these do not linger; those that rest longest are parked first."""
+CALM = 1.0
+"""Seconds without a session being woken. Before that, four times as many may rest: answers come first."""
 SWEEP = 1.0
 PARK_AT_ONCE = 4
 PARK_PAUSE = 0.02
@@ -91,6 +93,7 @@ class LocalEngine:
         self._sweeper: asyncio.Task[None] | None = None
         self._stop_watching: Callable[[], None] | None = None
         self._draining = False
+        self._woken_at = 0.0
         self.problems: dict[str, str] = {}
         """Why sessions could not be opened when they were nudged."""
 
@@ -160,6 +163,7 @@ class LocalEngine:
             return
         if self._draining:
             raise SessionBusy("the server is stopping")
+        self._woken_at = self._clock()
         self._open[session] = await self._opener(await self._log.info(session))
         self.problems.pop(session, None)
 
@@ -199,7 +203,8 @@ class LocalEngine:
             opened.rests_since = now if opened.rests_since is None else opened.rests_since
             resting.append((opened.rests_since, session))
         resting.sort()
-        surplus = max(0, len(resting) - self._most_resting)
+        most = self._most_resting if now - self._woken_at >= CALM else 4 * self._most_resting
+        surplus = max(0, len(resting) - most)
         return [
             session for place, (since, session) in enumerate(resting) if place < surplus or now - since > self._linger
         ]
