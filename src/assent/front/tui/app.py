@@ -18,8 +18,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from assent.approval import AskDetails, EditDetails, Grant, Mode
-from assent.commands import Answer, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.approval import Mode
+from assent.commands import CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.approval import ApprovalPanel
@@ -34,8 +34,7 @@ from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.story import Item, NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
-from assent.parts import JsonObject
-from assent.scheduler.call import AwaitingApproval, Executing
+from assent.scheduler.call import Executing
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
@@ -172,9 +171,9 @@ class AssentApp(App[None]):
             loop.add_signal_handler(number, self.exit)  # a lost terminal: the session stays as it is
         self.host.on_servers(self._servers_changed)
         session, mode, first_prompt, note = self._start
-        self._spawn(self._open(session, mode, first_prompt, note))
+        self.spawn(self._open(session, mode, first_prompt, note))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -336,7 +335,7 @@ class AssentApp(App[None]):
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
-        self._spawn(self._take(message.text))  # a command may wait for a screen; the app must not wait with it
+        self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not wait with it
 
     async def _take(self, text: str) -> None:
         if not await self.desk.commands.run(text, self.desk):
@@ -389,62 +388,20 @@ class AssentApp(App[None]):
 
     @on(ApprovalPanel.Wanted)
     def _wanted(self, message: ApprovalPanel.Wanted) -> None:
-        from assent.front.tui.answers import ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+        from assent.front.tui.answering import Answering
 
-        call = message.call
-        match message.key:
-            case "a":
-                self.push_screen(ScopeScreen(call, self._guard), lambda scope: self._always(call, scope))
-            case "r":
-                self.push_screen(ReasonScreen(call, self._guard), lambda reason: self._refuse(call, reason))
-            case "y":
-                questions = call.approval.details.questions if isinstance(call.approval.details, AskDetails) else ()
-                self.push_screen(AskScreen(call, self._guard, questions), lambda answers: self._reply(call, answers))
-            case "i":
-                self.push_screen(ArgumentsScreen(call, self._guard), lambda args: self._change(call, args))
-            case _:
-                self._spawn(self._edit(call))
-
-    def _answer(self, call: AwaitingApproval, **how: Any) -> None:
-        self._spawn(self.send(Answer(call.request.call_id, digest=call.approval.digest, by=self._me(), **how)))
-
-    def _always(self, call: AwaitingApproval, scope: Grant | None) -> None:
-        if scope is not None:
-            self._answer(call, outcome="proceed_always", scope=scope.id)
-
-    def _refuse(self, call: AwaitingApproval, reason: str | None) -> None:
-        if reason is not None:
-            self._answer(call, outcome="cancel", reason=reason)
-
-    def _change(self, call: AwaitingApproval, args: JsonObject | None) -> None:
-        if args is not None:
-            self._answer(call, outcome="proceed_once", args=args)
-
-    def _reply(self, call: AwaitingApproval, answers: tuple[str, ...] | None) -> None:
-        if answers is not None:
-            self._answer(call, outcome="proceed_once", answers=answers)
-
-    async def _edit(self, call: AwaitingApproval) -> None:
-        """The person's own editor on the proposal; the question is then asked again with what came out."""
-        details = call.approval.details
-        assert isinstance(details, EditDetails)
-        self._answer(call, outcome="modify_with_editor")  # the others see that somebody is at it
-        content = await self._in_editor(details.path, details.new)
-        if content is not None and content != details.new:
-            self._answer(call, outcome="modify_with_editor", content=content)
-        else:
-            self.note("Nothing was changed.")
+        Answering(self, message.call, self._guard).ask(message.key)
 
     @on(PromptInput.EditWanted)
     def _edit_prompt(self, message: PromptInput.EditWanted) -> None:
         async def edit() -> None:
-            text = await self._in_editor("prompt.md", message.text)
+            text = await self.in_editor("prompt.md", message.text)
             if text is not None:
                 self.prompt.load(text.rstrip("\n"))
 
-        self._spawn(edit())
+        self.spawn(edit())
 
-    async def _in_editor(self, name: str, text: str) -> str | None:
+    async def in_editor(self, name: str, text: str) -> str | None:
         from assent.process.editor import edit_text
 
         try:
@@ -471,7 +428,7 @@ class AssentApp(App[None]):
 
     def action_escape(self) -> None:
         if self.client is not None and self.client.state.open_prompt is not None:
-            self._spawn(self.send(CancelTurn("The user pressed Esc.", by=self._me())))
+            self.spawn(self.send(CancelTurn("The user pressed Esc.", by=self._me())))
         else:
             self.prompt.focus()
             if self.prompt.is_empty:
@@ -487,7 +444,7 @@ class AssentApp(App[None]):
         if self.client is not None:
             mode = self.client.state.mode
             following = MODES[(MODES.index(mode) + 1) % len(MODES)] if mode in MODES else MODES[0]
-            self._spawn(self.send(SetMode(following, by=self._me())))
+            self.spawn(self.send(SetMode(following, by=self._me())))
 
     def action_fold_all(self) -> None:
         self.transcript.fold_all()
