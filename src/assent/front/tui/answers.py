@@ -27,6 +27,13 @@ from assent.scheduler.call import AwaitingApproval
 R = TypeVar("R")
 
 
+class SteadyInput(Input):
+    """Its cursor does not blink: nothing on the screen moves by itself."""
+
+    def on_mount(self) -> None:
+        self.cursor_blink = False
+
+
 class AnswerScreen(ModalScreen[R]):
     """Esc goes back to the question without an answer."""
 
@@ -89,7 +96,7 @@ class ReasonScreen(AnswerScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Label("No. What should it do instead?")
-            yield Input(placeholder="use the other branch")
+            yield SteadyInput(placeholder="use the other branch")
             yield Static("Enter says no with this reason · Esc goes back", classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -109,7 +116,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         with Vertical():
             yield Label("", id="asked")
             yield OptionList()
-            yield Input()
+            yield SteadyInput()
             yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
 
     def on_mount(self) -> None:
