@@ -4,6 +4,7 @@ import asyncio
 import os
 import sqlite3
 import stat
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -514,3 +515,26 @@ async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     log = SqliteLog(tmp_path)
     assert (await log.waiting(), await log.info("s")) == known
     await log.close()
+
+
+async def test_many_may_begin_a_new_log_at_the_same_moment(tmp_path: Path):
+    for attempt in range(20):
+        logs = [SqliteLog(tmp_path / str(attempt), reads_apart=True) for _ in range(4)]
+        await asyncio.gather(*(log.create(f"s{n}", 1.0, CREATED) for n, log in enumerate(logs)))
+        assert len(await logs[0].sessions()) == 4
+        await asyncio.gather(*(log.close() for log in logs))
+
+
+async def test_opening_the_log_a_second_time_keeps_the_locks_of_the_first(sqlite: SqliteLog, tmp_path: Path):
+    await sqlite.create("s", 1.0, CREATED)
+    second = SqliteLog(tmp_path / "data")
+    await second.sessions()
+
+    # Another process that ends removes the journal when it believes to be the last: it must see that it is not.
+    script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); print(*db.execute('SELECT id FROM sessions'))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, str(tmp_path / "data" / "assent.db"))
+    assert await process.wait() == 0
+    assert (tmp_path / "data" / "assent.db-wal").exists()
+    await sqlite.create("t", 2.0, CREATED)
+    assert {info.id for info in await second.sessions()} == {"s", "t"}
+    await second.close()

@@ -8,8 +8,8 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -277,12 +277,19 @@ class SqliteLog:
 
     def _connect(self) -> sqlite3.Connection:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its journal the same mode
-        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=10)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        migrate(db, str(self._path))
+        with _alone(self._folder / "opening.lock"):
+            self._make_private()
+            db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=10)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            migrate(db, str(self._path))
         return db
+
+    def _make_private(self) -> None:
+        """Made by us, for SQLite gives its journal the same mode. Never opened by us again: the system drops all of a
+        process's locks on a file when any handle on it is closed, also the locks of another connection."""
+        with suppress(FileExistsError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     def _lock(self, session: str) -> None:
         """Held by the open file: the system lets go of it when this process ends, however it ends."""
@@ -305,6 +312,17 @@ class SqliteLog:
         handle = self._locks.pop(session, None)
         if handle is not None:
             os.close(handle)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """SQLite does not wait for its turn to change a new file's journal: whoever came second would be refused."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _asked(v: int, data: bytes) -> str | None:
