@@ -8,7 +8,7 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -315,7 +315,7 @@ class SqliteLog:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _alone(path: Path) -> Generator[None, None, None]:
     """SQLite does not wait for its turn to change a new file's journal: whoever came second would be refused."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
