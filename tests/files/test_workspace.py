@@ -398,21 +398,21 @@ RUN_BY_TOOLS = [
 @pytest.mark.parametrize("path", RUN_BY_TOOLS)
 def test_a_file_that_tools_run_is_inside_and_known(workspace: Workspace, root: Path, path: str) -> None:
     assert workspace.classify(path, "write").kind == "inside"
-    assert "says what tools run" in (workspace.why_run(path) or "")
-    assert workspace.why_run(path.upper()) is not None
+    assert "says what tools run" in workspace.classify(path, "write").runs
+    assert workspace.classify(path.upper(), "write").runs
     (root / "alias").symlink_to(path)
-    assert workspace.why_run("alias") is not None
+    assert workspace.classify("alias", "write").runs
 
 
 @pytest.mark.parametrize("path", ["a.py", "README.md", "makefile.txt", ".gitignore", "package.json.md", "\0"])
 def test_other_files_are_not_run(workspace: Workspace, path: str) -> None:
-    assert workspace.why_run(path) is None
+    assert not workspace.classify(path, "write").runs
 
 
 def test_what_a_link_calls_a_file_that_tools_run_is_one(workspace: Workspace, root: Path) -> None:
     make(root / "plain.txt")
     (root / "Makefile").symlink_to("plain.txt")
-    assert workspace.why_run("plain.txt") is not None
+    assert workspace.classify("plain.txt", "write").runs
 
 
 @pytest.mark.parametrize("path", [*ENTRIES, *RUN_BY_TOOLS])

@@ -36,6 +36,8 @@ class Verdict(msgspec.Struct, frozen=True):
     kind: Kind
     path: str
     reason: str
+    runs: str = ""
+    """For what is written: why tools would run or obey it."""
 
 
 class Workspace:
@@ -65,15 +67,6 @@ class Workspace:
         except Unusable as error:
             return Verdict("reject", path, str(error))
 
-    def why_run(self, path: str) -> str | None:
-        """Why tools would run or obey what is written there; None when they would not, or it is no path."""
-        try:
-            target = resolve(path, self.cwd)
-        except Unusable:
-            return None
-        below = [self._names_below(place) for place in (*target.spellings, target.path)]
-        return _first(why_run(names) for names in below + self._names_by_links(target.path))
-
     def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
         """The root that holds a canonical path, and the components below it."""
         return _below_first(self.roots, canonical)
@@ -88,23 +81,26 @@ class Workspace:
         for place in (named, target):
             if below(place.path) is None:
                 return Verdict("outside", named.path, f"{place.path} is outside the workspace")
-        reason = self._why_protected(target, named, op)
-        if reason is not None:
-            return Verdict("protected", named.path, reason)
-        return Verdict("inside", named.path, "inside the workspace")
+        names = self._all_names(target, named, op)
+        reason = self._why_protected(names, named.path, op)
+        runs = _first(map(why_run, names)) if op in ("write", "create") else None
+        return Verdict("protected" if reason else "inside", named.path, reason or "inside the workspace", runs or "")
 
-    def _why_protected(self, target: Resolved, named: Resolved, op: Operation) -> str | None:
+    def _all_names(self, target: Resolved, named: Resolved, op: Operation) -> list[tuple[str, ...]]:
+        """What the place is called below a root, in every spelling."""
         places = {*target.spellings, target.path, *named.spellings, named.path}
         below = [names for place in sorted(places) if (names := self._names_below(place))]
+        return below if op in ("list", "read") else below + self._names_by_links(named.path)
+
+    def _why_protected(self, called: list[tuple[str, ...]], path: str, op: Operation) -> str | None:
         match op:
             case "list":
                 return None
             case "read":
-                return _first(why_secret(names) for names in below)
+                return _first(map(why_secret, called))
             case "write" | "create" | "rename" | "delete":
-                below += self._names_by_links(named.path)
-                reason = _first(why_protected(names, may_bring=op != "delete") for names in below)
-                return reason or self._why_special_place(named.path, op)
+                reason = _first(why_protected(names, may_bring=op != "delete") for names in called)
+                return reason or self._why_special_place(path, op)
 
     def _why_special_place(self, path: str, op: Operation) -> str | None:
         if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):

@@ -200,8 +200,11 @@ class Scheduler:
             await self._steps.cancel(life)
 
     async def _pass_gate(self, life: Life, batch: Batch) -> None:
-        """`batch`: all decided, then all looked at again, then all start. `eager`: each on its own."""
-        if self._gate == "batch":
+        """`batch`: all decided, then all looked at again, then all start. `eager`: each on its own.
+
+        One that is alone is looked at again right before it starts, like all, and that is enough.
+        """
+        if self._gate == "batch" and len(batch.lives) > 1:
             await batch.barrier.arrive()
             if isinstance(life.call, Scheduled) and life.call.decision.source == "person":
                 await self._recheck(life)

@@ -27,6 +27,7 @@ from assent.events import (
     type_of,
 )
 from assent.session import index
+from assent.session.glance import Glance
 from assent.session.layout import migrate
 from assent.session.log import (
     RECENT_SESSIONS,
@@ -62,6 +63,7 @@ class SqliteLog:
         self._index = index.Index()
         self._writer = Writer(str(self._path), self._connect, self._tell_all)
         self._reader = Writer(str(self._path), self._connect, lambda: None) if reads_apart else self._writer
+        self._glance = Glance(self._path, self._read) if reads_apart else self._read
 
     # --- sessions ---
 
@@ -117,7 +119,7 @@ class SqliteLog:
         return await self._read(index.sessions)
 
     async def info(self, session: str) -> SessionInfo:
-        return await self._read(index.info(session))
+        return await self._glance(index.info(session))
 
     async def heads(self) -> dict[str, int]:
         return await self._read(index.heads)
@@ -133,7 +135,7 @@ class SqliteLog:
         return await self._read(index.expired(now))
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
-        row = await self._read(index.waiting_call(session, call_id))
+        row = await self._glance(index.waiting_call(session, call_id))
         return None if row is None else index.decoded(row)
 
     async def pending(self) -> list[str]:
@@ -231,7 +233,7 @@ class SqliteLog:
             found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
             return db.execute(found, (session,)).fetchall()
 
-        return [Inboxed(key, decode_command(data)) for key, data in await self._read(job)]
+        return [Inboxed(key, decode_command(data)) for key, data in await self._glance(job)]
 
     # --- watching ---
 
@@ -242,7 +244,9 @@ class SqliteLog:
 
         def stop() -> None:
             self._watchers[session].remove(entry)
-            self._watching(any(self._watchers.values()))
+            if not self._watchers[session]:
+                del self._watchers[session]
+            self._watching(bool(self._watchers))
 
         return stop
 
@@ -250,8 +254,9 @@ class SqliteLog:
         return self.watch("", changed)
 
     def _watching(self, on: bool) -> None:
-        self._writer.watching = on
-        self._writer.submit(lambda db: None, reads=True)  # wakes the thread, so that it takes notice
+        if self._writer.watching != on:
+            self._writer.watching = on
+            self._writer.submit(lambda db: None, reads=True)  # wakes the thread, so that it takes notice
 
     def _tell(self, session: str) -> None:
         for loop, changed in list(self._watchers.get(session, ())):
@@ -269,6 +274,8 @@ class SqliteLog:
     async def close(self) -> None:
         for session in list(self._locks):
             self._unlock(session)
+        if isinstance(self._glance, Glance):
+            self._glance.close()
         await self._reader.close()
         await self._writer.close()
 

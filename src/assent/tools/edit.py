@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from assent.approval import EditDetails
 from assent.events import FileChange
+from assent.files.workspace import Verdict
 from assent.parts import JsonObject
 from assent.tools.base import Invocation, Live, Modifiable, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.diff import Diff, changed_lines, diff
@@ -29,6 +30,7 @@ class Plan(Struct, frozen=True):
     new: str
     after: bytes
     diff: Diff
+    place: Verdict
 
 
 class EditInvocation(Invocation):
@@ -50,13 +52,13 @@ class EditInvocation(Invocation):
         return self._file_path
 
     def resources(self) -> Resources:
-        return Resources(writes=(self._files.absolute(self._file_path),))
+        path = self._files.absolute(self._file_path) if self._shown is None else self._shown.path
+        return Resources(writes=(path,))
 
     async def should_confirm(self) -> EditDetails:
         self._shown = plan = self._make_plan()
-        protected = self._files.why_protected(plan.path, "create" if plan.old is None else "write")
-        runs = self._files.workspace.why_run(plan.path) or ""
-        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected, runs)
+        protected = plan.place.reason if plan.place.kind == "protected" else ""
+        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected, plan.place.runs)
 
     def change(self) -> FileChange:
         plan = self._plan()
@@ -89,13 +91,14 @@ class EditInvocation(Invocation):
         return self._shown
 
     def _make_plan(self) -> Plan:
-        path = self._files.writable(self._file_path)
+        place = self._files.writable(self._file_path)
+        path = place.path
         before = self._files.read_or_none(path, MAX_BYTES)
         current = None if before is None else self._decoded(before)
         wanted = self.edited(current)
         old = None if current is None else current.text
         made = diff(self._files.shown(path), old, wanted.text)
-        return Plan(path, before, old, wanted.text, self._encoded(wanted), made)
+        return Plan(path, before, old, wanted.text, self._encoded(wanted), made, place)
 
     def _decoded(self, data: bytes) -> TextFile:
         try:

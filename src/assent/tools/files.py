@@ -25,7 +25,7 @@ from assent.files.errors import (
 from assent.files.plain import NotPlain
 from assent.files.private import PrivateFolder
 from assent.files.protected import fold
-from assent.files.workspace import Operation, Workspace
+from assent.files.workspace import Operation, Verdict, Workspace
 from assent.tools.base import InvalidParams, ToolFailed
 from assent.tools.textfile import NotText, decode
 
@@ -101,10 +101,13 @@ class Files:
 
     def locate(self, path: str, operation: Operation) -> str:
         """The canonical path, if it is in the workspace."""
+        return self._judged(path, operation).path
+
+    def _judged(self, path: str, operation: Operation) -> Verdict:
         verdict = self.workspace.classify(path or ".", operation)
         match verdict.kind:
             case "inside" | "protected":
-                return verdict.path
+                return verdict
             case "outside":
                 raise self._outside(path)
             case "reject":
@@ -123,10 +126,10 @@ class Files:
             raise ToolFailed("path_is_not_a_directory", f"{path} is not a folder.")
         return found
 
-    def writable(self, path: str) -> str:
-        """The canonical path of a file to write, which may not exist yet."""
-        found = self.locate(path, "write")
-        if any(fold(name) == ".git" for name in (*path.split("/"), *found.split("/"))):
+    def writable(self, path: str) -> Verdict:
+        """The place of a file to write, which may not exist yet."""
+        found = self._judged(path, "write")
+        if any(fold(name) == ".git" for name in (*path.split("/"), *found.path.split("/"))):
             raise ToolFailed("permission_denied", f"{path} is inside .git, where only git itself changes files.")
         return found
 

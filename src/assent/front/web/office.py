@@ -133,10 +133,10 @@ class Office:
         self._awaited[session, key] = future
         stop = None
         try:
-            fresh = await self._log.put(session, key, command)
+            fresh, here = await self._put_and_wake(session, key, command)
             if not fresh and (before := await self._taken_before(session, key)) is not None:
                 return before
-            if not await self._runs_here(session):
+            if not here:
                 stop = self._log.watch(session, lambda: self._look(session, key))
                 self._look(session, key)
             async with asyncio.timeout(PATIENCE):
@@ -147,6 +147,16 @@ class Office:
             self._awaited.pop((session, key), None)
             if stop is not None:
                 stop()
+
+    async def _put_and_wake(self, session: str, key: str, command: Command) -> tuple[bool, bool]:
+        """Is it new, and does the session run here? Who sleeps is woken while it is written down, and then looks."""
+        put, woken = self._log.put(session, key, command), self._runs_here(session)
+        fresh, here = await asyncio.gather(put, woken, return_exceptions=True)  # whatever is said, it was written first
+        if isinstance(fresh, BaseException):
+            raise fresh
+        if isinstance(here, BaseException):
+            raise here
+        return fresh, here
 
     async def _runs_here(self, session: str) -> bool:
         try:
