@@ -1,6 +1,7 @@
 """Servers where a person sits: a session opens without waiting, their tools appear, and they outlive a session."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,10 @@ async def test_a_session_opens_at_once_its_servers_come_and_none_outlives_the_ho
 
 async def test_the_host_tells_when_a_server_is_coming_and_when_it_is_there(tmp_path: Path):
     entry = program(RAW, tmp_path).entry
-    settings = Settings(mcp=Servers({"srv": {"command": entry.command, "args": list(entry.args)}}))
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)  # it starts when something comes through
+    held_back = ["-c", f'read go < "{gate}"; exec "$0" "$@"', entry.command, *entry.args]
+    settings = Settings(mcp=Servers({"srv": {"command": "sh", "args": held_back}}))
     env = {"ASSENT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     host = LocalHost(str(tmp_path), settings, env, model="scripted:none")
     words: list[str] = []
@@ -51,6 +55,7 @@ async def test_the_host_tells_when_a_server_is_coming_and_when_it_is_there(tmp_p
     client = await host.open()
     assert server_words(host.servers()) == "mcp: srv connecting"
     async with asyncio.timeout(20):
+        await asyncio.to_thread(gate.write_text, "go\n")
         await ready.wait()
     await client.close()
     await host.close()
