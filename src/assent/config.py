@@ -5,10 +5,10 @@ Everything Assent keeps is below one folder, readable by its owner only.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from assent.events import GateKind
 from assent.servers import BadServer, McpServer, Servers, read_servers
@@ -30,6 +30,17 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
 
 
+class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a command may take before it is ended; 0 is no limit."""
+
+    idle_seconds: Annotated[float, Meta(ge=0)] = 300.0
+    """Without any output."""
+    total_seconds: Annotated[float, Meta(ge=0)] = 0.0
+    output_mb: Annotated[int, Meta(ge=0)] = 256
+    memory_mb: Annotated[int, Meta(ge=0)] | None = None
+    """Of all its processes together; four fifths of the machine's, if not set."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The user's settings file, `settings.toml`."""
 
@@ -43,6 +54,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     max_turns: int = 100
     approval_ttl: float | None = None
     """Seconds after which an unanswered question expires; never, if not set."""
+    commands: CommandLimits = CommandLimits()
     mcp: Servers = Servers()
     compression_threshold: float = 0.5
     """The share of the model's context window above which the conversation is compressed; 0 is never."""

@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from assent.process.family import Family
 from assent.process.pty import Size
 from assent.process.run import Finished, Limits, run
 
@@ -151,6 +153,38 @@ async def test_output_keeps_the_idle_timeout_away_but_not_the_total_one(tmp_path
     finally:
         os.close(keep_open)
     assert result.ended == "total_timeout"
+
+
+@pytest.mark.spec("I6")
+async def test_too_much_output_ends_it(tmp_path: Path) -> None:
+    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000))
+    assert result.ended == "too_much_output"
+    assert result.bytes > 1_000_000
+
+
+@pytest.mark.spec("I6")
+async def test_the_memory_of_all_that_it_started_counts_together(tmp_path: Path) -> None:
+    hungry = f'{sys.executable} -c "x = bytearray(40_000_000); import time; time.sleep(300)"'
+    result = await sh(f"{hungry} & {hungry}", tmp_path, limits=Limits(memory=80_000_000, look=0.05))
+    assert result.ended == "too_much_memory"
+    assert result.survivors == ()
+
+
+@pytest.mark.spec("I6")
+async def test_a_command_within_its_memory_runs_to_its_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "looked")
+    looked: list[int] = []
+
+    def look(family: Family) -> int:
+        looked.append(1)
+        if len(looked) == 3:  # and only then it may end
+            os.close(os.open(tmp_path / "looked", os.O_WRONLY))
+        return 1_000
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Family, "memory", look)
+        result = await sh("read x < looked; echo done", tmp_path, limits=Limits(memory=1_000, look=0.01))
+    assert (result.ended, result.output.text()) == ("exited", "done\n")
 
 
 @pytest.mark.spec("D1")

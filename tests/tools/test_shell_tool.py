@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import shlex
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assent.approval import ExecDetails
+from assent.config import CommandLimits
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.parts import TerminalDisplay
@@ -178,9 +181,22 @@ async def test_binary_output_is_only_counted_while_it_comes_and_at_the_end(bench
 
 @pytest.mark.spec("D7")
 async def test_a_silent_command_is_ended_and_its_output_kept(bench: Bench) -> None:
-    result = await run(shell(bench, idle_timeout=0.1), "echo begun; sleep 300")
+    result = await run(shell(bench, limits=CommandLimits(idle_seconds=0.1)), "echo begun; sleep 300")
     line = "Timed out: no output for 0.1 seconds, so the command was ended."
     assert result.content == f"{line}\nOutput: begun\n{line}"
+
+
+@pytest.mark.spec("I6")
+async def test_a_command_that_prints_without_end_is_stopped_and_said_so(bench: Bench) -> None:
+    result = await run(shell(bench, limits=CommandLimits(output_mb=1)), "yes")
+    assert "Stopped: the command printed more than 1 MB." in str(result.content)
+
+
+@pytest.mark.spec("I6")
+async def test_a_command_that_takes_too_much_memory_is_stopped_and_said_so(bench: Bench) -> None:
+    hungry = "import sys, time; x = bytearray(80_000_000); print('full', flush=True); time.sleep(300)"
+    result = await run(shell(bench, limits=CommandLimits(memory_mb=60)), f"{sys.executable} -c {shlex.quote(hungry)}")
+    assert "Stopped: the command took more than 60 MB of memory." in str(result.content)
 
 
 @pytest.mark.spec("D1")

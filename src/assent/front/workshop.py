@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from assent.config import (
     BadSettings,
+    CommandLimits,
     Settings,
     data_folder,
     mcp_servers,
@@ -54,6 +55,7 @@ class Workshop:
         servers: Iterable[McpServer],
         session: str = "",
         model: Model | None = None,
+        limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
     ) -> None:
         """Without a model it is for judging only: the tools that need one are there, and do not work."""
         self.servers = tuple(servers)
@@ -61,7 +63,8 @@ class Workshop:
         data = data_folder(env)
         outputs, contents = PrivateFolder(str(data / "outputs" / session)), PrivateFolder(str(data / "contents"))
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
-        tools = builtin_tools(self.workspace, outputs=outputs, memory=memory_file(env), contents=contents)
+        memory = memory_file(env)
+        tools = builtin_tools(self.workspace, limits=limits, outputs=outputs, memory=memory, contents=contents)
         self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None
         self._env = env
@@ -145,7 +148,8 @@ def open_workshop(
     problems += [
         f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
     ]
-    workshop = Workshop(env, folder, (*own, *(server for server in theirs if not _in(server, taken))), session, model)
+    servers = (*own, *(server for server in theirs if not _in(server, taken)))
+    workshop = Workshop(env, folder, servers, session, model, settings.commands)
     workshop.problems += problems
     return workshop
 

@@ -12,6 +12,7 @@ import os
 from msgspec import Struct
 
 MARKER = "ASSENT_RUN"
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Seen(Struct, frozen=True, gc=False):
@@ -21,6 +22,8 @@ class Seen(Struct, frozen=True, gc=False):
     group: int
     session: int
     started: int
+    pages: int
+    """Of memory that it has now."""
 
 
 class Family:
@@ -33,14 +36,24 @@ class Family:
 
     def members(self) -> list[int]:
         """All living members; the dead that nobody has collected yet do not count."""
-        table = _process_table()
-        if table is None:
+        young = self._young()
+        if young is None:
             return [self._leader] if _group_lives(self._leader) else []
-        # Nobody older than the leader is of the family, whatever he holds: a terminal multiplexer that was
-        # there before may have been handed our pipe.
-        young = {pid: seen for pid, seen in table.items() if seen.started >= self._since}
         found = {pid for pid, seen in young.items() if self._is_ours(pid, seen)}
         return sorted(_with_descendants(found, young))
+
+    def memory(self) -> int:
+        """In bytes, of those that have not slipped away: quicker to find, and enough for a look now and then."""
+        young = self._young() or {}
+        found = {pid for pid, seen in young.items() if self._is_near(pid, seen)}
+        return sum(young[pid].pages for pid in _with_descendants(found, young)) * _PAGE
+
+    def _young(self) -> dict[int, Seen] | None:
+        """Nobody older than the leader is of the family, whatever he holds: a terminal multiplexer that was there
+        before may have been handed our pipe.
+        """
+        table = _process_table()
+        return table and {pid: seen for pid, seen in table.items() if seen.started >= self._since}
 
     def any_alive(self, pids: list[int]) -> bool:
         """Whether one of these still lives; without a process table, whether anybody in the group does."""
@@ -49,9 +62,12 @@ class Family:
         return _group_lives(self._leader)
 
     def _is_ours(self, pid: int, seen: Seen) -> bool:
-        if self._leader in (pid, seen.group, seen.session):
+        if self._is_near(pid, seen):
             return True
         return self._mark in _environment(pid) or self._holds_channel(pid)
+
+    def _is_near(self, pid: int, seen: Seen) -> bool:
+        return self._leader in (pid, seen.group, seen.session)
 
     def _holds_channel(self, pid: int) -> bool:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
@@ -94,7 +110,7 @@ def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
         return None
     if not fields or (fields[0] in (b"Z", b"X") and not even_dead):
         return None
-    return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+    return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), int(fields[21]))
 
 
 def _environment(pid: int) -> bytes:

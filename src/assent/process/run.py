@@ -19,7 +19,7 @@ from assent.process.output import Decoder, Excerpt, Kept
 from assent.process.pty import Channel, Size
 from assent.process.spawn import ExitNotice, spawn
 
-Ended = Literal["exited", "idle_timeout", "total_timeout"]
+Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
 Tell = Callable[[str], None]
 
 _READS_AT_ONCE = 16  # a terminal hands out 4 KB at a time
@@ -27,11 +27,17 @@ _READS_TO_DRAIN = 512
 
 
 class Limits(Struct, frozen=True):
-    """Seconds and characters."""
+    """Seconds, bytes and characters."""
 
     idle: float | None = None
     """So long without any output."""
     total: float | None = None
+    output: int | None = None
+    """Bytes that it may print."""
+    memory: int | None = None
+    """Bytes that all its processes may have together."""
+    look: float = 2.0
+    """Between two looks at the memory."""
     grace: float = 0.5
     """From the polite signal to the one that cannot be refused."""
     drain: float = 0.1
@@ -208,6 +214,8 @@ class _Child:
                 self._decoder.feed(data)
             else:
                 self._output_ended()
+        if self._limits.output is not None and self._decoder.bytes > self._limits.output:
+            self._over("too_much_output")
 
     def _output_ended(self) -> None:
         self._stop_reading()
@@ -219,9 +227,10 @@ class _Child:
             self._held = False
             self._loop.remove_reader(self._channel.ours)
 
-    # --- time --------------------------------------------------------------------------------------------
+    # --- time and memory ---------------------------------------------------------------------------------
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        self._timers[:] = [timer for timer in self._timers if timer.when() > self._loop.time()]
         self._timers.append(self._loop.call_later(seconds, do))
 
     def _arm(self) -> None:
@@ -229,13 +238,26 @@ class _Child:
             self._later(self._limits.total, lambda: self._over("total_timeout"))
         if self._limits.idle is not None:
             self._later(self._limits.idle, self._check_idle)
+        if self._limits.memory is not None:
+            self._later(self._limits.look, self._look_at_memory)
 
     def _check_idle(self) -> None:
         """Looks when it could be time, instead of moving a timer with every piece of output."""
         idle = self._limits.idle or 0.0
         left = self._last + idle - self._loop.time()
         if left > 0:
-            self._timers[:] = [timer for timer in self._timers if timer.when() > self._loop.time()]
             self._later(left, self._check_idle)
         elif not self._exited:
             self._over("idle_timeout")
+
+    def _look_at_memory(self) -> None:
+        """In a thread: it goes through all processes of the machine."""
+        self._loop.run_in_executor(None, self._family.memory).add_done_callback(self._saw_memory)
+
+    def _saw_memory(self, looked: "asyncio.Future[int]") -> None:
+        if self._end.done() or looked.cancelled():
+            return
+        if looked.result() > (self._limits.memory or 0):
+            self._over("too_much_memory")
+        else:
+            self._later(self._limits.look, self._look_at_memory)

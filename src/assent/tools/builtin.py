@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from assent.config import CommandLimits
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.tools.ask_user import AskUserTool
@@ -15,7 +16,7 @@ from assent.tools.read_file import ReadFileTool
 from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
 from assent.tools.save_memory import SaveMemoryTool
-from assent.tools.shell import IDLE_TIMEOUT, TERMINAL, ShellTool
+from assent.tools.shell import TERMINAL, ShellTool
 from assent.tools.undo import UndoTool
 from assent.tools.web_fetch import WebFetchTool
 from assent.tools.write_file import WriteFileTool
@@ -28,22 +29,21 @@ if TYPE_CHECKING:
 def builtin_tools(
     workspace: Workspace,
     *,
-    idle_timeout: float | None = IDLE_TIMEOUT,
-    total_timeout: float | None = None,
+    limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
     terminal: tuple[int, int] | None = TERMINAL,
     web: "Web | None" = None,
     outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
     contents: PrivateFolder | None = None,
 ) -> list[AnyTool]:
-    """Timeouts and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
+    """Limits and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
     faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read. `memory`
     is the user's own context file; without one nothing is remembered. `contents` is where large contents of files are
     kept before they are changed.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
-    shell = ShellTool(files, idle_timeout=idle_timeout, total_timeout=total_timeout, terminal=terminal, outputs=outputs)
+    shell = ShellTool(files, limits=limits, terminal=terminal, outputs=outputs)
     return [
         ReadFileTool(files),
         ReadManyFilesTool(files),

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from assent.config import CommandLimits
 from assent.files.private import PrivateFolder
 from assent.tools.base import InvalidParams, Invocation, Tool
 from assent.tools.files import Files
 
-IDLE_TIMEOUT = 300.0
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -41,19 +41,17 @@ class ShellTool(Tool[ShellParams]):
         self,
         files: Files,
         *,
-        idle_timeout: float | None = IDLE_TIMEOUT,
-        total_timeout: float | None = None,
+        limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
         pass_environment: Iterable[str] = (),
         outputs: PrivateFolder | None = None,
     ) -> None:
-        """Times in seconds; `terminal` is columns and rows, None for a plain pipe; names of variables to pass on;
+        """`terminal` is columns and rows, None for a plain pipe; names of variables to pass on;
         where to keep outputs that are too long for the model.
         """
         self.files = files
-        self.idle_timeout = idle_timeout
-        self.total_timeout = total_timeout
+        self.limits = limits
         self.grace = grace
         self.terminal = terminal
         self.pass_environment = tuple(pass_environment)

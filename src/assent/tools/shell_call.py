@@ -9,10 +9,12 @@ import os
 import signal
 
 from assent.approval import ExecDetails
+from assent.config import CommandLimits
 from assent.files.protected import secrets_below
 from assent.parts import TerminalDisplay
 from assent.process.environment import child_environment
 from assent.process.launch import pipeline_argv
+from assent.process.memory import most_memory
 from assent.process.output import Excerpt, cut_middle, omission
 from assent.process.plain import plain
 from assent.process.pty import Size
@@ -22,12 +24,14 @@ from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.throttle import Throttle
 from assent.tools.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput
 
+_MB = 1_000_000
+
 
 class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
         self._params = params
-        self._limits = Limits(idle=tool.idle_timeout, total=tool.total_timeout, grace=tool.grace)
+        self._limits = _limits(tool.limits, tool.grace)
 
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
@@ -113,11 +117,25 @@ def _ending(finished: Finished, limits: Limits) -> str:
             return f"Timed out: no output for {limits.idle:g} seconds, so the command was ended."
         case Finished(ended="total_timeout"):
             return f"Timed out: the command ran for {limits.total:g} seconds and was ended."
+        case Finished(ended="too_much_output"):
+            return f"Stopped: the command printed more than {(limits.output or 0) / _MB:,.0f} MB."
+        case Finished(ended="too_much_memory"):
+            return f"Stopped: the command took more than {(limits.memory or 0) / _MB:,.0f} MB of memory."
         case Finished(signal=int(number)):
             return f"Signal: {_signal_name(number)} (the command was killed)"
         case _:
             failed = "" if finished.code == 0 else " (the command FAILED)"
             return f"Exit Code: {finished.code}{failed}"
+
+
+def _limits(given: CommandLimits, grace: float) -> Limits:
+    return Limits(
+        idle=given.idle_seconds or None,
+        total=given.total_seconds or None,
+        output=given.output_mb * _MB or None,
+        memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
+        grace=grace,
+    )
 
 
 def _signal_name(number: int) -> str:
