@@ -26,7 +26,7 @@ from assent.events import (
     SessionOpened,
     TurnFinished,
 )
-from assent.front.words import safe, span
+from assent.front.words import count, safe, span
 from assent.models.prices import AS_OF, Prices
 from assent.parts import Usage
 
@@ -230,7 +230,7 @@ def session_stats(tally: Tally) -> Content:
         )
     ]
     return _page(
-        _section(f"Tokens ({tally.prompts} prompts, {requests} requests)", tokens),
+        _section(f"Tokens ({count(tally.prompts, 'prompt')}, {count(requests, 'request')})", tokens),
         _section("Time", spans),
         tool_stats(tally),
         _cost_line(tally),
@@ -253,7 +253,7 @@ def _model_section(name: str, use: ModelUse) -> Content:
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
         ("cost", 0, money(use.cost)),
     ]
-    return _section(f"{safe(name, 'label')} ({use.requests} requests)", lines)
+    return _section(f"{safe(name, 'label')} ({count(use.requests, 'request')})", lines)
 
 
 def tool_stats(tally: Tally) -> Content:
