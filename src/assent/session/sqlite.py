@@ -240,23 +240,18 @@ class SqliteLog:
     def watch(self, session: str, changed: Callable[[], None]) -> Callable[[], None]:
         entry = (asyncio.get_running_loop(), changed)
         self._watchers.setdefault(session, []).append(entry)
-        self._watching(True)
+        self._writer.watch(True)
 
         def stop() -> None:
             self._watchers[session].remove(entry)
             if not self._watchers[session]:
                 del self._watchers[session]
-            self._watching(bool(self._watchers))
+            self._writer.watch(bool(self._watchers))
 
         return stop
 
     def watch_all(self, changed: Callable[[], None]) -> Callable[[], None]:
         return self.watch("", changed)
-
-    def _watching(self, on: bool) -> None:
-        if self._writer.watching != on:
-            self._writer.watching = on
-            self._writer.submit(lambda db: None, reads=True)  # wakes the thread, so that it takes notice
 
     def _tell(self, session: str) -> None:
         for loop, changed in list(self._watchers.get(session, ())):

@@ -47,8 +47,7 @@ class Writer:
         self._foreign_change = foreign_change
         self._jobs: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
         self._closed = False
-        self.watching = False
-        """While true, changes by other processes are looked for."""
+        self._watching = False
         self._thread = threading.Thread(target=self._work, name="session-log", daemon=True)
         self._thread.start()
 
@@ -61,6 +60,13 @@ class Writer:
         else:
             self._jobs.put(_Queued(job, future, loop, reads))
         return future
+
+    def watch(self, on: bool) -> None:
+        """From now on changes by other processes are looked for, or no longer."""
+        if self._watching != on:
+            self._watching = on
+            woken = self.submit(lambda db: None, reads=True)  # the thread takes notice
+            woken.add_done_callback(lambda done: done.cancelled() or done.exception())  # others are told what failed
 
     async def close(self) -> None:
         if not self._closed:
@@ -89,7 +95,7 @@ class Writer:
     def _next_group(self) -> list[_Queued] | None:
         """All jobs that are queued now; empty when it is only time to look around; None when it is time to stop."""
         try:
-            first = self._jobs.get(timeout=POLL_SECONDS if self.watching else None)
+            first = self._jobs.get(timeout=POLL_SECONDS if self._watching else None)
         except queue.Empty:
             return []
         if first is None:
@@ -136,7 +142,7 @@ class Writer:
         _resolve(group)
 
     def _look_for_foreign_change(self, connection: sqlite3.Connection, seen: int) -> int:
-        if not self.watching:
+        if not self._watching:
             return seen
         try:
             version: int = connection.execute("PRAGMA data_version").fetchone()[0]
