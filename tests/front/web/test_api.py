@@ -179,6 +179,37 @@ async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use
     assert prompts.count("go") == 1 and prompts.count("more") <= 1
 
 
+@pytest.mark.spec("J1")
+async def test_keys_are_remembered_over_a_restart(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        api = served.api()
+        session = (await api.post("/sessions", {"prompt": "go"}, "make"))["id"]
+        copy = (await api.post(f"/sessions/{session}/fork", {}, "copy"))["id"]
+        (waiting,) = await until_waiting(api, session)
+        where = (session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+        taken = await api.decide(*where, key="answer")
+        key = await api.say(session, "more", "say")
+    async with Served(tmp_path) as served:
+        api = served.api()
+        assert (await api.post("/sessions", {"prompt": "go"}, "make"))["id"] == session
+        assert (await api.post(f"/sessions/{session}/fork", {}, "copy"))["id"] == copy
+        assert await api.decide(*where, key="answer") == taken
+        assert await api.say(session, "more", "say") == key
+        assert (await api.sessions())["total"] == 2
+        for work in (
+            api.post("/sessions", {"prompt": "stop"}, "make"),
+            api.post(f"/sessions/{copy}/fork", {}, "copy"),
+            api.decide(session, waiting["call_id"], "cancel", "", key="answer"),
+            api.say(session, "other", "say"),
+            api.say(copy, "more", "say"),
+            api.post("/sessions", {}, "say"),
+        ):
+            problem = await refused(work)
+            assert (problem.status, problem.kind) == (422, "invalid") and "key" in str(problem)
+        prompts = [e.event.text for e in await api.history(session) if isinstance(e.event, PromptSubmitted)]
+        assert prompts.count("go") == 1 and prompts.count("other") == 0
+
+
 # --- the inbox over all sessions ---
 
 

@@ -21,7 +21,7 @@ from assent.front.web.params import IdempotencyKey
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
-from assent.session.log import LogError
+from assent.session.log import KeyReused, LogError
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -56,6 +56,7 @@ def _api(desk: Desk) -> Litestar:
         exception_handlers={
             Problem: _tell,
             HTTPException: _tell_http,
+            KeyReused: _tell_reused,
             LogError: _tell_log,
             UnicodeDecodeError: _tell_unreadable,
             RecursionError: _tell_unreadable,
@@ -115,6 +116,10 @@ def _details(error: HTTPException) -> str:
 
 def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:
     return _tell(request, Problem("unavailable", str(error)))
+
+
+def _tell_reused(request: AnyRequest, error: KeyReused) -> Response[bytes]:
+    return _tell(request, Problem("invalid", str(error)))
 
 
 def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:
