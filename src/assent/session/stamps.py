@@ -1,4 +1,4 @@
-"""Which requests have done their work: kept in the transaction that does it, so that neither is there without the other."""
+"""Which requests have done their work: kept in the transaction that does it, so that neither is there alone."""
 
 import sqlite3
 

@@ -1,6 +1,7 @@
 """The API on a real server with a log on disk: sessions, messages, decisions, the inbox over all sessions."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -162,6 +163,21 @@ async def test_part_of_a_diff_can_be_accepted_and_arguments_can_be_edited(served
     await until_event(api, session, "turn.finished")
     changed = (served.folder / "a.txt").read_text().splitlines()
     assert (changed[2], changed[37]) == ("2", "x")
+
+
+@pytest.mark.spec("A5")
+@pytest.mark.parametrize("odd", ["../../sessions", "a/b", "%2F", "..", "a?b#c", "\u202e"])
+async def test_a_call_is_reached_whatever_id_the_model_gave_it(served: Served, api: Api, odd: str):
+    model = served.scenario(asks_for(write("a.txt", "hello\n", odd)), says("Done."), name="odd")
+    session = (await api.create(model=model, prompt="go"))["id"]
+    (waiting,) = await until_waiting(api, session)
+    call = waiting["call_id"]
+    assert re.fullmatch("call-[0-9a-f]{24}", call)
+    assert (await api.get(f"/sessions/{session}/calls/{call}"))["call"]["type"] == "awaiting_approval"
+    await api.decide(session, call, "proceed_once", waiting["approval"]["digest"])
+    events = await until_event(api, session, "turn.finished")
+    assert [e.event.call_id for e in events if isinstance(e.event, CallFinished)] == [call]
+    assert (await api.get(f"/sessions/{session}/calls/{call}/output"))["done"]
 
 
 async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use_it(api: Api):
