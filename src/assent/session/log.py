@@ -196,6 +196,10 @@ class SessionLog(Protocol):
         """Forgets the session and all that belongs to it; raises SessionBusy while somebody has it open."""
         ...
 
+    async def try_writing(self) -> None:
+        """Writes something that changes nothing, to the disk and back; raises what keeps it from that."""
+        ...
+
     async def close(self) -> None: ...
 
 

@@ -178,6 +178,9 @@ class MemoryLog:
         del self._sessions[session]
         self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}
 
+    async def try_writing(self) -> None:
+        """Memory can always be written."""
+
     async def close(self) -> None:
         """Nothing to close: what was stored can still be read and opened again, as after a restart."""
         for stored in self._sessions.values():

@@ -28,7 +28,7 @@ from assent.events import (
 )
 from assent.session import index, stamps
 from assent.session.glance import Glance
-from assent.session.layout import migrate
+from assent.session.layout import VERSION_NOW, migrate
 from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
@@ -172,6 +172,9 @@ class SqliteLog:
             self._lock_file(session).unlink(missing_ok=True)
         finally:
             self._unlock(session)
+
+    async def try_writing(self) -> None:
+        await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {VERSION_NOW}"))
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
         def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:

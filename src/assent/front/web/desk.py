@@ -14,6 +14,7 @@ from assent.front.web.office import Office
 from assent.front.web.opener import CLIENT, Opener
 from assent.front.web.outputs import Outputs
 from assent.front.web.overview import Overview
+from assent.front.web.readiness import Readiness
 from assent.front.web.replies import Replies
 from assent.front.web.states import States
 from assent.front.web.stream import Streams
@@ -58,6 +59,7 @@ class Desk:
         self.completion = Completion()
         self.outputs = Outputs(setup.env)
         self.replies = Replies()
+        self.readiness = Readiness(log.try_writing)
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
             self.feeds.heard,
             self.overview.heard,

@@ -196,7 +196,6 @@ def _config(door: object, where: Where) -> uvicorn.Config:
         forwarded_allow_ips="127.0.0.1,::1" if where.behind_proxy is not None else "",
         ssl_certfile=where.tls_cert,
         ssl_keyfile=where.tls_key,
-        h11_max_incomplete_event_size=64_000,
     )
 
 
