@@ -1,9 +1,11 @@
 """The terminal attaches to a session that a server runs: the same screen, and one answer for all (C10, H5)."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from support.certs import make_certificate
 from support.program import Program
 from support.served import ServedProgram, until_event, until_waiting
 from support.terminal import Terminal
@@ -58,6 +60,25 @@ async def test_an_answer_from_elsewhere_closes_the_question_and_says_who_gave_it
             shown = await asyncio.to_thread(terminal.until, "Answered by")
             assert "yes, once" not in shown
     assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.spec("H4")
+async def test_it_attaches_over_tls_to_a_server_whose_certificate_it_is_told_to_trust(program: Program, tmp_path: Path):
+    _, trusted = make_certificate(tmp_path)
+    tls = ("--tls-cert", str(trusted), "--tls-key", str(tmp_path / "private.pem"))
+    served = ServedProgram(program, program.scenario(ASKS, SAYS), *tls, ca=trusted)
+    async with served.start() as api:
+        await api.create(folder=str(program.folder), prompt="go")
+        await until_waiting(api)
+        with Terminal(program, "attach", "--ca", str(trusted)) as terminal:
+            await asyncio.to_thread(answer, terminal, "y")
+            await asyncio.to_thread(terminal.until, "All done.")
+        with Terminal(program, "attach") as terminal:
+            await asyncio.to_thread(terminal.until, "--ca FILE")
+    served.kill()
+    assert (program.folder / "canary").read_text() == "x\n"
+    ended = program.run("attach", "--ca", "none.pem", "https://127.0.0.1:1", env={"ASSENT_TOKEN": "x"})
+    assert ended.code == 42 and "none.pem has no certificates" in ended.err
 
 
 def test_without_a_server_it_says_how_to_start_one(program: Program):

@@ -15,22 +15,23 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="an address, a session (default: the newest)")
     parser.add_argument("--new", action="store_true", help="begin a new session there, in this folder")
+    parser.add_argument("--ca", metavar="FILE", help="certificates to trust (default: the system's, or SSL_CERT_FILE)")
     args = parser.parse_args(argv)
     urls = [word for word in args.target if word.startswith(("http://", "https://"))]
     sessions = [word for word in args.target if word not in urls]
     if len(urls) > 1 or len(sessions) > 1:
         complain("give at most one address and one session\nTry: assent attach --help")
         return exits.INPUT
-    return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0])
+    return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0], args.ca)
 
 
-def _attach(url: str | None, session: str | None) -> int:
+def _attach(url: str | None, session: str | None, ca: str | None) -> int:
     from assent.client.api import Api, NoServer, connect
     from assent.front.tui.remote import RemoteHost
     from assent.front.tui.run import show
 
     def reach() -> Api:
-        return connect(url, os.environ.get("ASSENT_TOKEN"))
+        return connect(url, os.environ.get("ASSENT_TOKEN"), ca)
 
     try:
         reach()

@@ -17,7 +17,7 @@ from support.served import PATIENCE, ServedProgram
 
 async def until_status(api: Api, status: int) -> bytes:
     async with asyncio.timeout(PATIENCE):
-        while (reply := await api.http.request("GET", "/readyz")).status != status:
+        while (reply := await api.http.request("GET", "/readyz")).status != status:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     return reply.body
 

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+from ipaddress import ip_address
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
@@ -70,8 +71,16 @@ def _api(desk: Desk) -> Litestar:
 
 
 def _asker(request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
-    address = request.client.host if request.client is not None else "unix"
-    return Asker(request.scope[PRINCIPAL], address, idempotency_key)  # pyright: ignore
+    return Asker(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
+
+
+def _address(request: AnyRequest) -> str:
+    """For the record; behind a proxy it is what that says, and must at least be an address."""
+    host = request.client.host if request.client is not None else ""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return "unknown"
 
 
 def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:

@@ -1,5 +1,5 @@
-"""A connection must say in time, and in few words, what it wants: one that begins a request and never ends its head would
-stay for ever, or grow for ever.
+"""A connection must say in time, and in few words, what it wants: one that begins a request and never ends its head
+would stay for ever, or grow for ever.
 
 uvicorn ends connections that are idle after a request; this ends those that never come to one, and says so in the same
 words as the rest of the server, also where the request is no HTTP. It knows nothing of what is asked.

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -62,6 +63,18 @@ def check_place(where: Where) -> None:
         )
 
 
+def check_certificate(where: Where) -> None:
+    """Now, with words for it; later it would be an exception of somebody else's."""
+    if where.tls_cert is None:
+        return
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(where.tls_cert, where.tls_key, password=lambda: "")  # nobody is there to type one
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadPlace(f"{where.tls_cert} and {where.tls_key} cannot be used for TLS: {why}") from error
+
+
 def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
@@ -98,10 +111,13 @@ class Server:
 
     def __init__(self, log: SessionLog, setup: Setup, where: Where, data: Path) -> None:
         check_place(where)
+        check_certificate(where)
         self._log, self._where, self._data = log, where, data
         self.tokens = TokenStore(data / TOKENS)
         self.desk = Desk(log, setup, self.tokens)
         self.address = ""
+        self.port = 0
+        """Where it listens, which is not where it is reached when there is a proxy."""
         self.token = ""
         self._uvicorn: uvicorn.Server | None = None
 
@@ -109,10 +125,10 @@ class Server:
         _raise_file_limit()
         logging.getLogger("uvicorn").setLevel(logging.WARNING)
         listener = _listen(self._where)
-        port: int = listener.getsockname()[1]
-        self.address = address_of(self._where, port)
+        self.port = listener.getsockname()[1]
+        self.address = address_of(self._where, self.port)
         try:
-            door = build(self.desk, place_for(self._where, port))
+            door = build(self.desk, place_for(self._where, self.port))
         except BaseException:
             listener.close()
             raise
