@@ -1,5 +1,6 @@
 """`assent attach [URL] [SESSION]`: the terminal UI on a session that a server runs."""
 
+import asyncio
 import os
 
 from assent import exits
@@ -26,16 +27,19 @@ def main(argv: list[str]) -> int:
 
 
 def _attach(url: str | None, session: str | None, ca: str | None) -> int:
-    from assent.client.api import Api, NoServer, connect
+    from assent.client.api import Api, ApiProblem, NoServer, connect
+    from assent.client.http import Unreachable
+    from assent.front.tui.host import NotHere
     from assent.front.tui.remote import RemoteHost
     from assent.front.tui.run import show
 
     def reach() -> Api:
         return connect(url, os.environ.get("ASSENT_TOKEN"), ca)
 
+    host = RemoteHost(reach, os.path.realpath(os.getcwd()))
     try:
-        reach()
-    except (NoServer, ValueError) as error:
+        chosen = asyncio.run(host.choose(session))
+    except (NoServer, ValueError, NotHere, ApiProblem, Unreachable) as error:
         complain(str(error))
         return exits.INPUT
-    return show(RemoteHost(reach, os.path.realpath(os.getcwd())), session=session)
+    return show(host, session=chosen)

@@ -97,16 +97,15 @@ async def test_behind_a_proxy_the_public_address_is_the_only_one(tmp_path: Path)
 async def test_behind_a_proxy_nobody_can_say_that_they_are_elsewhere(tmp_path: Path):
     context, trusted = make_certificate(tmp_path, "localhost")
     proxy = Proxy(context)
-    async with proxy as port:
-        async with Served(tmp_path, Where(port=0, behind_proxy=f"https://localhost:{port}")) as served:
-            proxy.behind = served.server.port
-            http = Http(served.address, served.server.token, ca=str(trusted))
-            for said in ("1.2.3.4", "127.0.0.1", "<b>root</b>, 10.0.0.1"):
-                reply = await http.request("GET", "/api/v1/me", headers=[("X-Forwarded-For", said)])
-                assert msgspec.json.decode(reply.body)["by"] == "ann@203.0.113.9"
-            proxy.client = "<b>nonsense</b>"
-            assert (await Api(http).me())["by"] == "ann@unknown"
-            await http.close()
+    async with proxy as port, Served(tmp_path, Where(port=0, behind_proxy=f"https://localhost:{port}")) as served:
+        proxy.behind = served.server.port
+        http = Http(served.address, served.server.token, ca=str(trusted))
+        for said in ("1.2.3.4", "127.0.0.1", "<b>root</b>, 10.0.0.1"):
+            reply = await http.request("GET", "/api/v1/me", headers=[("X-Forwarded-For", said)])
+            assert msgspec.json.decode(reply.body)["by"] == "ann@203.0.113.9"
+        proxy.client = "<b>nonsense</b>"
+        assert (await Api(http).me())["by"] == "ann@unknown"
+        await http.close()
     async with Served(tmp_path) as served:  # without a proxy the header means nothing
         reply = await served.api().http.request("GET", "/api/v1/me", headers=[("X-Forwarded-For", "1.2.3.4")])
         assert msgspec.json.decode(reply.body)["by"] == "ann@127.0.0.1"
@@ -115,18 +114,17 @@ async def test_behind_a_proxy_nobody_can_say_that_they_are_elsewhere(tmp_path: P
 async def test_a_key_is_the_same_wherever_its_owner_asks_from(tmp_path: Path):
     context, trusted = make_certificate(tmp_path, "localhost")
     proxy = Proxy(context)
-    async with proxy as port:
-        async with Served(tmp_path, Where(port=0, behind_proxy=f"https://localhost:{port}")) as served:
-            proxy.behind = served.server.port
-            async with await logged_in(served.server, str(trusted)) as api:
-                session = (await api.create(prompt="go"))["id"]
-                (waiting,) = await until_waiting(api, session)
-                where = (session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
-                taken = await api.decide(*where, key="on-the-train")
-                proxy.client = "198.51.100.7"
-                assert await api.decide(*where, key="on-the-train") == taken
-                with pytest.raises(ApiProblem, match="already answered by ann@203"):
-                    await api.decide(*where, key="another")
+    async with proxy as port, Served(tmp_path, Where(port=0, behind_proxy=f"https://localhost:{port}")) as served:
+        proxy.behind = served.server.port
+        async with await logged_in(served.server, str(trusted)) as api:
+            session = (await api.create(prompt="go"))["id"]
+            (waiting,) = await until_waiting(api, session)
+            where = (session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+            taken = await api.decide(*where, key="on-the-train")
+            proxy.client = "198.51.100.7"
+            assert await api.decide(*where, key="on-the-train") == taken
+            with pytest.raises(ApiProblem, match="already answered by ann@203"):
+                await api.decide(*where, key="another")
 
 
 @pytest.mark.parametrize("missing", ["cert", "key", "both"])

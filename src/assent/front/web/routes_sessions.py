@@ -30,7 +30,7 @@ from assent.front.web.shapes import (
     Taken,
     ToolRun,
 )
-from assent.models.base import ModelError
+from assent.models.base import AuthFailed, ModelError
 from assent.session.engine import CANNOT_OPEN
 from assent.session.fork import fork_session
 from assent.session.log import SessionBusy
@@ -82,6 +82,9 @@ def _folder(desk: Desk, given: str | None) -> str:
 async def _check_model(desk: Desk, name: str) -> None:
     try:
         await desk.opener.model(name).close()
+    except AuthFailed as error:
+        where = "It is the shell of `assent serve` that needs the key: set it there, and start the server again."
+        raise Problem("invalid", f"{error}\n{where}") from error
     except ModelError as error:
         raise Problem("invalid", str(error)) from error
 
