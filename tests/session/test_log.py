@@ -315,6 +315,7 @@ async def test_a_fork_is_made_whole_or_not_at_all(sqlite: SqliteLog):
     copy = await fork_session(sqlite, "s", ONE)
     assert [envelope.seq for envelope in await sqlite.read(copy)] == [1, 2, 3]
     assert {item.session for item in await sqlite.waiting()} == {"s", copy}
+    assert [info.id for info in await sqlite.sessions()] == [copy, "s"], "it is the newest, however old its events are"
     assert await fork_session(sqlite, "s", ONE) == copy
 
 

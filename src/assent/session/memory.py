@@ -228,7 +228,7 @@ def _info(session: str, stored: _Stored) -> SessionInfo:
         model,
         title,
         first.ts,
-        stored.events[-1].ts,
+        max(first.ts, stored.events[-1].ts),
         len(stored.events),
         mode,
         created.owner,

@@ -77,7 +77,7 @@ class SqliteLog:
         stamp: Stamp | None = None,
     ) -> str:
         events = [Envelope(1, ts, session, first), *more]
-        row = (session, len(events) + 1, first.folder, first.model, ts, events[-1].ts)
+        row = (session, len(events) + 1, first.folder, first.model, ts, max(ts, events[-1].ts))
 
         def job(db: sqlite3.Connection) -> str:
             if stamp is not None and (made := stamps.find(db, stamp)) is not None:

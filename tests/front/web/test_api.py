@@ -189,6 +189,8 @@ async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use
     first = await api.decide(one["id"], "write", "proceed_once", waiting["approval"]["digest"], key="key-2")
     second = await api.decide(one["id"], "write", "proceed_once", waiting["approval"]["digest"], key="key-2")
     assert first == second
+    metrics = (await api.http.request("GET", "/metrics")).body
+    assert b"\nassent_decisions_total 1\n" in metrics
     assert await api.say(one["id"], "more", "key-3") == await api.say(one["id"], "more", "key-3")
     await until_event(api, one["id"], "turn.finished")
     prompts = [e.event.text for e in await api.history(one["id"]) if isinstance(e.event, PromptSubmitted)]

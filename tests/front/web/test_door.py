@@ -240,6 +240,17 @@ async def test_bodies_that_do_not_fit_are_named_and_change_nothing(served: Serve
     assert len(await served.log.inbox(session)) == 0
 
 
+async def test_a_body_that_is_missing_is_asked_for(served: Served):
+    answer = await raw(served, "POST", "/api/v1/sessions")
+    assert (answer.status, answer.json["detail"]) == (400, "a JSON body is needed here")
+
+
+async def test_nobody_can_fill_the_terminal_of_the_server(served: Served, caplog: pytest.LogCaptureFixture):
+    await sends(served, b"nonsense\r\n\r\n")
+    upgrade = await raw(served, "GET", "/api/v1/me", Connection="Upgrade, close", Upgrade="websocket")
+    assert upgrade.status == 200 and not caplog.records
+
+
 async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path: Path):
     limits = Limits(requests_per_second=1, burst=30, streams_of_one=2)
     async with Served(tmp_path, limits=limits) as served:

@@ -25,6 +25,8 @@ from assent.front.web.tokens import Principal
 from assent.session.log import KeyReused, LogError
 
 AnyRequest = Request[Any, Any, Any]
+NO_BODY = "data: 'data'"
+"""How the framework says that a body is missing."""
 
 
 def build(desk: Desk, place: Place) -> Door:
@@ -120,6 +122,8 @@ def _details(error: HTTPException) -> str:
     if not isinstance(extra, list):
         return error.detail
     places = [f"{item.get('key', '')}: {item.get('message', '')}" for item in extra if isinstance(item, dict)]  # pyright: ignore
+    if NO_BODY in places:
+        return "a JSON body is needed here"
     return f"{error.detail.partition(' for ')[0]}: {'; '.join(places)}"
 
 

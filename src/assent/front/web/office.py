@@ -188,14 +188,15 @@ class Office:
         """Bound to this session, this call and what was shown; the first answer wins."""
         self._check_role(asker.principal, answer)
         key = self.inbox_key(asker, f"decide {session}/{answer.call_id}", msgspec.structs.replace(answer, by=""))
-        if await self.done_before(key) is None:
+        again = await self.done_before(key) is not None
+        if not again:
             await self._check_waiting(session, answer)
         taken = await self._send(session, key, answer)
         if taken is None:
             return Taken("recorded", key.name)
         if taken.problem:
             await self._explain(session, answer, taken.problem)
-        self.decisions += 1
+        self.decisions += not again
         return Taken("taken", key.name)
 
     def check_command(self, principal: Principal, command: Command) -> None:

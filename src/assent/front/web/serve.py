@@ -123,7 +123,7 @@ class Server:
 
     async def run(self, ready: Callable[["Server"], None]) -> None:
         _raise_file_limit()
-        logging.getLogger("uvicorn").setLevel(logging.WARNING)
+        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can make it warn, as often as they like
         listener = _listen(self._where)
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
