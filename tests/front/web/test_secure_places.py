@@ -1,5 +1,7 @@
 """Beyond this machine: over TLS of our own, and behind a proxy that does TLS. Login, stream and decision, for real."""
 
+import asyncio
+import ssl
 from pathlib import Path
 
 import msgspec
@@ -8,7 +10,8 @@ import pytest
 from assent.client import Api, ApiProblem
 from assent.client.http import Http, Reply, Unreachable
 from assent.events import ApprovalAnswered
-from assent.front.web.serve import BadPlace, Server, Where
+from assent.front.web.serve import BadPlace, Server, Where, check_place
+from assent.http.head import request_head
 from support.certs import make_certificate
 from support.program import Program
 from support.proxy import Proxy
@@ -125,6 +128,34 @@ async def test_a_key_is_the_same_wherever_its_owner_asks_from(tmp_path: Path):
             assert await api.decide(*where, key="on-the-train") == taken
             with pytest.raises(ApiProblem, match="already answered by ann@203"):
                 await api.decide(*where, key="another")
+
+
+async def test_a_name_that_clients_use_can_be_added_and_is_the_one_that_is_printed(tmp_path: Path):
+    where, ca = own_tls(tmp_path)
+    where = msgspec.structs.replace(where, host="0.0.0.0", names=("LocalHost", "192.0.2.1"))
+    async with Served(tmp_path, where) as served:
+        port = served.server.port
+        assert served.address == f"https://LocalHost:{port}"
+        http = Http(served.address, served.server.token, ca=ca)
+        for host, status in ((f"localhost:{port}", 200), (f"192.0.2.1:{port}", 200), ("evil.example", 421)):
+            data = request_head("GET", "/healthz", [("Host", host)])
+            assert (await ask(port, ca, data)).split()[1] == str(status).encode()
+        assert (await Api(http).me())["name"] == "ann"
+        reply = await http.request("GET", "/api/v1/me", headers=[("Origin", f"https://localhost:{port}")])
+        assert reply.status == 200, "browsers write names small"
+        await http.close()
+    for odd in ("https://x", "x/y", "x y", ""):
+        with pytest.raises(BadPlace, match="--name"):
+            check_place(Where(names=(odd,)))
+
+
+async def ask(port: int, ca: str, data: bytes) -> bytes:
+    context = ssl.create_default_context(cafile=ca)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+    writer.write(data)
+    head = await reader.readuntil(b"\r\n\r\n")
+    writer.transport.abort()
+    return head
 
 
 @pytest.mark.parametrize("missing", ["cert", "key", "both"])

@@ -54,7 +54,7 @@ class Place(Struct, frozen=True):
 
 def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
     default = port == (443 if scheme == "https" else 80)
-    brackets = [f"[{name}]" if ":" in name else name for name in names]
+    brackets = [f"[{name}]" if ":" in name else name for name in map(str.lower, names)]  # as clients write them
     hosts = {f"{name}:{port}" for name in brackets} | (set(brackets) if default else set[str]())
     return Place(frozenset(hosts), frozenset(f"{scheme}://{host}" for host in hosts), scheme == "https")
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import resource
 import signal
 import socket
@@ -33,6 +34,10 @@ GRACE = 5
 """Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
 
 
+EVERYWHERE = ("0.0.0.0", "::")
+_NAME = re.compile(r"[A-Za-z0-9._:-]+")
+
+
 class BadPlace(ValueError):
     """It cannot listen there; the message says what to do instead."""
 
@@ -46,10 +51,14 @@ class Where(Struct, frozen=True):
     tls_key: str | None = None
     behind_proxy: str | None = None
     """The address that clients see, when a proxy in front of us does TLS."""
+    names: tuple[str, ...] = ()
+    """Names and addresses by which clients reach us, besides those that we know ourselves."""
 
 
 def check_place(where: Where) -> None:
     """Beyond this machine only with TLS: a token that travels in the clear is everybody's."""
+    if bad := [name for name in where.names if not _NAME.fullmatch(name)]:
+        raise BadPlace(f"--name takes a bare name or address, as in laptop.local or 192.168.1.5, not {bad[0]!r}")
     if (where.tls_cert is None) != (where.tls_key is None):
         raise BadPlace("TLS needs both --tls-cert and --tls-key")
     if where.behind_proxy is not None:
@@ -87,7 +96,11 @@ def place_for(where: Where, port: int) -> Place:
     if where.behind_proxy is not None:
         parts = urlsplit(where.behind_proxy)
         return place_of("https", [parts.hostname or ""], parts.port or 443)
-    names = {where.host} | ({"127.0.0.1", "localhost", "::1"} if is_loopback(where.host) else {socket.gethostname()})
+    names = {where.host, *where.names}
+    if is_loopback(where.host) or where.host in EVERYWHERE:
+        names |= {"127.0.0.1", "localhost", "::1"}
+    if not is_loopback(where.host):
+        names.add(socket.gethostname())
     return place_of("https" if where.tls_cert else "http", names, port)
 
 
@@ -95,9 +108,9 @@ def address_of(where: Where, port: int) -> str:
     """The address for people and programs."""
     if where.behind_proxy is not None:
         return where.behind_proxy.rstrip("/")
-    host = f"[{where.host}]" if ":" in where.host else where.host
-    shown = socket.gethostname() if where.host in ("0.0.0.0", "::") else host
-    return f"{'https' if where.tls_cert else 'http'}://{shown}:{port}"
+    own = socket.gethostname() if where.host in EVERYWHERE else where.host
+    name = where.names[0] if where.names else own
+    return f"{'https' if where.tls_cert else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
 
 
 def make_setup(settings: Settings, env: Mapping[str, str], user: str, roots: tuple[str, ...], limits: Limits) -> Setup:
