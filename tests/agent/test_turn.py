@@ -1,6 +1,7 @@
 """One reply and its thoughts: rows A5, B1, F1, F9."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -20,6 +21,7 @@ from assent.events import (
 from assent.models.scripted import ScriptedModel
 from assent.parts import Call, Text, Thought, Usage
 from assent.scheduler.call import Failed, Success
+from assent.scheduler.ids import CallIds
 from support.house import House, call, calls, text
 
 
@@ -171,6 +173,29 @@ async def test_a_call_id_that_was_used_before_is_refused_alone():
     assert [type(state) for state in states] == [Success, Failed, Failed]
     assert all(state.failure.type == "duplicate_call_id" for state in states if isinstance(state, Failed))
     assert len(house.recorded(CallStarted)) == 1
+
+
+ODD = ("a/b", "..", "%2F", "a b", "ü", "x" * 200, "-v", "a\n")
+
+
+@pytest.mark.spec("A5")
+async def test_a_call_id_that_fits_into_no_address_is_replaced_by_one_of_ours():
+    house = House(calls(*(call("read_note", id, text=id) for id in (*ODD, "fits-1.a_~"))), text("ok"))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_done()
+    ids = [event.request.call_id for event in house.recorded(CallRequested)]
+    assert len(set(ids)) == len(ODD) + 1 and ids[-1] == "fits-1.a_~"
+    assert all(re.fullmatch("[A-Za-z0-9_][A-Za-z0-9_.~-]{0,127}", id) for id in ids)
+    assert sorted(house.world.effects) == sorted((*ODD, "fits-1.a_~"))
+
+
+@pytest.mark.spec("A5")
+def test_an_odd_call_id_that_comes_again_is_refused_also_after_a_restart():
+    first = CallIds().request("a/b", "../x y", {}, "p")
+    again = CallIds([first.call_id]).request("a/b", "../x y", {}, "p")
+    assert not first.problem and "used before" in again.problem
+    assert re.fullmatch("call-[0-9a-f]{24}", first.call_id) and re.fullmatch("call-[0-9a-f]{12}", again.call_id)
 
 
 @pytest.mark.spec("F5")

@@ -1,9 +1,11 @@
 """The terminal attaches to a session that a server runs: the same screen, and one answer for all (C10, H5)."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from support.certs import make_certificate
 from support.program import Program
 from support.served import ServedProgram, until_event, until_waiting
 from support.terminal import Terminal
@@ -60,7 +62,57 @@ async def test_an_answer_from_elsewhere_closes_the_question_and_says_who_gave_it
     assert not (program.folder / "canary").exists()
 
 
+@pytest.mark.spec("H4")
+async def test_it_attaches_over_tls_to_a_server_whose_certificate_it_is_told_to_trust(program: Program, tmp_path: Path):
+    _, trusted = make_certificate(tmp_path)
+    tls = ("--tls-cert", str(trusted), "--tls-key", str(tmp_path / "private.pem"))
+    served = ServedProgram(program, program.scenario(ASKS, SAYS), *tls, ca=trusted)
+    async with served.start() as api:
+        await api.create(folder=str(program.folder), prompt="go")
+        await until_waiting(api)
+        with Terminal(program, "attach", "--ca", str(trusted)) as terminal:
+            await asyncio.to_thread(answer, terminal, "y")
+            await asyncio.to_thread(terminal.until, "All done.")
+        unknown = await program.run_beside("attach")
+        assert unknown.code == 42 and "--ca FILE, or SSL_CERT_FILE" in unknown.err
+    served.kill()
+    assert (program.folder / "canary").read_text() == "x\n"
+    ended = program.run("attach", "--ca", "none.pem", "https://127.0.0.1:1", env={"ASSENT_TOKEN": "x"})
+    assert ended.code == 42 and "none.pem has no certificates" in ended.err
+
+
 def test_without_a_server_it_says_how_to_start_one(program: Program):
     ended = program.run("attach")
     assert ended.code == 42
     assert "assent serve" in ended.err
+
+
+def test_a_server_without_a_key_for_its_model_says_where_to_put_one(program: Program):
+    served = ServedProgram(program, "gemini-2.5-pro")
+    served.start()
+    ended = program.run("attach", "--new")
+    served.kill()
+    assert ended.code == 42
+    assert "export GEMINI_API_KEY" in ended.err and "the shell of `assent serve`" in ended.err
+
+
+def test_a_server_without_sessions_says_how_to_begin_one(program: Program, served: ServedProgram):
+    served.start()
+    ended = program.run("attach")
+    assert ended.code == 42 and "assent attach --new" in ended.err
+    assert "names no single session" not in ended.err
+
+
+def test_a_server_that_is_gone_is_named(program: Program):
+    ended = program.run("attach", "http://127.0.0.1:1", env={"ASSENT_TOKEN": "x"})
+    assert ended.code == 42 and "cannot reach http://127.0.0.1:1" in ended.err
+
+
+async def test_a_new_session_is_begun_on_the_server(program: Program, served: ServedProgram):
+    async with served.start() as api:
+        with Terminal(program, "attach", "--new") as terminal:
+            await asyncio.to_thread(terminal.until, "Ask something")
+            await asyncio.to_thread(terminal.type, "go\r")
+            await asyncio.to_thread(terminal.until, "yes, once")
+        (session,) = (await api.sessions())["sessions"]
+        assert session["title"] == "go" and session["folder"] == str(program.folder)

@@ -28,14 +28,17 @@ from assent.events import (
     TurnFinished,
 )
 from assent.parts import Result
+from assent.session.fork import fork_session
 from assent.session.log import (
     Fence,
+    KeyReused,
     LogDamaged,
     LogUnavailable,
     LostFence,
     NoSuchSession,
     SessionBusy,
     SessionLog,
+    Stamp,
     Waiting,
     new_session_id,
 )
@@ -172,6 +175,37 @@ async def test_a_refused_append_takes_no_command(log: SessionLog):
     assert len(await log.inbox("s")) == 1
 
 
+# --- stamps ---
+
+ONE, OTHER = Stamp("key", b"one request"), Stamp("key", b"another")
+
+
+async def test_a_request_that_comes_again_finds_what_it_made(log: SessionLog):
+    assert await log.stamped(ONE) is None
+    made = await asyncio.gather(*(log.create(session, 1.0, CREATED, stamp=ONE) for session in ("s", "t")))
+    assert made == ["s", "s"] and await log.stamped(ONE) == "s"
+    assert [info.id for info in await log.sessions()] == ["s"]
+
+
+async def test_another_request_may_not_use_its_key_and_does_nothing(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    assert await log.put("s", "k1", Submit("hi", by="ann"), ONE)
+    assert not await log.put("s", "k1", Submit("hi", by="ann"), ONE)
+    for work in (log.put("s", "k2", Submit("ho", by="ann"), OTHER), log.create("t", 2.0, CREATED, stamp=OTHER)):
+        with pytest.raises(KeyReused, match="a new key"):
+            await work
+    with pytest.raises(KeyReused):
+        await log.stamped(OTHER)
+    assert [item.key for item in await log.inbox("s")] == ["k1"]
+    assert [info.id for info in await log.sessions()] == ["s"]
+
+
+async def test_the_keys_of_a_deleted_session_are_free_again(log: SessionLog):
+    await log.create("s", 1.0, CREATED, stamp=ONE)
+    await log.delete("s")
+    assert await log.create("t", 2.0, CREATED, stamp=OTHER) == "t"
+
+
 async def test_whoever_watches_hears_of_new_commands(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     heard = asyncio.Event()
@@ -267,6 +301,22 @@ async def test_a_full_disk_is_a_clear_error_and_nothing_acknowledged_is_lost(sql
     assert await sqlite.read("s", after=1) == [prompt(2, "kept")]
     await _limit_pages(sqlite, extra=10_000)
     await sqlite.append(fence, [prompt(3, "x" * 100_000)])
+
+
+async def test_a_fork_is_made_whole_or_not_at_all(sqlite: SqliteLog):
+    await sqlite.create("s", 1.0, CREATED)
+    fence = await sqlite.acquire("s")
+    await sqlite.append(fence, [prompt(2, "x" * 100_000), asked(3, "c1")])
+    await _limit_pages(sqlite, extra=2)
+    with pytest.raises(LogUnavailable, match="is full"):
+        await fork_session(sqlite, "s", ONE)
+    assert [info.id for info in await sqlite.sessions()] == ["s"] and await sqlite.stamped(ONE) is None
+    await _limit_pages(sqlite, extra=10_000)
+    copy = await fork_session(sqlite, "s", ONE)
+    assert [envelope.seq for envelope in await sqlite.read(copy)] == [1, 2, 3]
+    assert {item.session for item in await sqlite.waiting()} == {"s", copy}
+    assert [info.id for info in await sqlite.sessions()] == [copy, "s"], "it is the newest, however old its events are"
+    assert await fork_session(sqlite, "s", ONE) == copy
 
 
 async def _limit_pages(log: SqliteLog, extra: int) -> None:
@@ -507,13 +557,28 @@ async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     known = (await log.waiting(), msgspec.structs.replace(await log.info("s"), held=False))
     await log.close()
     db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE approvals; DROP INDEX inbox_waiting;")
+    db.executescript("DROP TABLE stamps; DROP TABLE approvals; DROP INDEX inbox_waiting;")
     for column in ("mode", "owner", "client", "unfinished", "held"):
         db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
     db.execute("PRAGMA user_version = 1")
     db.close()
     log = SqliteLog(tmp_path)
     assert (await log.waiting(), await log.info("s")) == known
+    await log.close()
+
+
+async def test_a_log_from_before_the_stamps_keeps_what_it_has_and_takes_them_from_now_on(tmp_path: Path):
+    log = SqliteLog(tmp_path)
+    await log.create("s", 1.0, CREATED)
+    await log.put("s", "k1", Submit("hi", by="ann"))
+    await log.close()
+    db = sqlite3.connect(tmp_path / "assent.db")
+    db.executescript("DROP TABLE stamps; PRAGMA user_version = 2;")
+    db.close()
+    log = SqliteLog(tmp_path)
+    assert not await log.put("s", "k1", Submit("hi", by="ann"), ONE)
+    assert await log.stamped(ONE) == "s"
+    assert [item.key for item in await log.inbox("s")] == ["k1"]
     await log.close()
 
 

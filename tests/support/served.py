@@ -26,10 +26,11 @@ PATIENCE = 10.0
 class Served:
     """`home` has the log and the tokens, `folder` is where sessions work."""
 
-    def __init__(self, base: Path, **more: Any) -> None:
+    def __init__(self, base: Path, where: Where | None = None, **more: Any) -> None:
         self.base, self.home, self.folder = base, base / "home", base / "project"
         self.folder.mkdir(exist_ok=True)
         self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
+        self._where = where or Where(port=0)
         self._more = more
         self._ready = asyncio.Event()
         self._apis: list[Api] = []
@@ -39,7 +40,7 @@ class Served:
         more: dict[str, Any] = {"limits": Limits(requests_per_second=10_000, burst=10_000), **self._more}
         setup = Setup(settings, self.env, "ann", str(self.folder), (str(self.folder),), **more)
         self.log = SqliteLog(self.home, reads_apart=True)
-        self.server = Server(self.log, setup, Where(port=0), self.home)
+        self.server = Server(self.log, setup, self._where, self.home)
         self._running = asyncio.create_task(self.server.run(lambda _: self._ready.set()))
         waiting = asyncio.create_task(self._ready.wait())
         await asyncio.wait([waiting, self._running], return_when=asyncio.FIRST_COMPLETED)
@@ -106,18 +107,20 @@ async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list
 
 
 class ServedProgram:
-    def __init__(self, program: Program, model: str) -> None:
+    def __init__(self, program: Program, model: str, *args: str, ca: Path | None = None) -> None:
         self.program = program
+        self._args, self._ca = args, ca
         self._env = {"ASSENT_MODEL": model}
         self.running: Running | None = None
 
     def start(self) -> Api:
-        self.running = self.program.start("serve", "--port", "0", "--root", str(self.program.folder), env=self._env)
+        args = ("--port", "0", "--root", str(self.program.folder), *self._args)
+        self.running = self.program.start("serve", *args, env=self._env)
         for line in self.running:
             if line.startswith("Assent is at"):
                 break
         found: Json = msgspec.json.decode((self.program.home / "serve.json").read_bytes())
-        return Api(Http(found["url"], found["token"]))
+        return Api(Http(found["url"], found["token"], ca=None if self._ca is None else str(self._ca)))
 
     def kill(self) -> None:
         """As `kill -9` does."""

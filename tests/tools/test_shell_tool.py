@@ -1,6 +1,7 @@
 """run_shell_command: what would run is said, what runs is heard, how it ended cannot be missed."""
 
 import asyncio
+import hashlib
 import os
 import shlex
 import stat
@@ -115,7 +116,7 @@ async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_r
     content = str(result.content)
     assert content.startswith("Output too large (") and "characters omitted] ..." in content
     (path,) = [word.rstrip(";") for word in content.split() if word.startswith(outputs.path)]
-    assert path == f"{outputs.path}/run_shell_command_.._c_1.txt"
+    assert path == f"{outputs.path}/_c_1-{hashlib.sha256(b'../C 1').hexdigest()[:12]}.txt"
     assert Path(path).read_text() == "".join(f"line {i}\n" for i in range(1, 9001)) + "100%"
     assert [stat.S_IMODE(os.stat(each).st_mode) for each in (path, outputs.path)] == [0o600, 0o700]
     read = tools["read_file"].build({"file_path": path, "start_line": 4500, "end_line": 4501})

@@ -1,5 +1,6 @@
 """`assent attach [URL] [SESSION]`: the terminal UI on a session that a server runs."""
 
+import asyncio
 import os
 
 from assent import exits
@@ -15,26 +16,30 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="an address, a session (default: the newest)")
     parser.add_argument("--new", action="store_true", help="begin a new session there, in this folder")
+    parser.add_argument("--ca", metavar="FILE", help="certificates to trust (default: the system's, or SSL_CERT_FILE)")
     args = parser.parse_args(argv)
     urls = [word for word in args.target if word.startswith(("http://", "https://"))]
     sessions = [word for word in args.target if word not in urls]
     if len(urls) > 1 or len(sessions) > 1:
         complain("give at most one address and one session\nTry: assent attach --help")
         return exits.INPUT
-    return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0])
+    return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0], args.ca)
 
 
-def _attach(url: str | None, session: str | None) -> int:
-    from assent.client.api import Api, NoServer, connect
+def _attach(url: str | None, session: str | None, ca: str | None) -> int:
+    from assent.client.api import Api, ApiProblem, NoServer, connect
+    from assent.client.http import Unreachable
+    from assent.front.tui.host import NotHere
     from assent.front.tui.remote import RemoteHost
     from assent.front.tui.run import show
 
     def reach() -> Api:
-        return connect(url, os.environ.get("ASSENT_TOKEN"))
+        return connect(url, os.environ.get("ASSENT_TOKEN"), ca)
 
+    host = RemoteHost(reach, os.path.realpath(os.getcwd()))
     try:
-        reach()
-    except (NoServer, ValueError) as error:
+        chosen = asyncio.run(host.choose(session))
+    except (NoServer, ValueError, NotHere, ApiProblem, Unreachable) as error:
         complain(str(error))
         return exits.INPUT
-    return show(RemoteHost(reach, os.path.realpath(os.getcwd())), session=session)
+    return show(host, session=chosen)

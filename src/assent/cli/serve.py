@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported when it is clear that they are needed
 
 EPILOG = """\
   assent serve                                     on this machine only; prints the address to open
-  assent serve --host 0.0.0.0 --tls-cert C --tls-key K
+  assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
   assent serve token add NAME --role approver      prints a token for somebody else: viewer, approver or operator
   assent serve token list | remove NAME
@@ -36,6 +36,7 @@ def _parser() -> Parser:
     add("--port", type=int, default=8420, help="default: 8420; 0 takes a free one")
     add("--tls-cert", metavar="FILE", help="the certificate, with its chain")
     add("--tls-key", metavar="FILE")
+    add("--name", action="append", default=[], help="clients reach it by this name or address (may be given again)")
     add("--behind-proxy", metavar="URL", help="a proxy on this machine does TLS; clients see this address")
     add("--root", action="append", default=[], metavar="FOLDER", help="sessions work below (default: home, and here)")
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
@@ -55,7 +56,7 @@ def _serve(args: argparse.Namespace) -> int:
     from assent.front.web.serve import BadPlace, Where, make_setup, serve
     from assent.session.log import LogError
 
-    where = Where(args.host, args.port, args.tls_cert, args.tls_key, args.behind_proxy)
+    where = Where(args.host, args.port, args.tls_cert, args.tls_key, args.behind_proxy, tuple(args.name))
     setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), Limits())
     try:
         asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))

@@ -47,14 +47,17 @@ def discover(env: Mapping[str, str] | None = None) -> tuple[str, str]:
         raise NoServer("no server of yours is running; start one with: assent serve") from error
 
 
-def connect(url: str | None = None, token: str | None = None) -> "Api":
-    """To the server of this user, or to another one with a token for it."""
+def connect(url: str | None = None, token: str | None = None, ca: str | None = None) -> "Api":
+    """To the server of this user, or to another one with a token for it.
+
+    `ca` is a file with the certificates to trust, for a server whose own is signed by nobody that the system knows.
+    """
     if url is None or token is None:
         found, own = discover()
         if url is not None and url.rstrip("/") != found:
             raise NoServer(f"a token is needed for {url}: assent serve token add NAME, on that machine")
         url, token = found, own
-    return Api(Http(url, token))
+    return Api(Http(url, token, ca=ca))
 
 
 class Api:

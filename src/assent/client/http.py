@@ -27,7 +27,8 @@ class Reply(Struct, frozen=True):
 class Http:
     """Keeps one idle connection; requests at the same time get connections of their own."""
 
-    def __init__(self, url: str, token: str = "", *, timeout: float = 30.0) -> None:
+    def __init__(self, url: str, token: str = "", *, timeout: float = 30.0, ca: str | None = None) -> None:
+        """`ca` is a file with the certificates to trust instead of the system's. Raises ValueError."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not an address: it must start with http:// or https:// and name a host")
@@ -35,6 +36,7 @@ class Http:
         self._host, self._secure = parts.hostname, parts.scheme == "https"
         self._port = parts.port or (443 if self._secure else 80)
         self._timeout = timeout
+        self._context = _trusting(ca) if self._secure and ca is not None else None
         self._idle: Connection | None = None
         self._open: set[Connection] = set()
         self.closed = False
@@ -91,8 +93,9 @@ class Http:
                 self._drop(connection)
 
     async def _connect(self) -> Connection:
-        context = ssl.create_default_context() if self._secure else None
-        reader, writer = await asyncio.open_connection(self._host, self._port, ssl=context, limit=BLOCK)
+        if self._secure and self._context is None:
+            self._context = ssl.create_default_context()  # of the system, or of SSL_CERT_FILE
+        reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._context, limit=BLOCK)
         connection = Connection(reader, writer, self._host, None)
         self._open.add(connection)
         return connection
@@ -117,8 +120,18 @@ class Http:
             raise Unreachable(f"{self.url} closed the connection without a reply{failed}") from failed
         except HttpError as error:
             raise Unreachable(f"{self.url} cannot be talked to: {error}") from error
+        except ssl.SSLCertVerificationError as error:
+            trust = "name a file with certificates to trust: --ca FILE, or SSL_CERT_FILE"
+            raise Unreachable(f"cannot reach {self.url}: {reason(error)}; {trust}") from error
         except OSError as error:
             raise Unreachable(f"cannot reach {self.url}: {reason(error)}") from error
+
+
+def _trusting(ca: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except (OSError, ssl.SSLError) as error:
+        raise ValueError(f"{ca} has no certificates that can be read: {error.strerror or error}") from error
 
 
 async def _whole(reply: Arriving) -> bytes:

@@ -6,8 +6,10 @@ come from call ids, which a model may have chosen, so only harmless characters o
 
 import os
 import re
+import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from assent.files.plain import read_plain
 
@@ -50,9 +52,47 @@ class PrivateFolder:
             os.replace(part.path, os.path.join(self.path, name))
         return name
 
+    def piece(self, name: str, offset: int, limit: int) -> "Piece | None":
+        """Some bytes of a file, without reading the rest; None when there is no such file that is ours."""
+        try:
+            handle = self._open_own(_harmless(name))
+        except OSError:
+            return None
+        try:
+            return Piece(os.pread(handle, limit, offset), os.fstat(handle).st_size)
+        finally:
+            os.close(handle)
+
+    def _open_own(self, name: str) -> int:
+        """Neither it nor its folder may be a link, and it must be a regular file that belongs to this user."""
+        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        finally:
+            os.close(folder)
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            os.close(handle)
+            raise PermissionError(f"{name} is no file of ours")
+        return handle
+
+    def remove(self) -> None:
+        """The folder and the files in it are gone; a folder in it would be none of ours, and stays."""
+        with suppress(OSError):
+            for entry in os.scandir(self.path):
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+            os.rmdir(self.path)
+
     def kept(self, name: str) -> bytes:
         """Raises FileNotFoundError, or NotPlain."""
         return read_plain(os.path.join(self.path, _harmless(name)), limit=1 << 30)
+
+
+class Piece(NamedTuple):
+    data: bytes
+    total: int
+    """Bytes of the whole file."""
 
 
 class PrivateFile:

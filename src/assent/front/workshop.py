@@ -28,6 +28,7 @@ from assent.files.plain import NotPlain, read_plain
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.front.context import load_context, memory_file
+from assent.front.outputs import output_folder
 from assent.front.rules import collect_rules, trust_store
 from assent.front.search import search_tools
 from assent.models.base import Model
@@ -61,7 +62,7 @@ class Workshop:
         self.servers = tuple(servers)
         self.problems: list[str] = []
         data = data_folder(env)
-        outputs, contents = PrivateFolder(str(data / "outputs" / session)), PrivateFolder(str(data / "contents"))
+        outputs, contents = output_folder(env, session), PrivateFolder(str(data / "contents"))
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
         memory = memory_file(env)
         tools = builtin_tools(self.workspace, limits=limits, outputs=outputs, memory=memory, contents=contents)

@@ -1,10 +1,18 @@
-"""Call ids: made up where the provider gives none, unique for the session, and never used twice."""
+"""Call ids: made up where the provider gives none, unique for the session, and never used twice.
 
+An id stands in addresses, file names and on screens, so one with other characters than these, or a very long one, is
+replaced by one of ours. The same one always becomes the same: given twice, it is still found out.
+"""
+
+import hashlib
+import re
 import secrets
 from collections.abc import Iterable
 
 from assent.events import CallRequest, Initiator
 from assent.parts import JsonObject
+
+_HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.~-]{0,127}")
 
 
 class CallIds:
@@ -16,6 +24,7 @@ class CallIds:
     ) -> CallRequest:
         """A request with an id of its own. One that came with a used id is marked, so that it is refused alone."""
         problem = ""
+        call_id = _harmless(call_id) if call_id else ""
         if call_id in self._used:
             problem = f"The call id {call_id!r} was used before in this session. Give every call an id of its own."
         if not call_id or problem:
@@ -24,6 +33,13 @@ class CallIds:
         return CallRequest(call_id, tool, args, prompt_id, initiator, problem)
 
     def _made_up(self, tool: str) -> str:
-        while (call_id := f"{tool}-{secrets.token_hex(6)}") in self._used:
+        beginning = tool if len(tool) <= 100 and _HARMLESS.fullmatch(tool) else "call"
+        while (call_id := f"{beginning}-{secrets.token_hex(6)}") in self._used:
             pass
         return call_id
+
+
+def _harmless(call_id: str) -> str:
+    if _HARMLESS.fullmatch(call_id):
+        return call_id
+    return f"call-{hashlib.sha256(call_id.encode(errors='surrogatepass')).hexdigest()[:24]}"

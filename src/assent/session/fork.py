@@ -5,21 +5,16 @@ import time
 from msgspec.structs import replace
 
 from assent.events import CommandTaken, Envelope, SessionCreated, SessionOpened
-from assent.session.log import LogDamaged, SessionLog, new_session_id
+from assent.session.log import LogDamaged, SessionLog, Stamp, new_session_id
 
 
-async def fork_session(log: SessionLog, session: str, copy: str | None = None) -> str:
+async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None) -> str:
     """Copies the events into a new session. Questions that wait are asked anew there: an answer covers one session."""
     envelopes = await log.read(session)
     first = envelopes[0].event
     if not isinstance(first, SessionCreated):
         raise LogDamaged(f"session {session} does not begin with its creation")
-    copy = copy or new_session_id()
-    await log.create(copy, time.time(), replace(first, forked_from=session))
+    copy = new_session_id()
     kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | CommandTaken)]
-    fence = await log.acquire(copy)
-    try:
-        await log.append(fence, [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)])
-    finally:
-        await log.release(fence)
-    return copy
+    more = [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)]
+    return await log.create(copy, time.time(), replace(first, forked_from=session), more, stamp)

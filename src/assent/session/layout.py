@@ -31,7 +31,9 @@ CREATE TABLE approvals (
 ) WITHOUT ROWID;
 CREATE INDEX approvals_expire ON approvals (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX inbox_waiting ON inbox (session) WHERE taken = 0"""
-LAYOUTS = (_FIRST, _INDEX)
+_STAMPS = """
+CREATE TABLE stamps (key TEXT PRIMARY KEY, digest BLOB NOT NULL, session TEXT NOT NULL) WITHOUT ROWID"""
+LAYOUTS = (_FIRST, _INDEX, _STAMPS)
 """Each makes its layout from the one before."""
 VERSION_NOW = len(LAYOUTS)
 

@@ -6,6 +6,7 @@ What can go wrong:
     ├── NoSuchSession    there is no session with that id
     ├── SessionBusy      another process has it open
     ├── LostFence        this writer was replaced by a newer one, or is out of step; nothing was written
+    ├── KeyReused        that key was used before, for another request; nothing was written
     ├── LogUnavailable   the disk is full, read-only, or failing; nothing was written
     └── LogDamaged       what is stored cannot be read
 """
@@ -39,6 +40,10 @@ class LostFence(LogError):
     pass
 
 
+class KeyReused(LogError):
+    pass
+
+
 class LogUnavailable(LogError):
     pass
 
@@ -52,6 +57,14 @@ class Fence(Struct, frozen=True):
 
     session: str
     token: int
+
+
+class Stamp(Struct, frozen=True):
+    """Marks what a request has done, in the same transaction: the same request finds it again, whenever it comes."""
+
+    key: str
+    digest: bytes
+    """Of the request. The same key with another one is a mistake, and not a repetition."""
 
 
 class Inboxed(Struct, frozen=True):
@@ -98,8 +111,20 @@ class Waiting(Struct, frozen=True):
 
 
 class SessionLog(Protocol):
-    async def create(self, session: str, ts: float, first: SessionCreated) -> None:
-        """Makes a session whose event 1 is `first`."""
+    async def create(
+        self,
+        session: str,
+        ts: float,
+        first: SessionCreated,
+        more: Sequence[Envelope] = (),
+        stamp: Stamp | None = None,
+    ) -> str:
+        """Makes a session whose event 1 is `first`, then `more`, all or nothing. Gives its id, or that of the session
+        which a request with this stamp has made before."""
+        ...
+
+    async def stamped(self, stamp: Stamp) -> str | None:
+        """The session in which a request with this stamp has done its work; KeyReused when it was another one."""
         ...
 
     async def acquire(self, session: str) -> Fence:
@@ -121,7 +146,7 @@ class SessionLog(Protocol):
 
     async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]: ...
 
-    async def put(self, session: str, key: str, command: Command) -> bool:
+    async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
         """Adds a command to the inbox. A key that was used before changes nothing and gives False."""
         ...
 
@@ -171,6 +196,10 @@ class SessionLog(Protocol):
         """Forgets the session and all that belongs to it; raises SessionBusy while somebody has it open."""
         ...
 
+    async def try_writing(self) -> None:
+        """Writes something that changes nothing, to the disk and back; raises what keeps it from that."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -179,9 +208,9 @@ def title_of(prompt: str) -> str:
     return " ".join(prompt.split())[:TITLE_LENGTH]
 
 
-def new_session_id(ending: str | None = None) -> str:
+def new_session_id() -> str:
     """Sorts by time, cannot be guessed, is safe in a file name and a URL."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{ending or secrets.token_hex(8)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
 
 
 def no_such_session(session: str) -> NoSuchSession:
@@ -197,3 +226,7 @@ def session_busy(session: str) -> SessionBusy:
 
 def lost_fence(session: str) -> LostFence:
     return LostFence(f"session {session} was taken over by another process; this one may not write to it any more")
+
+
+def key_reused() -> KeyReused:
+    return KeyReused("this key was used before for another request; take a new key for each request")

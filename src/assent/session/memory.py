@@ -24,7 +24,9 @@ from assent.session.log import (
     Fence,
     Inboxed,
     SessionInfo,
+    Stamp,
     Waiting,
+    key_reused,
     lost_fence,
     no_such_session,
     session_busy,
@@ -33,8 +35,8 @@ from assent.session.log import (
 
 
 class _Stored:
-    def __init__(self, first: Envelope) -> None:
-        self.events = [first]
+    def __init__(self, events: list[Envelope]) -> None:
+        self.events = events
         self.commands: dict[str, Command | None] = {}
         """By key, in order; None once carried out."""
         self.token = 0
@@ -52,9 +54,31 @@ class MemoryLog:
     def __init__(self) -> None:
         self._sessions: dict[str, _Stored] = {}
         self._watchers: list[Callable[[], None]] = []
+        self._stamps: dict[str, tuple[bytes, str]] = {}
 
-    async def create(self, session: str, ts: float, first: SessionCreated) -> None:
-        self._sessions[session] = _Stored(Envelope(1, ts, session, first))
+    async def create(
+        self,
+        session: str,
+        ts: float,
+        first: SessionCreated,
+        more: Sequence[Envelope] = (),
+        stamp: Stamp | None = None,
+    ) -> str:
+        made = None if stamp is None else await self.stamped(stamp)
+        if made is None:
+            self._sessions[session] = _Stored([Envelope(1, ts, session, first), *more])
+            self._stamp(stamp, session)
+        return made or session
+
+    async def stamped(self, stamp: Stamp) -> str | None:
+        digest, session = self._stamps.get(stamp.key, (stamp.digest, None))
+        if digest != stamp.digest:
+            raise key_reused()
+        return session
+
+    def _stamp(self, stamp: Stamp | None, session: str) -> None:
+        if stamp is not None:
+            self._stamps.setdefault(stamp.key, (stamp.digest, session))
 
     async def acquire(self, session: str) -> Fence:
         stored = self._stored(session)
@@ -89,8 +113,10 @@ class MemoryLog:
     async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
         return self._stored(session).events[after : None if limit is None else after + limit]
 
-    async def put(self, session: str, key: str, command: Command) -> bool:
+    async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
         stored = self._stored(session)
+        if stamp is not None and await self.stamped(stamp) is None:
+            self._stamp(stamp, session)
         if key in stored.commands:
             return False
         stored.commands[key] = command
@@ -150,6 +176,10 @@ class MemoryLog:
         if self._stored(session).open:
             raise session_busy(session)
         del self._sessions[session]
+        self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}
+
+    async def try_writing(self) -> None:
+        """Memory can always be written."""
 
     async def close(self) -> None:
         """Nothing to close: what was stored can still be read and opened again, as after a restart."""
@@ -198,7 +228,7 @@ def _info(session: str, stored: _Stored) -> SessionInfo:
         model,
         title,
         first.ts,
-        stored.events[-1].ts,
+        max(first.ts, stored.events[-1].ts),
         len(stored.events),
         mode,
         created.owner,

@@ -54,7 +54,7 @@ from assent.scheduler.scheduler import Scheduler
 from assent.session.changes import Changes
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogError, SessionLog, new_session_id
+from assent.session.log import Fence, Inboxed, LogError, SessionLog, Stamp, new_session_id
 from assent.session.notes import Notes
 from assent.session.options import Options
 from assent.session.state import SessionState, fold
@@ -70,12 +70,11 @@ async def create_session(
     gate: GateKind = "batch",
     *,
     owner: str = "",
-    session: str | None = None,
+    stamp: Stamp | None = None,
 ) -> str:
-    """`session` is an id for it, for whoever wants to find it again."""
-    session = session or new_session_id()
-    await log.create(session, time.time(), SessionCreated(folder, model, mode, __version__, gate, owner=owner))
-    return session
+    """Its id, or with a stamp the id of the session that the same request has made before."""
+    first = SessionCreated(folder, model, mode, __version__, gate, owner=owner)
+    return await log.create(new_session_id(), time.time(), first, stamp=stamp)
 
 
 class Runner:

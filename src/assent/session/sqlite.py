@@ -26,9 +26,9 @@ from assent.events import (
     encode_event,
     type_of,
 )
-from assent.session import index
+from assent.session import index, stamps
 from assent.session.glance import Glance
-from assent.session.layout import migrate
+from assent.session.layout import VERSION_NOW, migrate
 from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
@@ -38,6 +38,7 @@ from assent.session.log import (
     LogUnavailable,
     SessionBusy,
     SessionInfo,
+    Stamp,
     Waiting,
     lost_fence,
     no_such_session,
@@ -67,15 +68,31 @@ class SqliteLog:
 
     # --- sessions ---
 
-    async def create(self, session: str, ts: float, first: SessionCreated) -> None:
-        row = (session, first.folder, first.model, ts, ts)
+    async def create(
+        self,
+        session: str,
+        ts: float,
+        first: SessionCreated,
+        more: Sequence[Envelope] = (),
+        stamp: Stamp | None = None,
+    ) -> str:
+        events = [Envelope(1, ts, session, first), *more]
+        row = (session, len(events) + 1, first.folder, first.model, ts, max(ts, events[-1].ts))
 
-        def job(db: sqlite3.Connection) -> None:
+        def job(db: sqlite3.Connection) -> str:
+            if stamp is not None and (made := stamps.find(db, stamp)) is not None:
+                return made
             columns = "id, epoch, next_seq, folder, model, title, created_at, updated_at"
-            db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, 0, 2, ?, ?, '', ?, ?)", row)
-            self._insert(db, [Envelope(1, ts, session, first)])
+            db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, 0, ?, ?, ?, '', ?, ?)", row)
+            self._insert(db, events)
+            if stamp is not None:
+                stamps.keep(db, stamp, session)
+            return session
 
-        await self._writer.submit(job)
+        return await self._writer.submit(job)
+
+    async def stamped(self, stamp: Stamp) -> str | None:
+        return await self._glance(lambda db: stamps.find(db, stamp))
 
     async def acquire(self, session: str) -> Fence:
         await self.info(session)  # raises NoSuchSession before a lock file is made
@@ -146,7 +163,7 @@ class SqliteLog:
         self._lock(session)
 
         def job(db: sqlite3.Connection) -> None:
-            for table in ("events", "inbox", "approvals"):
+            for table in ("events", "inbox", "approvals", "stamps"):
                 db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
             db.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
@@ -155,6 +172,9 @@ class SqliteLog:
             self._lock_file(session).unlink(missing_ok=True)
         finally:
             self._unlock(session)
+
+    async def try_writing(self) -> None:
+        await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {VERSION_NOW}"))
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
         def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
@@ -215,12 +235,14 @@ class SqliteLog:
 
     # --- commands ---
 
-    async def put(self, session: str, key: str, command: Command) -> bool:
+    async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
         data = encode_command(command)
 
         def job(db: sqlite3.Connection) -> bool:
             if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
                 raise no_such_session(session)
+            if stamp is not None and stamps.find(db, stamp) is None:
+                stamps.keep(db, stamp, session)
             insert = "INSERT OR IGNORE INTO inbox (session, key, data) VALUES (?, ?, ?)"
             return db.execute(insert, (session, key, data)).rowcount == 1
 

@@ -22,7 +22,7 @@ from assent.process.run import Finished, Limits, run
 from assent.tools.base import Invocation, Live, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.throttle import Throttle
-from assent.tools.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput
+from assent.tools.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput, output_name
 
 _MB = 1_000_000
 
@@ -48,7 +48,7 @@ class ShellInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         throttle = Throttle(live.output, live.received)
-        whole = WholeOutput(self._tool.outputs, f"{self._tool.name}_{permit.call_id}.txt", plain)
+        whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), plain)
         try:
             finished = await self._run(permit, live, throttle, whole)
         except OSError as error:

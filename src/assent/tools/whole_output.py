@@ -4,6 +4,7 @@ The file is written as the output comes, so memory stays small; colours and over
 what the model sees. Without a folder to write to, only the cut is made.
 """
 
+import hashlib
 from collections.abc import Callable
 
 from assent.files.private import PrivateFile, PrivateFolder
@@ -13,6 +14,11 @@ HEAD = MODEL_CHARACTERS // 5
 MOST_BYTES = 20_000_000
 """As much as read_file reads."""
 _LONGEST_LINE = 1_000_000
+
+
+def output_name(call_id: str) -> str:
+    """One file a call: whoever knows the call finds it again. The digest keeps ids apart of which only part is used."""
+    return f"{call_id}-{hashlib.sha256(call_id.encode(errors='surrogatepass')).hexdigest()[:12]}.txt"
 
 
 class WholeOutput:

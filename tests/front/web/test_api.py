@@ -1,6 +1,7 @@
 """The API on a real server with a log on disk: sessions, messages, decisions, the inbox over all sessions."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -164,6 +165,21 @@ async def test_part_of_a_diff_can_be_accepted_and_arguments_can_be_edited(served
     assert (changed[2], changed[37]) == ("2", "x")
 
 
+@pytest.mark.spec("A5")
+@pytest.mark.parametrize("odd", ["../../sessions", "a/b", "%2F", "..", "a?b#c", "\u202e"])
+async def test_a_call_is_reached_whatever_id_the_model_gave_it(served: Served, api: Api, odd: str):
+    model = served.scenario(asks_for(write("a.txt", "hello\n", odd)), says("Done."), name="odd")
+    session = (await api.create(model=model, prompt="go"))["id"]
+    (waiting,) = await until_waiting(api, session)
+    call = waiting["call_id"]
+    assert re.fullmatch("call-[0-9a-f]{24}", call)
+    assert (await api.get(f"/sessions/{session}/calls/{call}"))["call"]["type"] == "awaiting_approval"
+    await api.decide(session, call, "proceed_once", waiting["approval"]["digest"])
+    events = await until_event(api, session, "turn.finished")
+    assert [e.event.call_id for e in events if isinstance(e.event, CallFinished)] == [call]
+    assert (await api.get(f"/sessions/{session}/calls/{call}/output"))["done"]
+
+
 async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use_it(api: Api):
     one = await api.post("/sessions", {"prompt": "go"}, "key-1")
     again = await api.post("/sessions", {"prompt": "go"}, "key-1")
@@ -173,10 +189,43 @@ async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use
     first = await api.decide(one["id"], "write", "proceed_once", waiting["approval"]["digest"], key="key-2")
     second = await api.decide(one["id"], "write", "proceed_once", waiting["approval"]["digest"], key="key-2")
     assert first == second
+    metrics = (await api.http.request("GET", "/metrics")).body
+    assert b"\nassent_decisions_total 1\n" in metrics
     assert await api.say(one["id"], "more", "key-3") == await api.say(one["id"], "more", "key-3")
     await until_event(api, one["id"], "turn.finished")
     prompts = [e.event.text for e in await api.history(one["id"]) if isinstance(e.event, PromptSubmitted)]
     assert prompts.count("go") == 1 and prompts.count("more") <= 1
+
+
+@pytest.mark.spec("J1")
+async def test_keys_are_remembered_over_a_restart(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        api = served.api()
+        session = (await api.post("/sessions", {"prompt": "go"}, "make"))["id"]
+        copy = (await api.post(f"/sessions/{session}/fork", {}, "copy"))["id"]
+        (waiting,) = await until_waiting(api, session)
+        where = (session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+        taken = await api.decide(*where, key="answer")
+        key = await api.say(session, "more", "say")
+    async with Served(tmp_path) as served:
+        api = served.api()
+        assert (await api.post("/sessions", {"prompt": "go"}, "make"))["id"] == session
+        assert (await api.post(f"/sessions/{session}/fork", {}, "copy"))["id"] == copy
+        assert await api.decide(*where, key="answer") == taken
+        assert await api.say(session, "more", "say") == key
+        assert (await api.sessions())["total"] == 2
+        for work in (
+            api.post("/sessions", {"prompt": "stop"}, "make"),
+            api.post(f"/sessions/{copy}/fork", {}, "copy"),
+            api.decide(session, waiting["call_id"], "cancel", "", key="answer"),
+            api.say(session, "other", "say"),
+            api.say(copy, "more", "say"),
+            api.post("/sessions", {}, "say"),
+        ):
+            problem = await refused(work)
+            assert (problem.status, problem.kind) == (422, "invalid") and "key" in str(problem)
+        prompts = [e.event.text for e in await api.history(session) if isinstance(e.event, PromptSubmitted)]
+        assert prompts.count("go") == 1 and prompts.count("other") == 0
 
 
 # --- the inbox over all sessions ---

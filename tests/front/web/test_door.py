@@ -240,6 +240,17 @@ async def test_bodies_that_do_not_fit_are_named_and_change_nothing(served: Serve
     assert len(await served.log.inbox(session)) == 0
 
 
+async def test_a_body_that_is_missing_is_asked_for(served: Served):
+    answer = await raw(served, "POST", "/api/v1/sessions")
+    assert (answer.status, answer.json["detail"]) == (400, "a JSON body is needed here")
+
+
+async def test_nobody_can_fill_the_terminal_of_the_server(served: Served, caplog: pytest.LogCaptureFixture):
+    await sends(served, b"nonsense\r\n\r\n")
+    upgrade = await raw(served, "GET", "/api/v1/me", Connection="Upgrade, close", Upgrade="websocket")
+    assert upgrade.status == 200 and not caplog.records
+
+
 async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path: Path):
     limits = Limits(requests_per_second=1, burst=30, streams_of_one=2)
     async with Served(tmp_path, limits=limits) as served:
@@ -266,6 +277,73 @@ async def test_a_connection_that_does_not_say_what_it_wants_is_closed(served: Se
         async with asyncio.timeout(5):
             await reader.read()  # to its end
         writer.close()
+
+
+async def sends(served: Served, *pieces: bytes) -> Raw:
+    """Sends these, nothing more, and reads to the end of the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(served.address.rpartition(":")[2]))
+    for piece in pieces:
+        writer.write(piece)
+        await writer.drain()
+    async with asyncio.timeout(5):
+        data = await reader.read()
+    writer.close()
+    return Raw(data)
+
+
+def head(served: Served, method: str, path: str, *lines: str) -> bytes:
+    host = served.address.removeprefix("http://")
+    usual = (f"Host: {host}", f"Authorization: Bearer {served.server.token}", "Content-Type: application/json")
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *usual, *lines, "", ""]).encode()
+
+
+def is_hardened(answer: Raw) -> bool:
+    return "default-src 'none'" in answer.headers["content-security-policy"] and (
+        answer.headers["x-content-type-options"] == "nosniff"
+    )
+
+
+async def test_a_body_that_trickles_in_is_given_up(tmp_path: Path):
+    async with Served(tmp_path, limits=Limits(body_seconds=0.05)) as served:
+        for lines, body in ((["Content-Length: 99"], b"{"), (["Transfer-Encoding: chunked"], b"1\r\n{\r\n")):
+            answer = await sends(served, head(served, "POST", "/api/v1/sessions", *lines), body)
+            assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow")
+            assert answer.headers["connection"] == "close" and is_hardened(answer)
+        assert (await served.api().sessions())["total"] == 0
+        stream = served.api().http.stream("/api/v1/stream?overview=1")
+        assert (await anext(stream)).status == 200  # pyright: ignore
+        session = await served.api().create()  # a whole request has all the time it needs, and so has a stream
+        frames = b"".join([block async for block in _some(stream, 2)])
+        assert session and b"overview" in frames
+        await stream.aclose()
+
+
+async def _some(stream: AsyncIterator[Any], count: int) -> AsyncIterator[bytes]:
+    for _ in range(count):
+        yield await anext(stream)
+
+
+async def test_a_head_that_trickles_in_is_told_so(served: Served, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.05)
+    answer = await sends(served, b"GET /healthz HTTP/1.1\r\nHost: ")
+    assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow") and is_hardened(answer)
+
+
+async def test_a_head_without_an_end_is_cut_off(served: Served):
+    answer = await sends(served, b"GET / HTTP/1.1\r\nX: ", b"x" * hasty.HEAD_BYTES)
+    assert (answer.status, answer.json["type"]) == (413, "urn:assent:too-large") and is_hardened(answer)
+
+
+@pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\nA B: c\r\n\r\n"])
+async def test_what_is_no_http_is_refused_in_the_same_words(served: Served, garbage: bytes):
+    answer = await sends(served, garbage)
+    assert (answer.status, answer.json["type"]) == (400, "urn:assent:bad-request")
+    assert answer.headers["content-type"] == "application/problem+json" and is_hardened(answer)
+
+
+async def test_a_request_that_only_reads_has_no_body(served: Served):
+    for path in ("/api/v1/me", "/api/v1/stream"):
+        assert (await raw(served, "GET", path, b"{}")).status == 400
 
 
 # --- whose ---

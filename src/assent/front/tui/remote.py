@@ -38,16 +38,24 @@ class RemoteHost:
             wanted = {"folder": self.folder} | ({"mode": mode} if mode is not None else {})
             self._session = (await self.api.create(**wanted))["id"]
         else:
-            self._session = await self._find(session)
+            self._session = await self._find(self.api, session)
         client = await RemoteClient.open(self._connect(), self._session)
         self.folder = client.state.folder
         if mode is not None and client.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
         return client
 
-    async def _find(self, name: str) -> str:
+    async def choose(self, session: str | None) -> str:
+        """Before there is a screen: the session to open, made if it is to be a new one. Whatever keeps it from that is
+        told in the shell, where it can be put right."""
+        async with self._connect() as api:
+            return (await api.create(folder=self.folder))["id"] if session is None else await self._find(api, session)
+
+    async def _find(self, api: "Api", name: str) -> str:
         """A whole id, the start of one, or `latest`."""
-        known = [info.id for info in await self.sessions()]
+        known: list[str] = [one["id"] for one in (await api.sessions())["sessions"]]
+        if not known:
+            raise NotHere("there is no session on this server yet; begin one with: assent attach --new")
         found = known[:1] if name == "latest" else [id for id in known if id.startswith(name)]
         if len(found) != 1:
             raise NotHere(f"{name!r} names no single session of this server")

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+from ipaddress import ip_address
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
@@ -21,9 +22,11 @@ from assent.front.web.params import IdempotencyKey
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
-from assent.session.log import LogError
+from assent.session.log import KeyReused, LogError
 
 AnyRequest = Request[Any, Any, Any]
+NO_BODY = "data: 'data'"
+"""How the framework says that a body is missing."""
 
 
 def build(desk: Desk, place: Place) -> Door:
@@ -56,6 +59,7 @@ def _api(desk: Desk) -> Litestar:
         exception_handlers={
             Problem: _tell,
             HTTPException: _tell_http,
+            KeyReused: _tell_reused,
             LogError: _tell_log,
             UnicodeDecodeError: _tell_unreadable,
             RecursionError: _tell_unreadable,
@@ -69,8 +73,16 @@ def _api(desk: Desk) -> Litestar:
 
 
 def _asker(request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
-    address = request.client.host if request.client is not None else "unix"
-    return Asker(request.scope[PRINCIPAL], address, idempotency_key)  # pyright: ignore
+    return Asker(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
+
+
+def _address(request: AnyRequest) -> str:
+    """For the record; behind a proxy it is what that says, and must at least be an address."""
+    host = request.client.host if request.client is not None else ""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return "unknown"
 
 
 def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
@@ -110,11 +122,17 @@ def _details(error: HTTPException) -> str:
     if not isinstance(extra, list):
         return error.detail
     places = [f"{item.get('key', '')}: {item.get('message', '')}" for item in extra if isinstance(item, dict)]  # pyright: ignore
+    if NO_BODY in places:
+        return "a JSON body is needed here"
     return f"{error.detail.partition(' for ')[0]}: {'; '.join(places)}"
 
 
 def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:
     return _tell(request, Problem("unavailable", str(error)))
+
+
+def _tell_reused(request: AnyRequest, error: KeyReused) -> Response[bytes]:
+    return _tell(request, Problem("invalid", str(error)))
 
 
 def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from assent.config import Settings
-from assent.events import CallFinished, CallOutput, Envelope, Queued
+from assent.events import Envelope, Queued
 from assent.front.web.completion import Completion
 from assent.front.web.feeds import Feeds
 from assent.front.web.limits import Limits
 from assent.front.web.office import Office
 from assent.front.web.opener import CLIENT, Opener
+from assent.front.web.outputs import Outputs
 from assent.front.web.overview import Overview
+from assent.front.web.readiness import Readiness
 from assent.front.web.replies import Replies
 from assent.front.web.states import States
 from assent.front.web.stream import Streams
@@ -43,23 +45,6 @@ class Setup(Struct, frozen=True):
         return any(folder == root or folder.startswith(root.rstrip("/") + "/") for root in self.roots)
 
 
-class LiveOutput:
-    """How much each running call has said so far; the session itself keeps only the newest part."""
-
-    def __init__(self) -> None:
-        self.totals: dict[tuple[str, str], int] = {}
-
-    def heard(self, envelope: Envelope) -> None:
-        match envelope.event:
-            case CallOutput(call_id=call_id, text=text):
-                place = (envelope.session, call_id)
-                self.totals[place] = self.totals.get(place, 0) + len(text)
-            case CallFinished(call_id=call_id):
-                self.totals.pop((envelope.session, call_id), None)
-            case _:
-                pass
-
-
 class Desk:
     def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
         self.log, self.setup, self.tokens = log, setup, tokens
@@ -72,13 +57,14 @@ class Desk:
         self.office = Office(log, self.engine, self.states, self.overview)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
-        self.output = LiveOutput()
+        self.outputs = Outputs(setup.env)
         self.replies = Replies()
+        self.readiness = Readiness(log.try_writing)
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
             self.feeds.heard,
             self.overview.heard,
             self.office.heard,
-            self.output.heard,
+            self.outputs.heard,
             self.replies.heard,
         )
         self._stop_watching: Callable[[], None] | None = None

@@ -10,6 +10,8 @@ class Limits(Struct, frozen=True):
     body: int = 1_000_000
     large_body: int = 8_000_000
     """For messages and decisions, which may carry whole files."""
+    body_seconds: float = 30.0
+    """In which the whole body must have come."""
     requests_per_second: float = 200.0
     burst: int = 400
     logins_per_minute: int = 10

@@ -7,7 +7,6 @@ is the session's business: it may run here, be woken here, or be open in another
 import asyncio
 import hashlib
 import secrets
-from collections import OrderedDict
 from typing import Literal, NoReturn
 
 import msgspec
@@ -23,7 +22,7 @@ from assent.front.web.states import States
 from assent.front.web.tokens import Principal
 from assent.scheduler.call import AwaitingApproval
 from assent.session.engine import CANNOT_OPEN, LocalEngine
-from assent.session.log import NoSuchSession, SessionBusy, SessionInfo, SessionLog
+from assent.session.log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
 
 PATIENCE = 10.0
 """Seconds that a client waits for a session to take its command."""
@@ -44,11 +43,17 @@ class Asker(Struct, frozen=True):
         return f"{self.principal.name}@{self.address}"
 
 
+class InboxKey(Struct, frozen=True):
+    """Under which key a command is kept, and the stamp of its request if that may come again."""
+
+    name: str
+    stamp: Stamp | None = None
+
+
 class Office:
     def __init__(self, log: SessionLog, engine: LocalEngine, states: States, overview: Overview) -> None:
         self._log, self._engine, self._states, self._overview = log, engine, states, overview
         self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
-        self._seen: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
         self.decisions = 0
 
     def heard(self, envelope: Envelope) -> None:
@@ -96,61 +101,55 @@ class Office:
 
     # --- commands ---
 
-    def inbox_key(self, asker: Asker, about: str, body: object) -> str:
-        """The key under which the command is kept; the same for the same request, whenever it comes again."""
+    def inbox_key(self, asker: Asker, about: str, body: object) -> InboxKey:
+        """The same for the same request, whenever it comes again. `body` is what was sent, without who sent it: the
+        same person may ask again from elsewhere."""
         if asker.key is None:
-            return f"web-{secrets.token_urlsafe(12)}"
-        self._check_same(asker, about, body)
-        return "web-" + hashlib.sha256("\n".join(self._whose(asker)).encode()).hexdigest()[:24]
+            return InboxKey(f"web-{secrets.token_urlsafe(12)}")
+        whose = (asker.principal.owner, asker.principal.name, asker.key)  # two owners may have somebody of one name
+        name = "web-" + hashlib.sha256("\n".join(whose).encode()).hexdigest()[:24]
+        digest = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
+        return InboxKey(name, Stamp(name, digest))
 
-    def _whose(self, asker: Asker) -> tuple[str, str, str]:
-        """Two owners may have somebody of the same name; their keys are not the same."""
-        return asker.principal.owner, asker.principal.name, asker.key or ""
+    async def done_before(self, key: InboxKey) -> str | None:
+        """The session in which the same request has done its work already."""
+        return None if key.stamp is None else await self._log.stamped(key.stamp)
 
-    def _check_same(self, asker: Asker, about: str, body: object) -> None:
-        """A key that was used for something else is a mistake of the client's, and not a repetition."""
-        known = self._whose(asker)
-        print_of = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
-        if self._seen.setdefault(known, print_of) != print_of:
-            raise Problem("invalid", "this Idempotency-Key was used for another request")
-        if len(self._seen) > 10_000:
-            self._seen.popitem(last=False)
-
-    async def record(self, session: str, key: str, command: Command) -> None:
+    async def record(self, session: str, key: InboxKey, command: Command) -> None:
         """Durable when this returns; whoever runs the session takes it when it can."""
-        await self._log.put(session, key, command)
+        await self._log.put(session, key.name, command, key.stamp)
         self._engine.nudge(session)
 
-    async def send(self, session: str, key: str, command: Command) -> Taken:
+    async def send(self, session: str, key: InboxKey, command: Command) -> Taken:
         """Durable, and taken by the session; a Problem when it refuses."""
         taken = await self._send(session, key, command)
         if taken is not None and taken.problem:
             raise Problem("refused", taken.problem)
-        return Taken("recorded" if taken is None else "taken", key)
+        return Taken("recorded" if taken is None else "taken", key.name)
 
-    async def _send(self, session: str, key: str, command: Command) -> CommandTaken | None:
+    async def _send(self, session: str, key: InboxKey, command: Command) -> CommandTaken | None:
         future = asyncio.get_running_loop().create_future()
-        self._awaited[session, key] = future
+        self._awaited[session, key.name] = future
         stop = None
         try:
             fresh, here = await self._put_and_wake(session, key, command)
-            if not fresh and (before := await self._taken_before(session, key)) is not None:
+            if not fresh and (before := await self._taken_before(session, key.name)) is not None:
                 return before
             if not here:
-                stop = self._log.watch(session, lambda: self._look(session, key))
-                self._look(session, key)
+                stop = self._log.watch(session, lambda: self._look(session, key.name))
+                self._look(session, key.name)
             async with asyncio.timeout(PATIENCE):
                 return await future
         except TimeoutError:
             return None
         finally:
-            self._awaited.pop((session, key), None)
+            self._awaited.pop((session, key.name), None)
             if stop is not None:
                 stop()
 
-    async def _put_and_wake(self, session: str, key: str, command: Command) -> tuple[bool, bool]:
+    async def _put_and_wake(self, session: str, key: InboxKey, command: Command) -> tuple[bool, bool]:
         """Is it new, and does the session run here? Who sleeps is woken while it is written down, and then looks."""
-        put, woken = self._log.put(session, key, command), self._runs_here(session)
+        put, woken = self._log.put(session, key.name, command, key.stamp), self._runs_here(session)
         fresh, here = await asyncio.gather(put, woken, return_exceptions=True)  # whatever is said, it was written first
         if isinstance(fresh, BaseException):
             raise fresh
@@ -188,16 +187,17 @@ class Office:
     async def decide(self, asker: Asker, session: str, answer: Answer) -> Taken:
         """Bound to this session, this call and what was shown; the first answer wins."""
         self._check_role(asker.principal, answer)
-        key = self.inbox_key(asker, f"decide {session}/{answer.call_id}", answer)
-        if asker.key is None or not await self._repeated(session, key):
+        key = self.inbox_key(asker, f"decide {session}/{answer.call_id}", msgspec.structs.replace(answer, by=""))
+        again = await self.done_before(key) is not None
+        if not again:
             await self._check_waiting(session, answer)
         taken = await self._send(session, key, answer)
         if taken is None:
-            return Taken("recorded", key)
+            return Taken("recorded", key.name)
         if taken.problem:
             await self._explain(session, answer, taken.problem)
-        self.decisions += 1
-        return Taken("taken", key)
+        self.decisions += not again
+        return Taken("taken", key.name)
 
     def check_command(self, principal: Principal, command: Command) -> None:
         if isinstance(command, Answer):
@@ -209,9 +209,6 @@ class Office:
         edits = answer.content is not None or answer.args is not None
         if (answer.outcome not in ONCE or edits) and not principal.may("operator"):
             raise Problem("forbidden", "your role may say yes once or no; more takes an operator")
-
-    async def _repeated(self, session: str, key: str) -> bool:
-        return await self._taken_before(session, key) is not None
 
     async def _check_waiting(self, session: str, answer: Answer) -> None:
         """From the index alone where it waits, so that sessions which sleep are not read for nothing."""

@@ -10,6 +10,7 @@ STATUS = {
     "forbidden": 403,
     "not-found": 404,
     "method-not-allowed": 405,
+    "too-slow": 408,
     "refused": 409,
     "already-decided": 409,
     "busy": 409,

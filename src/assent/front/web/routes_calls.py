@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
@@ -17,8 +16,8 @@ from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.front.words import safe
 from assent.hunks import hunks
-from assent.parts import DiffDisplay, TodosDisplay
-from assent.scheduler.call import AwaitingApproval, Executing, Failed, Success, Terminal, ToolCall
+from assent.parts import DiffDisplay
+from assent.scheduler.call import AwaitingApproval, Failed, Success, ToolCall
 from assent.screen import SafeText
 from assent.session.log import NoSuchSession, Waiting
 
@@ -75,34 +74,11 @@ async def output(
     session_id: SessionId,
     call_id: CallId,
     offset: Offset = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=1_000_000)] = 65_536,
+    limit: Annotated[int, QueryParameter(ge=4, le=1_000_000)] = 65_536,
 ) -> Output:
-    """What the call has said, from a character on. Of a call that runs only the newest part is kept: see `offset`."""
+    """What the call has said, from a byte on. Of a call that runs only the newest part is kept: see `offset`."""
     call = await _find(desk, asker, session_id, call_id)
-    text = _text(call)
-    total = (
-        max(len(text), desk.output.totals.get((session_id, call_id), 0)) if isinstance(call, Executing) else len(text)
-    )
-    dropped = total - len(text)
-    begin = min(max(offset, dropped), total)
-    piece = text[begin - dropped : begin - dropped + limit]
-    return Output(piece, begin, begin + len(piece), total, isinstance(call, Terminal))
-
-
-def _text(call: ToolCall) -> str:
-    if isinstance(call, Executing):
-        return call.output
-    if not isinstance(call, Terminal):
-        return ""
-    match call.display:
-        case None:
-            return msgspec.json.encode(call.result.response).decode()
-        case DiffDisplay(diff=diff):
-            return diff
-        case TodosDisplay(todos=todos):
-            return "\n".join(f"[{todo.status}] {todo.description}" for todo in todos)
-        case display:
-            return display.text
+    return await desk.outputs.piece(session_id, call, offset, limit)
 
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/cancel", status_code=200, opt={"role": "operator"})

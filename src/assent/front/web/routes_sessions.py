@@ -1,6 +1,5 @@
 """Sessions: make, list, look at, talk to, change, end."""
 
-import hashlib
 import os
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from litestar.params import JSONBody, QueryParameter
 from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import to_wire
 from assent.front.web.desk import Desk, real_folder
-from assent.front.web.office import Asker
+from assent.front.web.office import Asker, InboxKey
 from assent.front.web.params import Offset, SessionId, ShortId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.routes_calls import call_view
@@ -31,10 +30,10 @@ from assent.front.web.shapes import (
     Taken,
     ToolRun,
 )
-from assent.models.base import ModelError
+from assent.models.base import AuthFailed, ModelError
 from assent.session.engine import CANNOT_OPEN
 from assent.session.fork import fork_session
-from assent.session.log import SessionBusy, new_session_id
+from assent.session.log import SessionBusy
 from assent.session.runner import create_session
 
 OPERATOR = {"role": "operator"}
@@ -50,25 +49,23 @@ def _taken(taken: Taken) -> Response[Taken]:
 @post("/sessions", status_code=201, opt=OPERATOR)
 async def create(desk: TheDesk, asker: TheAsker, data: JSONBody[NewSession]) -> SessionView:
     """Makes a session; with a prompt it begins at once."""
+    key = desk.office.inbox_key(asker, "create", data)
+    session = await desk.office.done_before(key) or await _create(desk, asker, data, key)
+    if data.title:
+        await desk.office.record(session, InboxKey("web-title"), Rename(data.title, by=asker.by))
+    if data.prompt:
+        await desk.office.record(session, InboxKey("web-first"), Submit(data.prompt, by=asker.by))
+    desk.overview.touch()
+    return await desk.office.view(await desk.log.info(session))
+
+
+async def _create(desk: Desk, asker: Asker, data: NewSession, key: InboxKey) -> str:
     folder = _folder(desk, data.folder)
     model = data.model or desk.setup.model
     await _check_model(desk, model)
-    known = _ending(desk, asker, "create", data)
-    session = await _made_before(desk, known) or await create_session(
-        desk.log,
-        folder,
-        model,
-        data.mode or desk.setup.settings.approval_mode,
-        data.gate or desk.setup.settings.gate,
-        owner=asker.principal.owner,
-        session=new_session_id(known),
-    )
-    if data.title:
-        await desk.office.record(session, "web-title", Rename(data.title, by=asker.by))
-    if data.prompt:
-        await desk.office.record(session, "web-first", Submit(data.prompt, by=asker.by))
-    desk.overview.touch()
-    return await desk.office.view(await desk.log.info(session))
+    mode, gate = data.mode or desk.setup.settings.approval_mode, data.gate or desk.setup.settings.gate
+    owner = asker.principal.owner
+    return await create_session(desk.log, folder, model, mode, gate, owner=owner, stamp=key.stamp)
 
 
 def _folder(desk: Desk, given: str | None) -> str:
@@ -85,22 +82,11 @@ def _folder(desk: Desk, given: str | None) -> str:
 async def _check_model(desk: Desk, name: str) -> None:
     try:
         await desk.opener.model(name).close()
+    except AuthFailed as error:
+        where = "It is the shell of `assent serve` that needs the key: set it there, and start the server again."
+        raise Problem("invalid", f"{error}\n{where}") from error
     except ModelError as error:
         raise Problem("invalid", str(error)) from error
-
-
-def _ending(desk: Desk, asker: Asker, about: str, body: object) -> str | None:
-    """The end of the id of what this request makes, so that the same request finds it again."""
-    if asker.key is None:
-        return None
-    key = desk.office.inbox_key(asker, about, body)
-    return hashlib.sha256(key.encode()).hexdigest()[:16]
-
-
-async def _made_before(desk: Desk, ending: str | None) -> str | None:
-    if ending is None:
-        return None
-    return next((session for session in await desk.log.heads() if session.endswith(ending)), None)
 
 
 @get("/sessions")
@@ -127,8 +113,8 @@ async def snapshot(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Sna
 @post("/sessions/{session_id:str}/fork", status_code=201, opt=OPERATOR)
 async def fork(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> SessionView:
     await desk.office.find(asker, session_id)
-    known = _ending(desk, asker, f"fork {session_id}", None)
-    copy = await _made_before(desk, known) or await fork_session(desk.log, session_id, new_session_id(known))
+    key = desk.office.inbox_key(asker, f"fork {session_id}", None)
+    copy = await desk.office.done_before(key) or await fork_session(desk.log, session_id, key.stamp)
     desk.engine.nudge(copy)
     desk.overview.touch(approvals=True)
     return await desk.office.view(await desk.log.info(copy))
@@ -155,6 +141,7 @@ async def remove(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> None:
         await desk.log.delete(session_id)
     except SessionBusy as error:
         raise Problem("busy", str(error)) from error
+    desk.outputs.forget(session_id)
     desk.states.forget(session_id)
     desk.feeds.forget(session_id)
     desk.overview.touch(approvals=True)
@@ -175,7 +162,8 @@ async def change(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JS
     if not commands:
         raise Problem("invalid", "say what to change: title, mode or model")
     key = desk.office.inbox_key(asker, f"change {session_id}", data)
-    taken = [await desk.office.send(session_id, f"{key}-{n}", command) for n, command in enumerate(commands)]
+    keys = [msgspec.structs.replace(key, name=f"{key.name}-{n}") for n in range(len(commands))]
+    taken = [await desk.office.send(session_id, one, command) for one, command in zip(keys, commands, strict=True)]
     return _taken(taken[-1])
 
 
@@ -188,7 +176,7 @@ async def say(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONB
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"say {session_id}", data)
     await desk.office.record(session_id, key, Submit(data.text, by=asker.by))
-    return Key(key)
+    return Key(key.name)
 
 
 @post("/sessions/{session_id:str}/tools", status_code=202, opt=OPERATOR)
@@ -197,7 +185,7 @@ async def run_tool(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: 
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"tool {session_id}", data)
     await desk.office.record(session_id, key, RunTool(data.tool, data.args, by=asker.by))
-    return Key(key)
+    return Key(key.name)
 
 
 @post("/sessions/{session_id:str}/commands", status_code=202, opt={"role": "approver"})
@@ -206,9 +194,9 @@ async def command(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: J
     await desk.office.find(asker, session_id)
     desk.office.check_command(asker.principal, data)
     signed = msgspec.structs.replace(data, by=asker.by)
-    key = desk.office.inbox_key(asker, f"command {session_id}", signed)
+    key = desk.office.inbox_key(asker, f"command {session_id}", msgspec.structs.replace(data, by=""))
     await desk.office.record(session_id, key, signed)
-    return Key(key)
+    return Key(key.name)
 
 
 @delete("/sessions/{session_id:str}/queue/{key:str}", status_code=200, opt=OPERATOR)

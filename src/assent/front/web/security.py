@@ -5,6 +5,7 @@ bearer token also on loopback (other users and programs of this machine), sizes,
 keep the page from running or loading anything but its own files.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
@@ -53,7 +54,7 @@ class Place(Struct, frozen=True):
 
 def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
     default = port == (443 if scheme == "https" else 80)
-    brackets = [f"[{name}]" if ":" in name else name for name in names]
+    brackets = [f"[{name}]" if ":" in name else name for name in map(str.lower, names)]  # as clients write them
     hosts = {f"{name}:{port}" for name in brackets} | (set(brackets) if default else set[str]())
     return Place(frozenset(hosts), frozenset(f"{scheme}://{host}" for host in hosts), scheme == "https")
 
@@ -130,12 +131,20 @@ class Door:
         return self._limits.large_body if large else self._limits.body
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """A body that is longer than it said, or did not say, ends where the limit is."""
+        """A body ends where the limit is, whatever it said of its length, and must come in time: one that trickles in
+        would hold its place for ever."""
         left = self._limit(scope)
+        until = asyncio.get_running_loop().time() + self._limits.body_seconds
+        whole = False
 
         async def limited() -> Message:
-            nonlocal left
-            message = await receive()
+            nonlocal left, whole
+            try:
+                async with asyncio.timeout_at(None if whole else until):
+                    message = await receive()
+            except TimeoutError:
+                raise Problem("too-slow", f"the body must come within {self._limits.body_seconds:g} seconds") from None
+            whole = not message.get("more_body", False)
             left -= len(message.get("body", b""))
             if left < 0:
                 raise Problem("too-large", "the body is too large")
@@ -153,7 +162,9 @@ class Door:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 self._answered[status] = self._answered.get(status, 0) + 1
-                message["headers"] = [*message.get("headers", []), *HEADERS, (b"cache-control", cache), *secure]
+                closing = [(b"connection", b"close")] if status in (408, 413) else []  # the rest of a body may come
+                own = [*HEADERS, (b"cache-control", cache), *secure, *closing]
+                message["headers"] = [*message.get("headers", []), *own]
             await send(message)
 
         return answer
@@ -195,7 +206,9 @@ def _check_body(scope: Scope, headers: dict[bytes, bytes], limit: int) -> None:
         raise Problem("bad-request", "the content length is not a number")
     if int(length) > limit:
         raise Problem("too-large", f"the body is too large: at most {limit:,} bytes")
-    has_body = length != b"0" or b"transfer-encoding" in headers
+    has_body = int(length) > 0 or b"transfer-encoding" in headers
+    if has_body and scope["method"] in ("GET", "HEAD"):
+        raise Problem("bad-request", "a request that only reads has no body")
     kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
     if scope["method"] not in ("GET", "HEAD") and (has_body or kind) and kind != b"application/json":
         raise Problem("not-json", "send JSON: Content-Type: application/json")
@@ -203,10 +216,14 @@ def _check_body(scope: Scope, headers: dict[bytes, bytes], limit: int) -> None:
 
 async def send_problem(send: Send, problem: Problem) -> None:
     body = problem.encode()
+    await send({"type": "http.response.start", "status": problem.status, "headers": problem_headers(problem, body)})
+    await send({"type": "http.response.body", "body": body})
+
+
+def problem_headers(problem: Problem, body: bytes) -> list[tuple[bytes, bytes]]:
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     if problem.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     if problem.status in (429, 503):
         headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    return headers

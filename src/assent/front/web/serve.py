@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import os
+import re
 import resource
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,6 +34,10 @@ GRACE = 5
 """Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
 
 
+EVERYWHERE = ("0.0.0.0", "::")
+_NAME = re.compile(r"[A-Za-z0-9._:-]+")
+
+
 class BadPlace(ValueError):
     """It cannot listen there; the message says what to do instead."""
 
@@ -45,10 +51,14 @@ class Where(Struct, frozen=True):
     tls_key: str | None = None
     behind_proxy: str | None = None
     """The address that clients see, when a proxy in front of us does TLS."""
+    names: tuple[str, ...] = ()
+    """Names and addresses by which clients reach us, besides those that we know ourselves."""
 
 
 def check_place(where: Where) -> None:
     """Beyond this machine only with TLS: a token that travels in the clear is everybody's."""
+    if bad := [name for name in where.names if not _NAME.fullmatch(name)]:
+        raise BadPlace(f"--name takes a bare name or address, as in laptop.local or 192.168.1.5, not {bad[0]!r}")
     if (where.tls_cert is None) != (where.tls_key is None):
         raise BadPlace("TLS needs both --tls-cert and --tls-key")
     if where.behind_proxy is not None:
@@ -60,6 +70,18 @@ def check_place(where: Where) -> None:
             f"{where.host} can be reached from other machines: give --tls-cert and --tls-key, or --behind-proxy with "
             "the https address of a proxy that does TLS"
         )
+
+
+def check_certificate(where: Where) -> None:
+    """Now, with words for it; later it would be an exception of somebody else's."""
+    if where.tls_cert is None:
+        return
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(where.tls_cert, where.tls_key, password=lambda: "")  # nobody is there to type one
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadPlace(f"{where.tls_cert} and {where.tls_key} cannot be used for TLS: {why}") from error
 
 
 def is_loopback(host: str) -> bool:
@@ -74,7 +96,11 @@ def place_for(where: Where, port: int) -> Place:
     if where.behind_proxy is not None:
         parts = urlsplit(where.behind_proxy)
         return place_of("https", [parts.hostname or ""], parts.port or 443)
-    names = {where.host} | ({"127.0.0.1", "localhost", "::1"} if is_loopback(where.host) else {socket.gethostname()})
+    names = {where.host, *where.names}
+    if is_loopback(where.host) or where.host in EVERYWHERE:
+        names |= {"127.0.0.1", "localhost", "::1"}
+    if not is_loopback(where.host):
+        names.add(socket.gethostname())
     return place_of("https" if where.tls_cert else "http", names, port)
 
 
@@ -82,9 +108,9 @@ def address_of(where: Where, port: int) -> str:
     """The address for people and programs."""
     if where.behind_proxy is not None:
         return where.behind_proxy.rstrip("/")
-    host = f"[{where.host}]" if ":" in where.host else where.host
-    shown = socket.gethostname() if where.host in ("0.0.0.0", "::") else host
-    return f"{'https' if where.tls_cert else 'http'}://{shown}:{port}"
+    own = socket.gethostname() if where.host in EVERYWHERE else where.host
+    name = where.names[0] if where.names else own
+    return f"{'https' if where.tls_cert else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
 
 
 def make_setup(settings: Settings, env: Mapping[str, str], user: str, roots: tuple[str, ...], limits: Limits) -> Setup:
@@ -98,21 +124,24 @@ class Server:
 
     def __init__(self, log: SessionLog, setup: Setup, where: Where, data: Path) -> None:
         check_place(where)
+        check_certificate(where)
         self._log, self._where, self._data = log, where, data
         self.tokens = TokenStore(data / TOKENS)
         self.desk = Desk(log, setup, self.tokens)
         self.address = ""
+        self.port = 0
+        """Where it listens, which is not where it is reached when there is a proxy."""
         self.token = ""
         self._uvicorn: uvicorn.Server | None = None
 
     async def run(self, ready: Callable[["Server"], None]) -> None:
         _raise_file_limit()
-        logging.getLogger("uvicorn").setLevel(logging.WARNING)
+        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can make it warn, as often as they like
         listener = _listen(self._where)
-        port: int = listener.getsockname()[1]
-        self.address = address_of(self._where, port)
+        self.port = listener.getsockname()[1]
+        self.address = address_of(self._where, self.port)
         try:
-            door = build(self.desk, place_for(self._where, port))
+            door = build(self.desk, place_for(self._where, self.port))
         except BaseException:
             listener.close()
             raise
@@ -196,7 +225,6 @@ def _config(door: object, where: Where) -> uvicorn.Config:
         forwarded_allow_ips="127.0.0.1,::1" if where.behind_proxy is not None else "",
         ssl_certfile=where.tls_cert,
         ssl_keyfile=where.tls_key,
-        h11_max_incomplete_event_size=64_000,
     )
 
 

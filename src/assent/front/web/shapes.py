@@ -165,9 +165,12 @@ class EventList(Struct, frozen=True):
 class Output(Struct, frozen=True):
     text: str
     offset: int
+    """Where it begins, in bytes: not always where it was asked for."""
     next: int
     total: int
     done: bool
+    saved: bool = False
+    """It is from the file with the whole output, in plain text. Without one it is what the session keeps."""
 
 
 class FileList(Struct, frozen=True):

@@ -1,0 +1,42 @@
+"""Whether the server can do its work: the log is written to for real, for a full disk can still be read.
+
+The finding holds for a moment, so that those who ask often cost nothing.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from assent.front.web.problems import Problem
+from assent.session.log import LogError
+
+HOLDS = 1.0
+PATIENCE = 5.0
+"""Seconds after which a disk that does not answer is as good as none."""
+
+
+class Readiness:
+    def __init__(self, try_writing: Callable[[], Awaitable[None]], clock: Callable[[], float] = time.monotonic) -> None:
+        self._try_writing, self._clock = try_writing, clock
+        self._one_at_a_time = asyncio.Lock()
+        self._until = float("-inf")
+        self._problem = ""
+
+    async def check(self) -> None:
+        """Raises a Problem when it is not ready."""
+        async with self._one_at_a_time:
+            if self._clock() >= self._until:
+                self._problem = await self._look()
+                self._until = self._clock() + HOLDS
+        if self._problem:
+            raise Problem("unavailable", self._problem)
+
+    async def _look(self) -> str:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._try_writing()
+        except TimeoutError:
+            return f"the session log could not be written within {PATIENCE:g} seconds"
+        except LogError as error:
+            return str(error)
+        return ""
