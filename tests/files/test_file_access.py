@@ -113,6 +113,14 @@ def test_reading_refuses_with_a_typed_error(
         files.read_bytes(path, 100)
 
 
+def test_a_folder_is_called_a_folder(files: FileAccess, root: Path) -> None:
+    (root / "folder").mkdir()
+    os.mkfifo(root / "pipe")
+    for path, sentence in ((".", "this is a folder"), ("folder", "this is a folder"), ("pipe", "not a regular file")):
+        with pytest.raises(NotAFile, match=sentence):
+            files.read_bytes(path, 100)
+
+
 def test_a_question_of_its_own_opens_protected_files(files: FileAccess, root: Path) -> None:
     (root / ".env").write_bytes(OLD)
     assert files.read_bytes(".env", 100, protected_ok=True).data == OLD
@@ -122,6 +130,25 @@ def test_a_question_of_its_own_opens_protected_files(files: FileAccess, root: Pa
     with pytest.raises(OutsideWorkspace):
         files.write("../out/x", NEW, None, protected_ok=True)
     assert tree(root.parent) == {"w/.env": NEW}
+
+
+@pytest.mark.spec("I2")
+def test_a_folder_that_is_open_for_reading_gives_its_files_and_takes_none(root: Path) -> None:
+    out = root.parent / "out"
+    (out / "a").write_bytes(OLD)
+    files = FileAccess(Workspace([str(root)], str(root), readable=[str(out)]))
+    assert files.read_bytes("../out/a", 100).data == OLD
+    for work in (
+        lambda: files.write("../out/a", NEW, digest_of(OLD)),
+        lambda: files.write("../out/b", NEW, None),
+        lambda: files.delete("../out/a", digest_of(OLD)),
+        lambda: files.make_dirs("../out/c"),
+        lambda: files.scan("../out"),
+        lambda: files.read_bytes("../out", 100),
+    ):
+        with pytest.raises(OutsideWorkspace):
+            work()
+    assert tree(root.parent) == {"out/a": OLD}
 
 
 @pytest.mark.usefixtures("any_draft")
@@ -230,6 +257,13 @@ def test_writing_leaves_the_other_name_of_a_file_alone(files: FileAccess, root: 
         files.write("a", NEW, digest_of(OLD))
     files.write("a", NEW, digest_of(OLD), protected_ok=True)
     assert (other.read_bytes(), (root / "a").read_bytes()) == (OLD, NEW)
+
+
+def test_a_new_file_does_not_take_the_place_of_one_with_another_name(files: FileAccess, root: Path) -> None:
+    (root / "a").write_bytes(OLD)
+    (root / "b").hardlink_to(root / "a")
+    with pytest.raises(ChangedSinceShown, match="already a file"):
+        files.write("a", NEW, None)
 
 
 def test_writing_refuses_what_is_not_a_regular_file(files: FileAccess, root: Path) -> None:
@@ -476,6 +510,22 @@ def test_a_replaced_root_is_not_the_workspace_any_more(files: FileAccess, root: 
         files.read_bytes("a", 100)
 
 
+def test_a_replaced_root_leaves_no_descriptor_open(files: FileAccess, root: Path) -> None:
+    root.rename(root.parent / "moved")
+    root.mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(OutsideWorkspace):
+        files.read_bytes("a", 100)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_root_that_is_made_later_is_the_workspace_then(tmp_path: Path) -> None:
+    files = FileAccess(Workspace([f"{tmp_path}/later"], "/"))
+    (tmp_path / "later").mkdir()
+    files.write(f"{tmp_path}/later/a", NEW, None)
+    assert tree(tmp_path) == {"later/a": NEW}
+
+
 @pytest.mark.spec("I2")
 @pytest.mark.parametrize("attack", ["content", "file", "link", "parent", "folder"])
 def test_a_rival_that_swaps_things_all_the_time_gets_nothing_written_elsewhere(root: Path, attack: str) -> None:
@@ -558,6 +608,50 @@ def test_deleting_takes_only_what_was_shown(files: FileAccess, root: Path) -> No
     assert tree(root) == {"a": OLD}
     files.delete("a", digest_of(OLD))
     assert tree(root) == {}
+
+
+class TestBetweenTheStepsOfADeletion:
+    @pytest.fixture
+    def meanwhile(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+        """Changes the world right after the first look at the file."""
+        look = access_module.preimage
+
+        def plan(change: Callable[[], object]) -> None:
+            def looked(*arguments: Any) -> Any:
+                found = look(*arguments)
+                change()
+                return found
+
+            monkeypatch.setattr(access_module, "preimage", looked)
+
+        return plan
+
+    @pytest.mark.spec("J3")
+    def test_changed_content_stays(self, files: FileAccess, root: Path, meanwhile: Any) -> None:
+        (root / "a").write_bytes(OLD)
+        meanwhile(lambda: (root / "a").write_bytes(NEW))
+        with pytest.raises(ChangedSinceShown, match="not what was shown"):
+            files.delete("a", digest_of(OLD))
+        assert tree(root) == {"a": NEW}
+
+    @pytest.mark.spec("I2")
+    def test_a_file_whose_folder_was_moved_out_stays(self, files: FileAccess, root: Path, meanwhile: Any) -> None:
+        (root / "folder").mkdir()
+        (root / "folder" / "a").write_bytes(OLD)
+        meanwhile(lambda: (root / "folder").rename(root.parent / "out" / "moved"))
+        with pytest.raises(NotFound):
+            files.delete("folder/a", digest_of(OLD))
+        assert tree(root.parent) == {"out/moved/a": OLD}
+
+
+def test_what_was_deleted_is_gone_after_a_power_cut_too(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a").write_bytes(OLD)
+    synced = list[list[str]]()
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.listdir(fd)))  # pyright: ignore
+    files.delete("a", digest_of(OLD))
+    assert synced == [[]]
 
 
 def test_folders_are_made_beneath_the_root_only(files: FileAccess, root: Path) -> None:
