@@ -25,6 +25,7 @@ from assent.files.errors import (
     RejectedPath,
     TooLarge,
     WorkspaceError,
+    from_os,
 )
 from assent.files.workspace import Workspace
 
@@ -226,6 +227,12 @@ class TestWriting:
                 files.write("a", NEW, digest_of(OLD))
         assert tree(root) == {"a": OLD}
 
+    def test_leaves_no_descriptor_open(self, files: FileAccess, root: Path) -> None:
+        before = len(os.listdir("/proc/self/fd"))
+        files.write("a", OLD, None)
+        files.write("a", NEW, digest_of(OLD))
+        assert len(os.listdir("/proc/self/fd")) == before
+
     def test_writes_everything_however_little_the_system_takes_at_a_time(
         self, files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -234,6 +241,51 @@ class TestWriting:
             patch.setattr(os, "write", lambda fd, data: write(fd, bytes(data[:3])))  # pyright: ignore
             files.write("a", NEW * 50, None)
         assert tree(root) == {"a": NEW * 50}
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [("EOPNOTSUPP", True), ("EISDIR", True), ("EINVAL", True), ("ENOENT", True), ("ENOSYS", True)]
+    + [("EACCES", False), ("ENOSPC", False), ("EROFS", False)],
+)
+def test_only_a_system_without_nameless_drafts_gets_one_with_a_name(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, code: str, written: bool
+) -> None:
+    open_any = os.open
+
+    def without(path: Any, flags: int, *arguments: Any, **options: Any) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(getattr(errno, code), code)
+        return open_any(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without)
+    if written:
+        files.write("a", NEW, None)
+    else:
+        with pytest.raises(CannotAccess):
+            files.write("a", NEW, None)
+    assert tree(root) == ({"a": NEW} if written else {})
+
+
+@pytest.mark.parametrize("system", ["has drafts without a name", "has no such drafts", "has no /proc"])
+def test_a_draft_has_a_name_only_where_it_must(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    if system == "has no such drafts":
+        monkeypatch.setattr(draft_module, "_NAMELESS", 0)
+    if system == "has no /proc":
+        monkeypatch.setattr(os.path, "isdir", lambda path: False)  # pyright: ignore
+    seen, write = list[list[str]](), os.write
+
+    def watch(fd: int, data: bytes) -> int:
+        seen.append(os.listdir(root))
+        return write(fd, data)
+
+    monkeypatch.setattr(os, "write", watch)
+    files.write("a", NEW, None)
+    names = [name for names in seen for name in names]
+    assert [name.startswith(".assent-") for name in names] == ([] if system == "has drafts without a name" else [True])
+    assert tree(root) == {"a": NEW}
 
 
 def test_a_link_that_fails_for_another_reason_is_an_error(
@@ -697,6 +749,26 @@ def test_errors_say_in_a_sentence_what_is_wrong(files: FileAccess) -> None:
         files.read_bytes("/etc/hosts", 10)
     assert str(caught.value) == "/etc/hosts: /etc/hosts is outside the workspace"
     assert caught.value.path == "/etc/hosts"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "sentence"),
+    [
+        (OSError(errno.ENOENT, ""), NotFound, "no such file"),
+        (OSError(errno.ENOTDIR, ""), NotFound, "a part of this path is a file"),
+        (OSError(errno.ELOOP, ""), ChangedSinceShown, "became a link"),
+        (OSError(errno.EISDIR, ""), NotAFile, "not a regular file"),
+        (OSError(errno.ENXIO, ""), NotAFile, "not a regular file"),
+        (OSError(errno.EACCES, ""), CannotAccess, "Permission denied"),
+        (OSError("words of its own"), CannotAccess, "words of its own"),
+    ],
+)
+def test_what_the_system_says_becomes_an_error_for_a_person(
+    said: OSError, kind: type[WorkspaceError], sentence: str
+) -> None:
+    error = from_os("a/b", said)
+    assert type(error) is kind
+    assert error.path == "a/b" and sentence in str(error)
 
 
 def test_no_descriptor_stays_open(files: FileAccess, root: Path) -> None:
