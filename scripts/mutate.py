@@ -73,10 +73,9 @@ def _types(node: ast.AST) -> list[ast.AST]:
 
 def _possible(node: ast.AST) -> list[str]:
     match node:
-        case ast.If() | ast.While():
-            return ["condition never holds"]
-        case ast.IfExp():
-            return ["condition never holds", "condition always holds"]
+        case ast.If() | ast.While() | ast.IfExp():
+            always = ["condition always holds"] if isinstance(node, ast.IfExp) else []
+            return ["condition never holds", *always]
         case ast.BoolOp(values=values):
             return [f"without `{ast.unparse(value)}`" for value in values]
         case ast.Compare(ops=[op]) if type(op) in _OTHER:
@@ -92,15 +91,15 @@ def _possible(node: ast.AST) -> list[str]:
             return [f"not {name}"]
         case ast.UnaryOp(op=ast.Not()):
             return [f"`{ast.unparse(node)}` without not"]
+        case ast.Expr(value=ast.Call() | ast.Await(value=ast.Call())):
+            return [f"without `{ast.unparse(node)}`"]
         case _:
             return []
 
 
 def _apply(node: ast.AST, number: int) -> None:
     match node:
-        case ast.If() | ast.While():
-            node.test = ast.Constant(value=False)
-        case ast.IfExp():
+        case ast.If() | ast.While() | ast.IfExp():
             node.test = ast.Constant(value=bool(number))
         case ast.BoolOp(values=values):
             values[number] = values[number - 1]  # the same twice is the same once
@@ -116,6 +115,8 @@ def _apply(node: ast.AST, number: int) -> None:
             func.id = "all" if func.id == "any" else "any"
         case ast.UnaryOp():
             node.op, node.operand = ast.Not(), ast.UnaryOp(op=ast.Not(), operand=node.operand)
+        case ast.Expr():
+            node.value = ast.Constant(value=None)
         case _:
             raise AssertionError(node)
 

@@ -326,6 +326,16 @@ def test_deleting_a_link_to_a_protected_link_is_told(workspace: Workspace, root:
     assert workspace.classify("x", "delete").kind == "protected"
 
 
+@pytest.mark.parametrize("op", ["delete", "rename"])
+def test_a_link_to_a_folder_takes_nothing_of_the_folder_with_it(
+    workspace: Workspace, root: Path, op: Operation
+) -> None:
+    make(root / "folder" / ".git" / "config")
+    (root / "link").symlink_to("folder")
+    assert workspace.classify("folder", op).kind == "protected"
+    assert workspace.classify("link", op).kind == "inside"
+
+
 def test_our_own_folders_are_protected_wherever_they_are(root: Path) -> None:
     workspace = Workspace([str(root)], str(root), own_folders=[f"{root}/state/here"])
     assert workspace.classify("state/here/log", "write").kind == "protected"

@@ -227,5 +227,5 @@ def _all_but(words: Sequence[str]) -> Iterator[str]:
     for begin in sorted({word[:size] for word in words for size in range(len(word) + 1)}):
         follows = "".join(sorted({word[len(begin)] for word in words if word.startswith(begin) and word != begin}))
         yield f"{begin}[!{follows}]*" if follows else f"{begin}?*"
-        if begin and begin not in words:
+        if begin not in words:
             yield begin
