@@ -245,8 +245,10 @@ class TestWriting:
 
 @pytest.mark.parametrize(
     ("code", "written"),
-    [("EOPNOTSUPP", True), ("EISDIR", True), ("EINVAL", True), ("ENOENT", True), ("ENOSYS", True)]
-    + [("EACCES", False), ("ENOSPC", False), ("EROFS", False)],
+    [
+        *((code, True) for code in ("EOPNOTSUPP", "EISDIR", "EINVAL", "ENOENT", "ENOSYS")),
+        *((code, False) for code in ("EACCES", "ENOSPC", "EROFS")),
+    ],
 )
 def test_only_a_system_without_nameless_drafts_gets_one_with_a_name(
     files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, code: str, written: bool
