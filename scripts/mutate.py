@@ -25,13 +25,17 @@ _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
     *("policy/trust.py", "policy/built_in.py", "policy/globs.py"),
-    *("web/urls.py", "web/addresses.py", "web/hosts.py"),
+    *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch")),
+    *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
+    *(f"screen/{path.name}" for path in sorted((_SOURCE / "screen").glob("*.py"))),
     *(f"policy/shell/{path.name}" for path in sorted((_SOURCE / "policy" / "shell").glob("*.py"))),
     *(f"files/{path.name}" for path in sorted((_SOURCE / "files").glob("*.py"))),
 )
 _TESTS = {
     "policy/shell": ["policy/shell", "policy/test_policy.py"],
+    "web": ["web"],
     "web/urls.py": ["web/test_urls.py"],
+    "web/url_text.py": ["web/test_urls.py"],
     "web/addresses.py": ["web/test_urls.py"],
     "web/hosts.py": ["web/test_urls.py", "policy/test_policy.py"],
     "policy/trust.py": ["policy/test_trust.py"],
@@ -42,9 +46,18 @@ _TESTS = {
         "policy/test_rulefile.py",
         "policy/test_trust.py",
     ],
-    "files": ["files", "policy/shell/test_sweep.py"],
+    **{f"files/{name}.py": ["files/test_file_access.py"] for name in ("access", "beneath", "draft", "errors")},
+    **{f"files/{name}.py": ["files/test_private.py"] for name in ("plain", "private")},
+    "files/context.py": ["files/test_context_files.py"],
+    "files/ignore.py": ["files/test_ignore.py"],
+    "files/listing.py": ["files/test_listing.py"],
+    "files/protected.py": ["files/test_protected.py", "files/test_workspace.py", "policy/shell/test_sweep.py"],
+    "files/resolve.py": ["files/test_file_resolve.py"],
+    "files": ["files/test_workspace.py"],
+    "front/web": ["front/web/test_door_checks.py"],
+    "screen": ["test_screen.py"],
 }
-_SECONDS = 40
+_SECONDS = 120
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = dict([*_PAIRS, *((right, left) for left, right in _PAIRS)])
 
