@@ -384,7 +384,9 @@ def test_what_two_processes_write_does_not_take_the_others_tokens_away(store: To
     mine, theirs = store.issue("bob", "viewer"), other.issue("eve", "viewer")
     also_mine = store.issue("bob", "viewer")
     assert all(found.check(token) for found in (store, other) for token in (mine, theirs, also_mine))
-    assert other.revoke(lambda record: record.name == "bob") == 2
+    bob = store.check(store.issue("bob", "viewer"))
+    assert other.revoke(lambda record: record.name == "bob") == 3, "also what it has not read yet"
+    assert bob and not store.holds(bob)
     assert [record.name for record in TokenStore(tmp_path / "tokens.json").records()] == ["eve"]
 
 
