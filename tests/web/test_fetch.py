@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assent.web.dial import dial, resolve
+from assent.web.dial import Connector, dial, resolve
 from assent.web.fetch import REQUESTS_A_MINUTE, FetchFailed, Limits, Moved, Page
-from assent.web.urls import MOST_REDIRECTS
+from assent.web.urls import MOST_REDIRECTS, parse
 from support.certs import make_certificate
 from support.fake_web import HANG, PUBLIC, FakeWeb, page, sends_to
 
@@ -95,7 +95,60 @@ async def test_the_dialler_takes_addresses_and_no_names() -> None:
     assert "127.0.0.1" in await resolve("localhost")
 
 
+@pytest.mark.parametrize(("address", "family"), [("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)])
+async def test_the_dialler_uses_the_family_of_the_address_and_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch, address: str, family: int
+) -> None:
+    made: list[socket.socket] = []
+    families: list[int] = []
+    real = socket.socket
+
+    def make(family: int, kind: int) -> socket.socket:
+        families.append(family)
+        made.append(real(socket.AF_INET, kind))
+        return made[-1]
+
+    async def refuse(sock: socket.socket, place: tuple[str, int]) -> None:
+        assert (sock.getblocking(), place) == (False, (address, 80))
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "socket", make)
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", refuse)
+    with pytest.raises(ConnectionRefusedError):
+        await dial(address, 80)
+    assert families == [family]
+    assert [sock.fileno() for sock in made] == [-1]
+
+
+async def test_only_the_first_four_addresses_are_tried() -> None:
+    addresses = [f"93.184.216.{number}" for number in range(1, 7)]
+    async with FakeWeb(HELLO) as fake:
+        fake.names["page.example"] = [addresses]
+        fake.dead = set(addresses)
+        with pytest.raises(FetchFailed):
+            await fake.web.fetch("http://page.example/")
+    assert [address for address, _ in fake.dialled] == addresses[:4]
+
+
+async def test_without_an_address_nothing_is_dialled() -> None:
+    with pytest.raises(OSError, match="no address"):
+        await Connector().connect(parse("http://page.example/"), [], 1.0)
+
+
 # --- TLS ---
+
+
+async def test_a_handshake_that_fails_leaves_nothing_open(tls: ssl.SSLContext) -> None:
+    async with FakeWeb(HELLO, tls) as fake:
+        made: list[socket.socket] = []
+
+        async def watched(address: str, port: int) -> socket.socket:
+            made.append(await fake.dial(address, port))
+            return made[-1]
+
+        with pytest.raises(ssl.SSLError):
+            await Connector(watched).connect(parse("https://other.example/"), [PUBLIC], 1.0)
+    assert [sock.fileno() for sock in made] == [-1]
 
 
 async def test_tls_asks_for_the_name_and_checks_the_certificate_against_it(tls: ssl.SSLContext) -> None:

@@ -366,6 +366,11 @@ async def test_a_name_that_is_not_found_is_refused_with_its_reason() -> None:
         False,
         "nowhere.example.com was not found (Name or service not known)",
     )
+
+    async def offline(host: str) -> Sequence[str]:
+        raise OSError("no network")
+
+    assert (await check_url("https://a.example.com/", offline)).reason == "a.example.com was not found (no network)"
     assert (await check_url("https://empty.example.com/", Names())).reason == "empty.example.com has no address"
 
 
@@ -418,6 +423,39 @@ async def test_what_may_carry_data_away_or_deceive_is_a_warning(url: str, warnin
 )
 async def test_ordinary_pages_have_no_warning(url: str) -> None:
     assert (await check(url)).warnings == ()
+
+
+CODED = "Qm9Fz3Tx7Yb0Iv4Ws8Lc1Re5Ky2Nd6"  # thirty characters, each once
+
+
+@pytest.mark.parametrize(
+    ("place", "coded"),
+    [
+        ("example.com/?d=" + CODED[:24], True),
+        ("example.com/?d=" + CODED[:23], False),
+        ("example.com/" + (CODED + CODED[::-1] + "Hh9J")[:64], True),
+        ("example.com/" + (CODED + CODED[::-1] + "Hh9J")[:63], False),
+        ("example.com/" + "0123456789abcdef" * 4, True),
+        ("example.com/?d=" + "0123456789abcdef" * 2, True),
+        ("example.com/?d=" + "1" * 32, True),
+        ("example.com/?d=" + "1" * 31, False),
+        ("q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h6.example.com/", True),
+        ("q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h.example.com/", False),
+        ("example.com/?d=" + "abcdefghijklmnopqrstuvwxyz", False),
+        ("example.com/?d=" + "AbCdEfGhIjKlMnOpQrStUvWxYz", True),
+        ("example.com/?d=" + "abcdefghijklmno1abcdefghijklmno1", True),
+        ("example.com/?d=" + "abcdefghijklmnoAabcdefghijklmnoA", False),
+    ],
+)
+async def test_letters_that_are_spread_like_dice_may_carry_data(place: str, coded: bool) -> None:
+    warnings = (await check(f"https://{place}")).warnings
+    assert ("the address may carry coded data" in warnings) is coded
+
+
+async def test_a_query_or_a_path_is_long_beyond_a_limit() -> None:
+    for url in ("https://example.com/?" + "a+" * 100, "https://example.com" + "/a" * 200):
+        assert (await check(url)).warnings == ()
+        assert len((await check(url + "a")).warnings) == 1
 
 
 OTHER_SERVICES = """
