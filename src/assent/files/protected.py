@@ -130,8 +130,7 @@ class _List:
                 return names[index]
             for path in self._paths:
                 part = tuple(folded[index : index + len(path)])
-                leads_there = may_bring and index + len(part) == len(folded) and part == path[: len(part)]
-                if part == path or leads_there:
+                if part == path or (may_bring and part == path[: len(part)]):  # shorter only at the end
                     return "/".join(names[index : index + len(part)])
         return None
 
