@@ -75,11 +75,13 @@ def mutants(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
 
 
 def _types(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node that only a type checker reads."""
+    """The parts of a node that only a type checker reads, or whoever imports all names."""
     parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
     if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
         parts.append(node)
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        parts.append(node)
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
         parts.append(node)
     return [part for part in parts if isinstance(part, ast.AST)]
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from assent.screen import LABEL_LENGTH, make_safe
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
 
@@ -150,3 +151,15 @@ def test_each_hidden_character_has_a_visible_form(char: str, shown: str) -> None
 )
 def test_each_kind_of_hidden_character_is_named(char: str, sentence: str) -> None:
     assert describe(char) == sentence
+
+
+# --- texts ---
+
+
+def test_only_a_label_is_cut_and_only_beyond_its_length() -> None:
+    long = "x" * 500 + "\x1b"
+    for context in ("prompt", "output", "html"):
+        assert make_safe(long, context).text == "x" * 500 + "\\x1b"
+    assert make_safe("\x1b" + "x" * (LABEL_LENGTH - 4), "label").text == "\\x1b" + "x" * (LABEL_LENGTH - 4)
+    cut = make_safe("\x1b" + "x" * (LABEL_LENGTH - 3), "label").text
+    assert cut == "\\x1b" + "x" * (LABEL_LENGTH - 4) + "… (+1 characters)"

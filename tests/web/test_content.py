@@ -53,6 +53,7 @@ def stored(first: int, size: int) -> bytes:
         (gzip.compress(b"x" * 50), 50),
         (zlib.compress(b"x" * 50), 50),
         (zlib.compress(b"x" * 50)[2:-4], 50),
+        (zlib.compress(b"")[2:-4], 0),  # two bytes
         (stored(0x08, 5), 5),  # begins like a header and is none
         (stored(0x00, 31), 31),  # has the checksum of a header and is none
     ],
