@@ -2,9 +2,10 @@
 
 import pytest
 
-from assent.screen import LABEL_LENGTH, make_safe
+from assent.screen import LABEL_LENGTH, Context, SafeStream, make_safe
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
+from assent.screen.lookalikes import Lookalikes, lookalikes
 
 # --- colours ---
 
@@ -163,3 +164,127 @@ def test_only_a_label_is_cut_and_only_beyond_its_length() -> None:
     assert make_safe("\x1b" + "x" * (LABEL_LENGTH - 4), "label").text == "\\x1b" + "x" * (LABEL_LENGTH - 4)
     cut = make_safe("\x1b" + "x" * (LABEL_LENGTH - 3), "label").text
     assert cut == "\\x1b" + "x" * (LABEL_LENGTH - 4) + "… (+1 characters)"
+
+
+def test_a_hidden_character_is_repeated_eight_times_and_then_counted() -> None:
+    assert make_safe("\u200b" * 8, "prompt").text == "<U+200B>" * 8
+    assert make_safe("\u200b" * 9, "prompt").text == "<U+200B>×9"
+
+
+def test_a_label_shows_its_newlines_and_tabs_and_folds_none() -> None:
+    assert make_safe("a" + "\t" * 10 + "b", "label").text == r"a\t×10b"
+    assert make_safe("a\n\n{-1,}b", "label").text == r"a\n\n{-1,}b", "no text looks like a rule"
+    assert make_safe("a \t" + " " * 8 + "b", "label").text == r"a \t        b"
+
+
+@pytest.mark.parametrize(
+    ("context", "chunk", "shown"),
+    [
+        ("prompt", "a\u200b ", "a<U+200B>"),
+        ("prompt", "a\x1b[3", r"a\x1b[3"),
+        ("html", "a\x1b[3", r"a\x1b[3"),
+        ("output", "a\x1b[3", "a"),
+        ("output", "a\x1b[3x", r"a\x1b[3x"),
+        ("output", "a\x1b[" + "1" * 41, r"a\x1b[" + "1" * 41),
+        ("prompt", "a  ", "a"),
+        ("prompt", "a\n", "a"),
+        ("label", "a\n", "a"),
+        ("prompt", "a\u200b", "a"),
+    ],
+)
+def test_a_stream_shows_at_once_what_nothing_can_change_any_more(context: Context, chunk: str, shown: str) -> None:
+    assert SafeStream(context).feed(chunk) == shown
+
+
+@pytest.mark.parametrize("context", ["prompt", "output", "label", "html"])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("\u200b\r", "\u200c", "x"),
+        ("\u200b ", "\u200c", " ", "x"),
+        ("\x1b[3", "1mx"),
+        ("\x1b", "[31", "m", "x"),
+        ("\x1b\r", "[31mx"),
+        ("a" + " " * 20, " " * 20, "x"),
+        ("\n\n", "\n\n \n", "x"),
+        ("\u0301" * 5, "\u0301" * 5, "x"),
+        ("e" + "\u0301" * 5, "\u0301" * 5),
+        ("⚠", "\ufe0f", "x"),
+        ("x", "\ufe0f"),
+    ],
+)
+def test_where_a_piece_ends_changes_nothing(context: Context, pieces: tuple[str, ...]) -> None:
+    stream = SafeStream(context)
+    shown = "".join(stream.feed(piece) for piece in pieces) + stream.close()
+    whole = make_safe("".join(pieces), context)
+    assert (shown, stream.suspicious) == (whole.text, whole.suspicious)
+
+
+# --- look-alikes ---
+
+
+def words(*pieces: str) -> tuple[str, ...]:
+    found = Lookalikes()
+    for piece in pieces:
+        found.feed(piece)
+    return found.close()
+
+
+ADMIN = 'look-alike letter <U+0430> in "аdmin"'
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("аdmin",),
+        ("а", "dmin"),
+        ("а", "", "dmin"),
+        ("аd", "min"),
+        ("say а", "dmin", " now"),
+        ("say ", "аdmin", " now"),
+        (*"say аdmin now",),
+        ("привет. а", "dmin"),
+        ("привет. ", "а", "dmin", "."),
+        ("привет а", "dmin привет"),
+    ],
+)
+def test_a_word_of_two_scripts_is_told_wherever_the_pieces_end(pieces: tuple[str, ...]) -> None:
+    assert words(*pieces) == (ADMIN,)
+    assert lookalikes("".join(pieces)) == (ADMIN,)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("а", " ", "dmin и"),
+        ("а ", "dmin и"),
+        ("а", " dmin и"),
+        ("а\n", "", "dmin и"),
+        ("Привет", " world"),
+        ("привет", "."),
+        ("", ""),
+        ("а",),
+        ("а b",),
+        ("сор",),
+        ("日本", "admin"),
+    ],
+)
+def test_words_of_one_script_are_ordinary_wherever_the_pieces_end(pieces: tuple[str, ...]) -> None:
+    assert words(*pieces) == ()
+    assert lookalikes("".join(pieces)) == ()
+
+
+@pytest.mark.parametrize("pieces", [("сору file",), ("со", "ру", " file"), ("file ", "сору"), ("сору", " f")])
+def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]) -> None:
+    assert words(*pieces) == ('look-alike letter <U+0441> in "сору"',)
+
+
+@pytest.mark.parametrize("text", ["сору file привет", "привет сору file", "сору", "с file", "сорю file", "сор1 file"])
+def test_but_not_where_its_script_is_written_or_nothing_is_latin(text: str) -> None:
+    assert words(text) == ()
+    assert words(*text) == ()
+
+
+def test_a_long_word_is_told_by_its_beginning() -> None:
+    assert words("аdmin" * 10) == ('look-alike letter <U+0430> in "' + ("аdmin" * 10)[:24] + '"',)
+    assert words("а", "d" * 100) == ('look-alike letter <U+0430> in "а' + "d" * 23 + '"',)
