@@ -25,6 +25,7 @@ from assent.files.errors import (
     RejectedPath,
     TooLarge,
     WorkspaceError,
+    from_os,
 )
 from assent.files.workspace import Workspace
 
@@ -113,6 +114,14 @@ def test_reading_refuses_with_a_typed_error(
         files.read_bytes(path, 100)
 
 
+def test_a_folder_is_called_a_folder(files: FileAccess, root: Path) -> None:
+    (root / "folder").mkdir()
+    os.mkfifo(root / "pipe")
+    for path, sentence in ((".", "this is a folder"), ("folder", "this is a folder"), ("pipe", "not a regular file")):
+        with pytest.raises(NotAFile, match=sentence):
+            files.read_bytes(path, 100)
+
+
 def test_a_question_of_its_own_opens_protected_files(files: FileAccess, root: Path) -> None:
     (root / ".env").write_bytes(OLD)
     assert files.read_bytes(".env", 100, protected_ok=True).data == OLD
@@ -122,6 +131,25 @@ def test_a_question_of_its_own_opens_protected_files(files: FileAccess, root: Pa
     with pytest.raises(OutsideWorkspace):
         files.write("../out/x", NEW, None, protected_ok=True)
     assert tree(root.parent) == {"w/.env": NEW}
+
+
+@pytest.mark.spec("I2")
+def test_a_folder_that_is_open_for_reading_gives_its_files_and_takes_none(root: Path) -> None:
+    out = root.parent / "out"
+    (out / "a").write_bytes(OLD)
+    files = FileAccess(Workspace([str(root)], str(root), readable=[str(out)]))
+    assert files.read_bytes("../out/a", 100).data == OLD
+    for work in (
+        lambda: files.write("../out/a", NEW, digest_of(OLD)),
+        lambda: files.write("../out/b", NEW, None),
+        lambda: files.delete("../out/a", digest_of(OLD)),
+        lambda: files.make_dirs("../out/c"),
+        lambda: files.scan("../out"),
+        lambda: files.read_bytes("../out", 100),
+    ):
+        with pytest.raises(OutsideWorkspace):
+            work()
+    assert tree(root.parent) == {"out/a": OLD}
 
 
 @pytest.mark.usefixtures("any_draft")
@@ -199,6 +227,12 @@ class TestWriting:
                 files.write("a", NEW, digest_of(OLD))
         assert tree(root) == {"a": OLD}
 
+    def test_leaves_no_descriptor_open(self, files: FileAccess, root: Path) -> None:
+        before = len(os.listdir("/proc/self/fd"))
+        files.write("a", OLD, None)
+        files.write("a", NEW, digest_of(OLD))
+        assert len(os.listdir("/proc/self/fd")) == before
+
     def test_writes_everything_however_little_the_system_takes_at_a_time(
         self, files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -207,6 +241,53 @@ class TestWriting:
             patch.setattr(os, "write", lambda fd, data: write(fd, bytes(data[:3])))  # pyright: ignore
             files.write("a", NEW * 50, None)
         assert tree(root) == {"a": NEW * 50}
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        *((code, True) for code in ("EOPNOTSUPP", "EISDIR", "EINVAL", "ENOENT", "ENOSYS")),
+        *((code, False) for code in ("EACCES", "ENOSPC", "EROFS")),
+    ],
+)
+def test_only_a_system_without_nameless_drafts_gets_one_with_a_name(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, code: str, written: bool
+) -> None:
+    open_any = os.open
+
+    def without(path: Any, flags: int, *arguments: Any, **options: Any) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(getattr(errno, code), code)
+        return open_any(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without)
+    if written:
+        files.write("a", NEW, None)
+    else:
+        with pytest.raises(CannotAccess):
+            files.write("a", NEW, None)
+    assert tree(root) == ({"a": NEW} if written else {})
+
+
+@pytest.mark.parametrize("system", ["has drafts without a name", "has no such drafts", "has no /proc"])
+def test_a_draft_has_a_name_only_where_it_must(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    if system == "has no such drafts":
+        monkeypatch.setattr(draft_module, "_NAMELESS", 0)
+    if system == "has no /proc":
+        monkeypatch.setattr(os.path, "isdir", lambda path: False)  # pyright: ignore
+    seen, write = list[list[str]](), os.write
+
+    def watch(fd: int, data: bytes) -> int:
+        seen.append(os.listdir(root))
+        return write(fd, data)
+
+    monkeypatch.setattr(os, "write", watch)
+    files.write("a", NEW, None)
+    names = [name for names in seen for name in names]
+    assert [name.startswith(".assent-") for name in names] == ([] if system == "has drafts without a name" else [True])
+    assert tree(root) == {"a": NEW}
 
 
 def test_a_link_that_fails_for_another_reason_is_an_error(
@@ -230,6 +311,13 @@ def test_writing_leaves_the_other_name_of_a_file_alone(files: FileAccess, root: 
         files.write("a", NEW, digest_of(OLD))
     files.write("a", NEW, digest_of(OLD), protected_ok=True)
     assert (other.read_bytes(), (root / "a").read_bytes()) == (OLD, NEW)
+
+
+def test_a_new_file_does_not_take_the_place_of_one_with_another_name(files: FileAccess, root: Path) -> None:
+    (root / "a").write_bytes(OLD)
+    (root / "b").hardlink_to(root / "a")
+    with pytest.raises(ChangedSinceShown, match="already a file"):
+        files.write("a", NEW, None)
 
 
 def test_writing_refuses_what_is_not_a_regular_file(files: FileAccess, root: Path) -> None:
@@ -476,6 +564,22 @@ def test_a_replaced_root_is_not_the_workspace_any_more(files: FileAccess, root: 
         files.read_bytes("a", 100)
 
 
+def test_a_replaced_root_leaves_no_descriptor_open(files: FileAccess, root: Path) -> None:
+    root.rename(root.parent / "moved")
+    root.mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(OutsideWorkspace):
+        files.read_bytes("a", 100)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_root_that_is_made_later_is_the_workspace_then(tmp_path: Path) -> None:
+    files = FileAccess(Workspace([f"{tmp_path}/later"], "/"))
+    (tmp_path / "later").mkdir()
+    files.write(f"{tmp_path}/later/a", NEW, None)
+    assert tree(tmp_path) == {"later/a": NEW}
+
+
 @pytest.mark.spec("I2")
 @pytest.mark.parametrize("attack", ["content", "file", "link", "parent", "folder"])
 def test_a_rival_that_swaps_things_all_the_time_gets_nothing_written_elsewhere(root: Path, attack: str) -> None:
@@ -560,6 +664,50 @@ def test_deleting_takes_only_what_was_shown(files: FileAccess, root: Path) -> No
     assert tree(root) == {}
 
 
+class TestBetweenTheStepsOfADeletion:
+    @pytest.fixture
+    def meanwhile(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+        """Changes the world right after the first look at the file."""
+        look = access_module.preimage
+
+        def plan(change: Callable[[], object]) -> None:
+            def looked(*arguments: Any) -> Any:
+                found = look(*arguments)
+                change()
+                return found
+
+            monkeypatch.setattr(access_module, "preimage", looked)
+
+        return plan
+
+    @pytest.mark.spec("J3")
+    def test_changed_content_stays(self, files: FileAccess, root: Path, meanwhile: Any) -> None:
+        (root / "a").write_bytes(OLD)
+        meanwhile(lambda: (root / "a").write_bytes(NEW))
+        with pytest.raises(ChangedSinceShown, match="not what was shown"):
+            files.delete("a", digest_of(OLD))
+        assert tree(root) == {"a": NEW}
+
+    @pytest.mark.spec("I2")
+    def test_a_file_whose_folder_was_moved_out_stays(self, files: FileAccess, root: Path, meanwhile: Any) -> None:
+        (root / "folder").mkdir()
+        (root / "folder" / "a").write_bytes(OLD)
+        meanwhile(lambda: (root / "folder").rename(root.parent / "out" / "moved"))
+        with pytest.raises(NotFound):
+            files.delete("folder/a", digest_of(OLD))
+        assert tree(root.parent) == {"out/moved/a": OLD}
+
+
+def test_what_was_deleted_is_gone_after_a_power_cut_too(
+    files: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a").write_bytes(OLD)
+    synced = list[list[str]]()
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.listdir(fd)))  # pyright: ignore
+    files.delete("a", digest_of(OLD))
+    assert synced == [[]]
+
+
 def test_folders_are_made_beneath_the_root_only(files: FileAccess, root: Path) -> None:
     files.make_dirs("a/b/c")
     files.make_dirs("a/b/c")
@@ -603,6 +751,26 @@ def test_errors_say_in_a_sentence_what_is_wrong(files: FileAccess) -> None:
         files.read_bytes("/etc/hosts", 10)
     assert str(caught.value) == "/etc/hosts: /etc/hosts is outside the workspace"
     assert caught.value.path == "/etc/hosts"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "sentence"),
+    [
+        (OSError(errno.ENOENT, ""), NotFound, "no such file"),
+        (OSError(errno.ENOTDIR, ""), NotFound, "a part of this path is a file"),
+        (OSError(errno.ELOOP, ""), ChangedSinceShown, "became a link"),
+        (OSError(errno.EISDIR, ""), NotAFile, "not a regular file"),
+        (OSError(errno.ENXIO, ""), NotAFile, "not a regular file"),
+        (OSError(errno.EACCES, ""), CannotAccess, "Permission denied"),
+        (OSError("words of its own"), CannotAccess, "words of its own"),
+    ],
+)
+def test_what_the_system_says_becomes_an_error_for_a_person(
+    said: OSError, kind: type[WorkspaceError], sentence: str
+) -> None:
+    error = from_os("a/b", said)
+    assert type(error) is kind
+    assert error.path == "a/b" and sentence in str(error)
 
 
 def test_no_descriptor_stays_open(files: FileAccess, root: Path) -> None:

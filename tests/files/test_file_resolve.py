@@ -72,7 +72,15 @@ def test_text_that_cannot_be_a_path_is_refused(path: str, reason: str) -> None:
         resolve(path, "/")
 
 
-@pytest.mark.parametrize("cwd", ["", "relative", "a\0"])
+def test_the_longest_path_and_the_longest_name_are_usable() -> None:
+    longest = "/" + "/".join(["a" * 255] * 15 + ["b" * 254])
+    assert len(longest) == 4095
+    assert resolve(longest, "/").path == longest
+    with pytest.raises(Unusable, match="too long"):
+        resolve(longest + "b", "/")
+
+
+@pytest.mark.parametrize("cwd", ["", "relative", "a\0", "/a\0", "/a\nb", "/" + "a" * 256])
 def test_a_current_folder_must_be_usable_too(cwd: str) -> None:
     with pytest.raises(Unusable):
         resolve("x", cwd)
@@ -83,6 +91,18 @@ def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(Unusable, match="loop"):
         resolve("a/x", str(tmp_path))
+
+
+def test_a_path_goes_through_as_many_links_as_the_kernel_follows(tmp_path: Path) -> None:
+    (tmp_path / "0").touch()
+    for number in range(1, 42):
+        (tmp_path / str(number)).symlink_to(str(number - 1))
+    assert resolve("40", str(tmp_path)).path == os.path.realpath(tmp_path / "0")
+    assert (tmp_path / "40").stat()
+    with pytest.raises(OSError):
+        (tmp_path / "41").stat()
+    with pytest.raises(Unusable, match="too many links"):
+        resolve("41", str(tmp_path))
 
 
 def test_a_dangling_link_counts_as_its_target(tmp_path: Path) -> None:

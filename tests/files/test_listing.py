@@ -57,8 +57,14 @@ def test_what_git_ignores_is_left_out_at_every_level_and_the_nearest_rule_decide
     ]
 
 
+def test_rules_that_are_alone_in_their_folder_may_ignore_themselves(tmp_path: Path):
+    make(tmp_path, {"alone/.gitignore": "*\n", "other/.gitignore": "*\n", "other/x": ""})
+    assert paths_below(str(tmp_path)) == ["alone/", "other/"]
+
+
 def test_secrets_and_the_repositorys_own_folder_are_never_offered(tmp_path: Path):
     make(tmp_path, {".git/config": "", ".env": "", ".ssh/id": "", "key.pem": "", ".env.example": "", ".GIT/x": ""})
+    make(tmp_path, {f"{name}/x": "" for name in (".hg", ".svn", ".bzr", ".jj", "GIT~1", ".Hg.")})
     assert paths_below(str(tmp_path)) == [".env.example"]
 
 

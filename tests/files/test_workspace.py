@@ -326,6 +326,24 @@ def test_deleting_a_link_to_a_protected_link_is_told(workspace: Workspace, root:
     assert workspace.classify("x", "delete").kind == "protected"
 
 
+def test_a_protected_link_protects_where_it_leads_and_nothing_beside(workspace: Workspace, root: Path) -> None:
+    (root / "config").mkdir()
+    (root / ".vscode").symlink_to("config")
+    (root / "gone").symlink_to("/dev/null/x")
+    kinds = [workspace.classify(path, "write").kind for path in ("config/x", "config", "configure/x", "src/x", "x")]
+    assert kinds == ["protected", "protected", "inside", "inside", "inside"]
+
+
+@pytest.mark.parametrize("op", ["delete", "rename"])
+def test_a_link_to_a_folder_takes_nothing_of_the_folder_with_it(
+    workspace: Workspace, root: Path, op: Operation
+) -> None:
+    make(root / "folder" / ".git" / "config")
+    (root / "link").symlink_to("folder")
+    assert workspace.classify("folder", op).kind == "protected"
+    assert workspace.classify("link", op).kind == "inside"
+
+
 def test_our_own_folders_are_protected_wherever_they_are(root: Path) -> None:
     workspace = Workspace([str(root)], str(root), own_folders=[f"{root}/state/here"])
     assert workspace.classify("state/here/log", "write").kind == "protected"
@@ -359,6 +377,7 @@ def test_json_lines_in_and_out(root: Path) -> None:
     }
     assert check_path({**request, "path": "a"}) == {"decision": "inside", "reason": "inside the workspace"}
     assert check_path({**request, "path": "/etc/x"})["decision"] == "outside"
+    assert check_path({"roots": [str(root)], "path": "a"})["decision"] == "inside", "it begins in the first root"
     for wrong in (
         {"path": None},
         {"path": 3},

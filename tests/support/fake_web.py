@@ -68,7 +68,7 @@ class FakeWeb:
         self.asked, self.left = asyncio.Event(), asyncio.Event()
         """Set when the first request has come, and when a client has left a page that hangs."""
         self.now = 0.0
-        self.web = Web(self._resolve, self._dial, limits, clock=lambda: self.now)
+        self.web = Web(self._resolve, self.dial, limits, clock=lambda: self.now)
 
     async def __aenter__(self) -> Self:
         self._stack = await AsyncExitStack().__aenter__()
@@ -92,7 +92,7 @@ class FakeWeb:
         answers = self.names.get(host, [[PUBLIC]])
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    async def _dial(self, address: str, port: int) -> socket.socket:
+    async def dial(self, address: str, port: int) -> socket.socket:
         self.dialled.append((address, port))
         if address in self.dead:
             raise ConnectionRefusedError

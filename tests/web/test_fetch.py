@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assent.web.dial import dial, resolve
+from assent.web.dial import Connector, dial, resolve
 from assent.web.fetch import REQUESTS_A_MINUTE, FetchFailed, Limits, Moved, Page
-from assent.web.urls import MOST_REDIRECTS
+from assent.web.urls import MOST_REDIRECTS, parse
 from support.certs import make_certificate
 from support.fake_web import HANG, PUBLIC, FakeWeb, page, sends_to
 
@@ -95,7 +95,60 @@ async def test_the_dialler_takes_addresses_and_no_names() -> None:
     assert "127.0.0.1" in await resolve("localhost")
 
 
+@pytest.mark.parametrize(("address", "family"), [("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)])
+async def test_the_dialler_uses_the_family_of_the_address_and_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch, address: str, family: int
+) -> None:
+    made: list[socket.socket] = []
+    families: list[int] = []
+    real = socket.socket
+
+    def make(family: int, kind: int) -> socket.socket:
+        families.append(family)
+        made.append(real(socket.AF_INET, kind))
+        return made[-1]
+
+    async def refuse(sock: socket.socket, place: tuple[str, int]) -> None:
+        assert (sock.getblocking(), place) == (False, (address, 80))
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "socket", make)
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", refuse)
+    with pytest.raises(ConnectionRefusedError):
+        await dial(address, 80)
+    assert families == [family]
+    assert [sock.fileno() for sock in made] == [-1]
+
+
+async def test_only_the_first_four_addresses_are_tried() -> None:
+    addresses = [f"93.184.216.{number}" for number in range(1, 7)]
+    async with FakeWeb(HELLO) as fake:
+        fake.names["page.example"] = [addresses]
+        fake.dead = set(addresses)
+        with pytest.raises(FetchFailed):
+            await fake.web.fetch("http://page.example/")
+    assert [address for address, _ in fake.dialled] == addresses[:4]
+
+
+async def test_without_an_address_nothing_is_dialled() -> None:
+    with pytest.raises(OSError, match="no address"):
+        await Connector().connect(parse("http://page.example/"), [], 1.0)
+
+
 # --- TLS ---
+
+
+async def test_a_handshake_that_fails_leaves_nothing_open(tls: ssl.SSLContext) -> None:
+    async with FakeWeb(HELLO, tls) as fake:
+        made: list[socket.socket] = []
+
+        async def watched(address: str, port: int) -> socket.socket:
+            made.append(await fake.dial(address, port))
+            return made[-1]
+
+        with pytest.raises(ssl.SSLError):
+            await Connector(watched).connect(parse("https://other.example/"), [PUBLIC], 1.0)
+    assert [sock.fileno() for sock in made] == [-1]
 
 
 async def test_tls_asks_for_the_name_and_checks_the_certificate_against_it(tls: ssl.SSLContext) -> None:
@@ -109,7 +162,36 @@ async def test_tls_asks_for_the_name_and_checks_the_certificate_against_it(tls: 
     assert len(fake.heads) == 1, "nothing was asked of a server that is somebody else"
 
 
+async def test_a_connection_that_comes_to_nothing_is_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with FakeWeb(HELLO) as fake:
+        sock = await fake.dial(PUBLIC, 80)
+
+        async def dialled(address: str, port: int) -> socket.socket:
+            return sock
+
+        async def fail(**_: object) -> None:
+            raise OSError("no transport")
+
+        monkeypatch.setattr(asyncio, "open_connection", fail)
+        with pytest.raises(OSError, match="no transport"):
+            await Connector(dialled).connect(parse("http://page.example/"), [PUBLIC], 1.0)
+        assert sock.fileno() == -1
+
+
 # --- redirects ---
+
+
+@pytest.mark.parametrize("status", ["301 a", "302 b", "303 c", "307 d", "308 e"])
+async def test_there_are_five_kinds_of_redirects(status: str) -> None:
+    async with FakeWeb({"page.example/": sends_to("/b", status), "page.example/b": HELLO}) as fake:
+        assert (await fetch(fake)).url == "http://page.example/b"
+
+
+@pytest.mark.parametrize("status", ["200 OK", "201 Created", "300 Multiple Choices", "305 Use Proxy", "404 Not Found"])
+async def test_a_place_in_any_other_answer_is_not_followed(status: str) -> None:
+    async with FakeWeb(page("hello", status=status, Location="http://other.example/")) as fake:
+        found = await fetch(fake)
+    assert (found.text, found.url, len(fake.dialled)) == ("hello", "http://page.example/", 1)
 
 
 async def test_redirects_on_the_same_host_are_followed_and_judged_each_time(tls: ssl.SSLContext) -> None:
@@ -206,6 +288,23 @@ async def test_a_body_that_is_too_large_is_refused_by_what_is_told_and_by_what_c
     assert "more than 100 bytes" in await problem(endless, Limits(size=100))
     async with FakeWeb(page("x" * 100), limits=Limits(size=100)) as fake:
         assert len((await fetch(fake)).text) == 100
+
+
+async def test_a_packed_body_of_exactly_the_limit_is_read_to_its_end() -> None:
+    packed = gzip.compress(b"x" * 100)
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (packed[:-8], packed[-8:]))
+    answer = page(chunks + b"0\r\n\r\n", Content_Length="", Transfer_Encoding="chunked", Content_Encoding="gzip")
+    async with FakeWeb(answer, limits=Limits(size=100)) as fake:
+        assert (await fetch(fake)).size == 100
+
+
+async def test_a_connection_is_closed_when_its_answer_is_refused() -> None:
+    async with FakeWeb(page("PK", "application/zip", Content_Length="9") + HANG) as fake:
+        with pytest.raises(FetchFailed) as failed:
+            await fake.web.fetch("http://page.example/")
+        async with asyncio.timeout(5):
+            await fake.left.wait()
+    assert "application/zip" in str(failed.value)
 
 
 async def test_a_small_body_that_unpacks_to_a_huge_one_is_stopped_at_the_limit() -> None:

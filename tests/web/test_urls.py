@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assent.web.addresses import parse_ipv4, why_not_public
 from assent.web.hosts import BadHost, canonical_host, domain_matches
-from assent.web.urls import MOST_REDIRECTS, Verdict, check_url, check_url_line, redirect
+from assent.web.urls import MOST_REDIRECTS, Verdict, check_url, check_url_line, preview, redirect
 
 PUBLIC = "93.184.216.34"
 
@@ -146,6 +146,12 @@ async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolv
         ("http://1.2.3.4.0/", "looks like an address and is none"),
         ("http://example.com/\x1b", r"hidden one \(\\x1b\)"),
         ("http://example.com:25/", "port 25 is not for web pages"),
+        ("http://:80/", "no usable host and port"),
+        ("http:///x", "no usable host and port"),
+        ("http://example.com/a\\b", "backslash"),
+        ("", "is empty"),
+        ("http://example.com/" + "a" * 8174, "too long"),
+        ("ftp://example.com/", "only http and https"),
     ],
 )
 async def test_a_refusal_says_in_a_sentence_what_is_wrong(url: str, reason: str) -> None:
@@ -209,6 +215,7 @@ async def test_a_refusal_says_in_a_sentence_what_is_wrong(url: str, reason: str)
         *("[2600::5efe:127.0.0.1]", "[2600::200:5efe:a00:1]", "[4000::1]"),
         *("localhost", "LOCALHOST", "localhost.", "a.localhost", "printer.local", "metadata.google.internal"),
         *("intranet", "router", "router.lan", "x.home.arpa", "1.0.0.127.in-addr.arpa"),
+        *("x.internal", "x.intranet", "x.localdomain", "x.onion", "x.a.local"),
     ],
 )
 async def test_hosts_of_this_machine_or_a_private_network_are_refused(host: str) -> None:
@@ -235,6 +242,95 @@ async def test_hosts_of_this_machine_or_a_private_network_are_refused(host: str)
 )
 def test_public_addresses_are_public(address: str) -> None:
     assert why_not_public(address) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "8.8.8.8",
+        "0x8.0x08.010.8",
+        "134744072",
+        "0x08080808",
+        "01002004010",
+        "8.526344",
+        "8.8.2056",
+        "0000000000000010.8.8.8",
+    ],
+)
+def test_an_address_may_be_written_in_many_ways(text: str) -> None:
+    assert parse_ipv4(text) == "8.8.8.8"
+
+
+@pytest.mark.parametrize(
+    ("text", "dotted"),
+    [
+        ("0", "0.0.0.0"),
+        ("0x", "0.0.0.0"),
+        ("255.255.255.255", "255.255.255.255"),
+        ("4294967295", "255.255.255.255"),
+        ("1.16777215", "1.255.255.255"),
+        ("1.2.65535", "1.2.255.255"),
+        ("1.0.0x", "1.0.0.0"),
+    ],
+)
+def test_the_parts_of_an_address_reach_to_their_limit(text: str, dotted: str) -> None:
+    assert parse_ipv4(text) == dotted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1_0.8.8.8",
+        "0x1_0.8.8.8",
+        "-8.8.8.8",
+        "a.8",
+        "8.0x8g.8",
+        "08.8.8.8",
+        "00000000000000010.8.8.8",
+        "256.1",
+        "1.256.1",
+        "1.2.256.1",
+        "4294967296",
+        "1.16777216",
+        "1.2.65536",
+        "1.2.3.256",
+        "1.2.3.4.5",
+        "..1",
+    ],
+)
+def test_what_ends_like_an_address_and_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse_ipv4(text)
+
+
+@pytest.mark.parametrize("text", ["example.com", "1.2.3.4a", "8.8.8.8x", "0xg", "1.2.3."])
+def test_what_does_not_end_like_an_address_is_a_name(text: str) -> None:
+    assert parse_ipv4(text) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("127.0.0.1", "127.0.0.1 is not on the public internet (127.0.0.0/8)"),
+        ("::ffff:10.0.0.1", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("64:ff9b::10.0.0.1", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("2002:a00:1::", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("2001:0:a00:1::f7f7:f7f7", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("2001:0:808:808::f5ff:fffe", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("2606:4700::5efe:a00:1", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("2606:4700::200:5efe:a00:1", "leads to 10.0.0.1 is not on the public internet (10.0.0.0/8)"),
+        ("fe80::5efe:808:808", "fe80::5efe:808:808 is not on the public internet"),
+        ("fd00::200:5efe:808:808", "fd00::200:5efe:808:808 is not on the public internet"),
+        ("2606:4700::1%1", "is local to this machine's network"),
+        ("8.8.8", "8.8.8 is not an address"),
+    ],
+)
+def test_the_reason_says_where_an_address_leads(address: str, reason: str) -> None:
+    assert (why_not_public(address) or "").endswith(reason)
+
+
+def test_an_address_of_a_network_in_a_tunnel_is_as_public_as_both() -> None:
+    assert why_not_public("2606:4700::5efe:808:808") is None
 
 
 @pytest.mark.parametrize("address", ["fe80::1%eth0", "2606:4700::1%1", "nonsense", "", "8.8.8"])
@@ -270,6 +366,11 @@ async def test_a_name_that_is_not_found_is_refused_with_its_reason() -> None:
         False,
         "nowhere.example.com was not found (Name or service not known)",
     )
+
+    async def offline(host: str) -> Sequence[str]:
+        raise OSError("no network")
+
+    assert (await check_url("https://a.example.com/", offline)).reason == "a.example.com was not found (no network)"
     assert (await check_url("https://empty.example.com/", Names())).reason == "empty.example.com has no address"
 
 
@@ -324,6 +425,79 @@ async def test_ordinary_pages_have_no_warning(url: str) -> None:
     assert (await check(url)).warnings == ()
 
 
+CODED = "Qm9Fz3Tx7Yb0Iv4Ws8Lc1Re5Ky2Nd6"  # thirty characters, each once
+
+
+@pytest.mark.parametrize(
+    ("place", "coded"),
+    [
+        ("example.com/?d=" + CODED[:24], True),
+        ("example.com/?d=" + CODED[:23], False),
+        ("example.com/" + (CODED + CODED[::-1] + "Hh9J")[:64], True),
+        ("example.com/" + (CODED + CODED[::-1] + "Hh9J")[:63], False),
+        ("example.com/" + "0123456789abcdef" * 4, True),
+        ("example.com/?d=" + "0123456789abcdef" * 2, True),
+        ("example.com/?d=" + "1" * 32, True),
+        ("example.com/?d=" + "1" * 31, False),
+        ("q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h6.example.com/", True),
+        ("q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h.example.com/", False),
+        ("example.com/?d=" + "abcdefghijklmnopqrstuvwxyz", False),
+        ("example.com/?d=" + "AbCdEfGhIjKlMnOpQrStUvWxYz", True),
+        ("example.com/?d=" + "abcdefghijklmno1abcdefghijklmno1", True),
+        ("example.com/?d=" + "abcdefghijklmnoAabcdefghijklmnoA", False),
+    ],
+)
+async def test_letters_that_are_spread_like_dice_may_carry_data(place: str, coded: bool) -> None:
+    warnings = (await check(f"https://{place}")).warnings
+    assert ("the address may carry coded data" in warnings) is coded
+
+
+async def test_a_query_or_a_path_is_long_beyond_a_limit() -> None:
+    for url in ("https://example.com/?" + "a+" * 100, "https://example.com" + "/a" * 200):
+        assert (await check(url)).warnings == ()
+        assert len((await check(url + "a")).warnings) == 1
+
+
+OTHER_SERVICES = """
+    1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080
+    2375 2376 3306 3389 5432 5900 6379 9200 11211 27017
+"""
+
+
+@pytest.mark.parametrize(
+    "port", [0, 1, 21, 22, 79, 81, 442, 444, 1023, 65536, 99999, *map(int, OTHER_SERVICES.split())]
+)
+async def test_ports_of_other_services_are_refused(port: int) -> None:
+    verdict = await check(f"http://example.com:{port}/")
+    assert (verdict.allowed, verdict.reason) == (False, f"port {port} is not for web pages")
+
+
+@pytest.mark.parametrize("port", [1024, 1718, 3000, 6670, 8000, 65535])
+async def test_other_high_ports_are_allowed_with_a_warning(port: int) -> None:
+    verdict = await check(f"http://example.com:{port}/")
+    assert (verdict.allowed, verdict.warnings) == (True, (f"unusual port {port}",))
+
+
+@pytest.mark.parametrize(("url", "port"), [("http://example.com:443/", 443), ("https://example.com:80/", 80)])
+async def test_both_ports_of_the_web_are_usual(url: str, port: int) -> None:
+    verdict = await check(url)
+    assert (verdict.allowed, verdict.canonical, verdict.warnings) == (True, url, ())
+
+
+async def test_the_longest_address_may_be_asked() -> None:
+    assert (await check("http://example.com/" + "a" * 8173)).allowed
+
+
+def test_before_the_leave_the_text_alone_is_judged() -> None:
+    name = preview("https://Example.com/x")
+    assert (name.allowed, name.addresses, name.canonical) == (True, (), "https://example.com/x")
+    address = preview("http://134744072/")
+    assert (address.allowed, address.addresses) == (True, ("8.8.8.8",))
+    for url in ("http://10.0.0.1/", "http://[::1]/", "http://printer.local/", "http://router/", "http://a@b.example/"):
+        refused = preview(url)
+        assert (refused.allowed, refused.addresses) == (False, ()), url
+
+
 @pytest.mark.parametrize(
     ("rule", "host", "covered"),
     [
@@ -347,6 +521,8 @@ async def test_ordinary_pages_have_no_warning(url: str) -> None:
         ("8.8.8.8", "134744072", True),
         ("8.8", "8.8.8.8", False),
         ("[2606:4700::1]", "2606:4700:0::1", True),
+        ("[2606:4700::1]", "[2606:4700:0::1]", True),
+        ("[2606:4700::1]", "2606:4700::2", False),
         ("https://example.com", "example.com", False),
         ("example.com:443", "example.com", False),
         ("example.com", "example.com@evil.org", False),
@@ -357,6 +533,44 @@ async def test_ordinary_pages_have_no_warning(url: str) -> None:
 )
 def test_a_domain_rule_covers_hosts_by_whole_labels(rule: str, host: str, covered: bool) -> None:
     assert domain_matches(rule, host) is covered
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("a..b.com", "an empty part"),
+        (".com", "an empty part"),
+        ("", "an empty part"),
+        ("a.-b.com", r"a part that no name has \('-b'\)"),
+        ("a" * 64 + ".com", "a part that no name has"),
+        ("a." * 126 + "aa", "too long"),
+        ("ü" * 64 + ".com", "cannot be written in punycode"),
+        ("[fe80::1%eth0]", "the address in brackets is none"),
+        ("[::1", "the address in brackets is none"),
+        ("[::1]x", "the address in brackets is none"),
+        ("[:::1]", "the address in brackets is none"),
+        ("xn--a.com", "stands for no name"),
+        ("xn--BCHER-kva-.com", "no name"),
+        ("xn--abc-.com", "no name"),
+    ],
+)
+def test_a_host_that_is_none_is_refused_with_its_reason(host: str, reason: str) -> None:
+    with pytest.raises(BadHost, match=reason):
+        canonical_host(host)
+
+
+@pytest.mark.parametrize(
+    ("host", "canonical"),
+    [
+        ("a." * 126 + "a", "a." * 126 + "a"),
+        ("a" * 63 + ".com", "a" * 63 + ".com"),
+        ("XN--BCHER-KVA.example", "xn--bcher-kva.example"),
+        ("[2606:4700:0::1]", "2606:4700::1"),
+        ("a--b.com", "a--b.com"),
+    ],
+)
+def test_a_host_has_one_spelling(host: str, canonical: str) -> None:
+    assert canonical_host(host) == canonical
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["decimal", "hex", "octal", "two", "three", "mixed"]))
@@ -408,6 +622,21 @@ class TestRedirects:
         assert second.allowed
         third = await redirect(second, "http://example.com/", Names(PUBLIC))
         assert (third.allowed, third.reason) == (False, "a redirect from https to http")
+
+    async def test_http_may_lead_to_http(self) -> None:
+        first = await check("http://example.com/")
+        assert (await redirect(first, "http://other.example/", Names(PUBLIC))).allowed
+
+    async def test_a_place_that_is_no_address_is_refused_as_it_was_written(self) -> None:
+        first = await check("https://example.com/")
+        for location, reason in (
+            ("", "is empty"),
+            ("/a b", "a blank"),
+            ("/\\x", "a backslash"),
+            ("/" * 8193, "too long"),
+        ):
+            refused = await redirect(first, location, Names(PUBLIC))
+            assert not refused.allowed and reason in refused.reason
 
     async def test_there_are_at_most_five(self) -> None:
         verdict = await check("https://example.com/0")

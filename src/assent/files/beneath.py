@@ -92,7 +92,7 @@ def check_unchanged(folder: int, name: str, path: str, before: os.stat_result | 
 def read(fd: int, limit: int) -> bytes:
     """Up to `limit` bytes."""
     pieces, size = list[bytes](), 0
-    while size < limit and (piece := os.read(fd, min(_PIECE, limit - size))):
+    while piece := os.read(fd, min(_PIECE, limit - size)):
         pieces.append(piece)
         size += len(piece)
     return b"".join(pieces)

@@ -144,6 +144,8 @@ def _top(folder: str, home: str) -> str:
 
 
 def _down(top: str, folder: str) -> list[str]:
-    below = os.path.relpath(folder, top)
-    names = [] if below == "." else below.split("/")
-    return [os.path.join(top, *names[:depth]) for depth in range(len(names) + 1)]
+    """The folders on the way from the one to the other, both included."""
+    places = [folder]
+    while places[0] != top:
+        places.insert(0, os.path.dirname(places[0]))
+    return places

@@ -21,9 +21,8 @@ class Draft:
     def __init__(self, folder: int, mode: int) -> None:
         self._folder = folder
         self._name: str | None = None
-        self._fd = self._open_nameless(mode) if _NAMELESS and os.path.isdir("/proc/self/fd") else -1
-        if self._fd < 0:
-            self._fd = self._open_named(mode)
+        nameless = self._open_nameless(mode) if os.path.isdir("/proc/self/fd") else None
+        self._fd = self._open_named(mode) if nameless is None else nameless
 
     def __enter__(self) -> "Draft":
         return self
@@ -74,12 +73,12 @@ class Draft:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
         self.replace(name)
 
-    def _open_nameless(self, mode: int) -> int:
+    def _open_nameless(self, mode: int) -> int | None:
         try:
             return os.open(".", os.O_WRONLY | _NAMELESS | os.O_CLOEXEC, mode, dir_fd=self._folder)
         except OSError as error:
             if error.errno in _NOT_SUPPORTED:
-                return -1
+                return None
             raise
 
     def _open_named(self, mode: int) -> int:

@@ -130,8 +130,7 @@ class _List:
                 return names[index]
             for path in self._paths:
                 part = tuple(folded[index : index + len(path)])
-                leads_there = may_bring and index + len(part) == len(folded) and part == path[: len(part)]
-                if part == path or leads_there:
+                if part == path or (may_bring and part == path[: len(part)]):  # shorter only at the end
                     return "/".join(names[index : index + len(part)])
         return None
 
@@ -227,5 +226,5 @@ def _all_but(words: Sequence[str]) -> Iterator[str]:
     for begin in sorted({word[:size] for word in words for size in range(len(word) + 1)}):
         follows = "".join(sorted({word[len(begin)] for word in words if word.startswith(begin) and word != begin}))
         yield f"{begin}[!{follows}]*" if follows else f"{begin}?*"
-        if begin and begin not in words:
+        if begin not in words:
             yield begin

@@ -36,7 +36,8 @@ class Resolved(msgspec.Struct, frozen=True):
 def resolve(path: str, cwd: str, *, follow_last: bool = True) -> Resolved:
     """The canonical path. Without `follow_last` a link in the last place is kept, as `rm` and `mv` do."""
     _check_text(path)
-    absolute = os.path.join(_absolute(cwd), _expand_home(path))
+    # `~/x` means the home folder to whoever wrote it; `~x` stays a name unless there is such a user
+    absolute = os.path.join(_absolute(cwd), os.path.expanduser(path))
     return _Walk(absolute, follow_last).run()
 
 
@@ -58,11 +59,6 @@ def _absolute(cwd: str) -> str:
     if not cwd.startswith("/"):
         raise Unusable("the current folder must be an absolute path")
     return cwd
-
-
-def _expand_home(path: str) -> str:
-    """`~/x` means the home folder to whoever wrote it. `~x` stays a name unless there is such a user."""
-    return os.path.expanduser(path) if path.startswith("~") else path
 
 
 class _Walk:

@@ -99,7 +99,7 @@ class SafeStream:
         folded = [f"{count} {what} folded" for what, count in self._folded.items()]
         self.suspicious = (*self._notes, *folded, *self._words.close())
         cut = self._length - LABEL_LENGTH
-        if self._rules.context == "label" and cut > 0:
+        if cut > 0:  # only a label has a length
             return f"{rest}… (+{cut} characters)"
         return rest + self._colours.reset()
 

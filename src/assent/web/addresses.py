@@ -47,7 +47,7 @@ def _number(text: str) -> int:
         raise ValueError(f"{text} is not part of an address")
     if text.startswith("0x"):
         return int(text[2:] or "0", 16)
-    return int(text, 8) if text.startswith("0") and text != "0" else int(text)
+    return int(text, 8 if text.startswith("0") else 10)
 
 
 def why_not_public(address: str) -> str | None:

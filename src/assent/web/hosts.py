@@ -44,7 +44,7 @@ def why_local_name(host: str) -> str | None:
     """The sentence for a canonical name that only has a meaning in some local network."""
     if is_address(host):
         return None
-    if "." not in host or any(host == name or host.endswith("." + name) for name in _LOCAL):
+    if "." not in host or host.rpartition(".")[2] in _LOCAL:
         return f"{host} is a name of this machine or a local network"
     return None
 

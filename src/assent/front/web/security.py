@@ -60,16 +60,14 @@ def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
 
 
 class Door:
-    def __init__(
-        self, app: App, place: Place, tokens: TokenStore, limits: Limits, answered: dict[int, int] | None = None
-    ) -> None:
+    def __init__(self, app: App, place: Place, tokens: TokenStore, limits: Limits, answered: dict[int, int]) -> None:
         self._app = app
         self.place = place
         self._tokens = tokens
         self._limits = limits
         self._rates = Rates(limits)
         self._under_way = 0
-        self._answered = {} if answered is None else answered
+        self._answered = answered
         """How many responses had which status."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

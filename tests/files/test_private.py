@@ -1,0 +1,148 @@
+"""Files of our own: for their owner only, whole or not at all, under names that lead nowhere else."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from assent.files.plain import NotPlain, read_plain
+from assent.files.private import PrivateFolder, make_private, save_private
+
+
+def mode(path: Path | str) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> PrivateFolder:
+    return PrivateFolder(f"{tmp_path}/a/b")
+
+
+def names(folder: PrivateFolder) -> list[str]:
+    return sorted(os.listdir(folder.path))
+
+
+def test_missing_folders_are_made_for_their_owner_and_others_stay_as_they_are(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    make_private(f"{tmp_path}/a/b")
+    make_private(f"{tmp_path}/a/b")
+    assert [mode(tmp_path), mode(tmp_path / "a"), mode(tmp_path / "a/b")] == [0o755, 0o700, 0o700]
+
+
+def test_a_file_is_readable_by_its_owner_only_and_none_is_overwritten(folder: PrivateFolder) -> None:
+    for text in (b"one", b"two", b"three"):
+        with folder.create("call.txt") as file:
+            file.write(text)
+    assert names(folder) == ["call-2.txt", "call-3.txt", "call.txt"]
+    assert Path(folder.path, "call.txt").read_bytes() == b"one"
+    assert {mode(f"{folder.path}/{name}") for name in names(folder)} == {0o600}
+
+
+def test_a_file_is_written_when_it_is_closed(folder: PrivateFolder) -> None:
+    with folder.create("x") as file:
+        file.write(b"text")
+    assert Path(file.path).read_bytes() == b"text"
+
+
+def test_a_name_that_is_taken_too_often_is_an_error(folder: PrivateFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_private(folder.path)
+
+    def taken(*_: object) -> int:
+        raise FileExistsError
+
+    monkeypatch.setattr(os, "open", taken)
+    with pytest.raises(FileExistsError, match="too many files called x"):
+        folder.create("x")
+
+
+@pytest.mark.parametrize(
+    ("name", "harmless"),
+    [
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ("/etc/passwd", "_etc_passwd"),
+        ("..", "_"),
+        ("", "_"),
+        ("-rf", "rf"),
+        (".hidden", "hidden"),
+        ("Call 1\n.TXT", "call_1_.txt"),
+        ("x" * 100 + ".txt", "x" * 76 + ".txt"),
+    ],
+)
+def test_a_name_that_somebody_else_chose_is_one_file_in_the_folder(
+    folder: PrivateFolder, name: str, harmless: str
+) -> None:
+    folder.create(name).close()
+    assert names(folder) == [harmless]
+
+
+def test_a_content_is_kept_once_under_its_hash(folder: PrivateFolder) -> None:
+    name = folder.keep(b"content")
+    kept = os.stat(f"{folder.path}/{name}").st_ino
+    assert folder.keep(b"content") == name and folder.keep(b"other") != name
+    assert os.stat(f"{folder.path}/{name}").st_ino == kept
+    assert folder.kept(name) == b"content"
+    assert len(names(folder)) == 2, "no part is left behind"
+    with pytest.raises(FileNotFoundError):
+        folder.kept("missing")
+
+
+def test_what_was_kept_is_not_read_through_a_link_or_from_elsewhere(folder: PrivateFolder, tmp_path: Path) -> None:
+    make_private(folder.path)
+    (tmp_path / "secret").write_text("x")
+    Path(folder.path, "link").symlink_to(tmp_path / "secret")
+    with pytest.raises(NotPlain):
+        folder.kept("link")
+    with pytest.raises(FileNotFoundError):
+        folder.kept("../../secret")
+
+
+def test_a_file_is_saved_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, synced = tmp_path / "new" / "settings", list[tuple[int, bool]]()
+    fsync = os.fsync
+
+    def watch(fd: int) -> None:
+        synced.append((os.fstat(fd).st_size, path.exists()))
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    save_private(path, b"content")
+    assert synced == [(7, False)], "all of it is on the disk before it is in place"
+    save_private(path, b"other")
+    assert path.read_bytes() == b"other"
+    assert os.listdir(path.parent) == ["settings"]
+    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
+
+
+def test_saving_replaces_a_link_and_leaves_alone_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("x")
+    (tmp_path / "settings").symlink_to("other")
+    save_private(tmp_path / "settings", b"content")
+    assert (tmp_path / "other").read_text() == "x"
+    assert (tmp_path / "settings").read_bytes() == b"content"
+
+
+# --- reading what must be an ordinary file ---
+
+
+def test_an_ordinary_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"12345")
+    assert read_plain(tmp_path / "a", limit=5) == b"12345"
+    with pytest.raises(NotPlain, match="larger than 4 bytes"):
+        read_plain(tmp_path / "a", limit=4)
+    with pytest.raises(FileNotFoundError):
+        read_plain(tmp_path / "missing")
+
+
+def test_what_is_no_ordinary_file_is_not_read_and_nothing_stays_open(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    (tmp_path / "link").symlink_to("a")
+    os.mkfifo(tmp_path / "pipe")
+    before = len(os.listdir("/proc/self/fd"))
+    for path, sentence in (("link", "is a link"), ("pipe", "no ordinary file"), (".", "no ordinary file")):
+        with pytest.raises(NotPlain, match=sentence):
+            read_plain(tmp_path / path)
+    with pytest.raises(NotPlain):
+        read_plain("/dev/zero")
+    read_plain(tmp_path / "a")
+    assert len(os.listdir("/proc/self/fd")) == before

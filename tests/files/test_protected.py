@@ -1,0 +1,213 @@
+"""The list of special names, each by itself: what decides what runs, what tools run, and where secrets are."""
+
+import os
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from assent.files import protected
+from assent.files.protected import (
+    fold,
+    secret_folders,
+    secret_globs,
+    secret_samples,
+    secrets_below,
+    why_contains_protected,
+    why_protected,
+    why_run,
+    why_secret,
+)
+
+DECIDES = """
+    .git .hg .svn .bzr .jj git~1
+    .githooks .git-hooks .husky .huskyrc .overcommit.yml .gitconfig .gitmodules .gitattributes
+    .git-credentials .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml
+    lefthook.yml lefthook.yaml lefthook-local.yml .lefthook.yml .lefthook.yaml .lefthook .lefthook-local
+    .lintstagedrc .simple-git-hooks.json .simple-git-hooks.js
+    .vscode .vscode-server .idea .vs .fleet .zed .nova .theia .devcontainer .devcontainer.json
+    .vim .vimrc .gvimrc .exrc .nvimrc .nvim.lua .emacs .emacs.d .dir-locals.el .nanorc
+    .assent .claude .claude.json .gemini .codex .cursor .cursorrules .cursorignore .windsurf .windsurfrules
+    .roo .roomodes .cline .clinerules .continue .opencode opencode.json opencode.jsonc .goose .goosehints
+    .kiro .qwen .copilot .agents .amazonq .junie .trae .augment .crush .factory .geminiignore .assentignore
+    .mcp.json .mcp.yaml .mcp.yml .mcp.toml .aider.conf.yml .assent.toml .assent-local
+    .circleci .buildkite .woodpecker .teamcity .semaphore .builds .build.yml .drone.yml .drone.yaml
+    .drone.star .woodpecker.yml .woodpecker.yaml .travis.yml .travis.yaml .appveyor.yml appveyor.yml
+    .cirrus.yml .cirrus.star bitbucket-pipelines.yml bitbucket-pipelines.yaml Jenkinsfile Jenkinsfile.release
+    codefresh.yml wercker.yml cloudbuild.yaml cloudbuild.yml bitrise.yml codemagic.yaml buildspec.yml buildspec.yaml
+    .gitlab-ci.yml azure-pipelines.yml azure-pipelines-release.yaml
+    .direnv .mise .mise.toml mise.toml .mise.local.toml mise.local.toml .asdfrc .rtx.toml
+    .profile .login .logout .inputrc .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc
+    .bashrc .bash_aliases .oh-my-zsh .xinitrc .xprofile .xsession .xsessionrc .xserverrc .pam_environment
+    .tmux.conf .screenrc .gdbinit .lldbinit .pythonrc .pythonrc.py .pythonstartup .pdbrc .irbrc .pryrc
+    .rprofile .renviron .psqlrc .sqliterc .my.cnf .wgetrc .curlrc .ripgreprc .hgrc .lesskey .lessfilter
+    .ackrc .perltidyrc .ssh .gnupg .aws .azure .kube .netrc _netrc .pgpass .pypirc .vault-token
+    .npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pnp.cjs .pnp.js .bunfig.toml bunfig.toml .bundle .gemrc
+    .condarc .cargo .mvn .m2 pip.conf .pip sitecustomize.py usercustomize.py
+    .env .envrc .env.local my.code-workspace x.sublime-project x.sublime-workspace
+    .lintstagedrc.json lint-staged.config.js .huskyrc.json simple-git-hooks.cjs .pre-commit-local.yaml
+    .github/workflows .github/actions .github/copilot-instructions.md .github/hooks .github/agents
+    .github/prompts .gitea/workflows .forgejo/workflows .gitlab/ci
+    .config/git .config/fish .config/assent .config/gcloud .config/gh .config/nvim .config/autostart
+    .config/mise .config/systemd .config/environment.d .config/direnv .config/pip .config/code .config/husky
+    .docker/config.json .docker/cli-plugins .local/bin .local/share/assent .local/state/assent
+"""
+RUN = """
+    package.json Makefile GNUmakefile justfile .justfile Taskfile.yml Taskfile.yaml Rakefile Gemfile Podfile
+    setup.py setup.cfg pyproject.toml tox.ini noxfile.py tasks.py fabfile.py conftest.py pytest.ini dodo.py
+    Cargo.toml build.rs build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew mvnw pom.xml
+    build.xml build.sbt CMakeLists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
+    Dockerfile Containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml Procfile
+    Vagrantfile gulpfile.js Gruntfile.js .venv venv .config .docker .github
+    AGENTS.md CLAUDE.md GEMINI.md ASSENT.md
+    rules.mk x.cmake x.pth jest.config.js jest.config.mts .eslintrc .eslintrc.json .babelrc.yaml Dockerfile.dev .zsh_x
+    node_modules/.bin
+"""
+SECRET = """
+    .ssh .gnupg .aws .azure .kube .password-store
+    .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
+    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite
+    .env .env.local .env-local .environment x.pem x.key x.p12 x.pfx x.jks x.keystore x.kdbx x.ppk
+    .bash_history login.keychain-db credentials credentials.json environ
+    .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d Library/Keychains
+"""
+LISTS: list[tuple[Callable[[Sequence[str]], str | None], str, str]] = [
+    (why_protected, DECIDES, "decides what runs or what is allowed here"),
+    (why_run, RUN, "says what tools run or do here"),
+    (why_secret, SECRET, "is a usual place for secrets"),
+]
+
+
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize(("why", "names", "sentence"), LISTS)
+def test_each_name_is_special_in_any_folder_and_any_case(
+    why: Callable[[Sequence[str]], str | None], names: str, sentence: str
+) -> None:
+    for name in names.split():
+        assert why(name.split("/")) == f"{name} {sentence}"
+        assert why(["some", "where", *name.upper().split("/")]) == f"{name.upper()} {sentence}"
+
+
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize(("why", "names", "sentence"), LISTS)
+def test_what_is_below_a_special_name_is_special_too(
+    why: Callable[[Sequence[str]], str | None], names: str, sentence: str
+) -> None:
+    for name in {*names.split()} - {"credentials", "credentials.json", "environ"}:
+        assert why([*name.split("/"), "x", "y"]) == f"{name} {sentence}"
+
+
+def test_names_that_only_contain_a_special_one_are_ordinary() -> None:
+    for name in (f"x{name}" for name in DECIDES.split() if name[0] == "."):
+        assert why_protected(name.split("/")) is None or "/" in name
+    assert why_protected(["workflows", ".github"]) is None
+    assert why_secret(["credentials", "load.py"]) is None, "a folder of code may be called so"
+
+
+def test_part_of_a_path_counts_only_where_something_new_arrives() -> None:
+    assert why_protected([".github"]) is None
+    assert why_protected([".local", "share"]) is None
+    assert why_protected([".github"], may_bring=True) == ".github decides what runs or what is allowed here"
+    assert why_protected(["a", ".local", "share"], may_bring=True) is not None
+    assert why_protected([".github", "other"], may_bring=True) is None
+    assert why_protected([".local", "x", "assent"], may_bring=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "folded"),
+    [
+        (".GIT", ".git"),
+        (".git. .", ".git"),
+        (".git:stream", ".git"),
+        (".g\u200cit", ".git"),
+        ("．ｇｉｔ", ".git"),
+        ("...", "..."),
+        (":x", ":x"),
+        ("Größe", "grösse"),
+    ],
+)
+def test_a_name_is_compared_as_the_most_forgiving_file_system_does(name: str, folded: str) -> None:
+    assert fold(name) == folded
+
+
+# --- folders and what they hold ---
+
+
+def test_a_folder_with_protected_files_deep_inside_says_which(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "link").symlink_to("/etc")
+    assert why_contains_protected(str(tmp_path), ("w",)) is None
+    (tmp_path / "a" / "b" / ".envrc").touch()
+    assert why_contains_protected(str(tmp_path), ("w",)) == (
+        "it contains a/b/.envrc, which decides what runs or what is allowed"
+    )
+
+
+def test_a_folder_is_searched_up_to_a_number_and_beyond_that_it_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protected, "_MOST_ENTRIES", 3)
+    for number in range(3):
+        (tmp_path / str(number)).touch()
+    assert why_contains_protected(str(tmp_path), ()) is None
+    (tmp_path / "one more").touch()
+    assert "more than 3 entries" in (why_contains_protected(str(tmp_path), ()) or "")
+
+
+def test_secrets_below_a_folder_are_counted_but_not_folders_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("x.pem", "sub/.env", ".ssh/id", "ordinary"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert secrets_below(str(tmp_path)) == 3
+    assert secrets_below(str(tmp_path / "missing")) == 0
+    monkeypatch.setattr(protected, "_SHORT_LOOK", 0)
+    assert secrets_below(str(tmp_path)) == 0
+
+
+def test_a_link_on_the_way_is_an_entry_and_not_a_way_on(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / ".git").mkdir()
+    (tmp_path / "inside").mkdir()
+    os.symlink(tmp_path / "outside", tmp_path / "inside" / "link")
+    assert why_contains_protected(str(tmp_path / "inside"), ()) is None
+
+
+# --- secrets as globs ---
+
+
+def test_each_sample_is_a_secret_where_it_usually_is() -> None:
+    for name in secret_samples():
+        assert why_secret(["etc", name]) is not None
+    assert {"server.key", "server.pem", "credentials", "environ", ".bash_history"} <= secret_samples()
+    assert {".env", "shadow", "sudoers", "id_rsa", ".ssh", ".npmrc"} <= secret_samples()
+
+
+def test_globs_find_each_secret_file_and_leave_what_is_made_to_be_read() -> None:
+    def found(name: str) -> bool:
+        return any(fnmatchcase(name, glob) for glob in secret_globs())
+
+    kinds = ("pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk")
+    files = [
+        ".env",
+        ".env.",
+        ".env.local",
+        ".env.exam",
+        ".env.example2",
+        ".env.defaultsx",
+        ".env-x",
+        ".env_x",
+        ".x_history",
+    ]
+    for name in (*files, *(f"x.{kind}" for kind in kinds), "credentials", "credentials.json", "environ", "id_rsa"):
+        assert found(name), name
+    examples = ("example", "sample", "template", "dist", "default", "defaults")
+    for name in (*(f".env.{word}" for word in examples), ".envrc", "key.py", "README.md", "history"):
+        assert not found(name), name
+
+
+def test_folders_that_hold_secrets_are_passed_over() -> None:
+    assert {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"} <= {*secret_folders()}
+    assert {".env", ".docker", "gcloud", "gh"} <= {*secret_folders()}
