@@ -20,7 +20,7 @@ _IP_OBJECTS = "a ad addr address l li link r ro route n neigh neighbour ru rule"
 ROWS: dict[str, tuple[list[str], list[str]]] = {
     "sed": (
         ["sed -n 1p f", "sed -e p f", "sed -e p -l 5 f"],
-        ["sed 'w x' f", "sed -e 'w x' f", "sed --expression='w x' f", "sed -e p -e 'w x' f", "sed p$HOME f"],
+        ["sed 'w x' f", "sed -e 'w x' f", "sed --expression='w x' f", "sed -e p -e 'w x' f", "sed a* f"],
     ),
     "awk": (
         ["awk --version", "awk '{print \"a|b\"}' f", "awk '{print \"a>b\"}' f", "awk '$1>5' f", "awk 'a||b' f"],
@@ -37,7 +37,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "jq": (["jq . f", "jq . system", "jq --version"], ["jq input_filename f", "jq 'import \"a\" as a; .' f"]),
     "yq": (["yq e .a f", "yq --version"], ["yq e 'load(x)'", "yq 'load(x)' f"]),
     "printf": (["printf x"], ["printf"]),
-    "[": (["[ -f x ]"], ["[ -f x", "[", "[ -f * ]", "[ -v x ]", "[ -R x ]"]),
+    "[": (["[ -f x ]"], ["'[' -f x", "'['", "[ -f * ]", "[ -v x ]", "[ -R x ]"]),
     "test": (["test -f x", "test -d $HOME", "test -f x*"], ["test -f *", "test -v x", "test -R x"]),
     "date": (["date", "date +%s"], ["date 01010000"]),
     "cd": (["cd", "cd a", "cd $HOME"], ["cd a b", "cd -", "cd *", "cd a*"]),

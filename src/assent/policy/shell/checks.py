@@ -399,3 +399,9 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-checkout": _git_checkout,
     "never": _never,
 }
+
+
+def run_check(use: Use, words: Words) -> None:
+    """The check that the model names, if it does."""
+    if use.model.check:
+        CHECKS[use.model.check](use, words)
