@@ -46,6 +46,10 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["tar -tf a", "tar --list -f a", "tar tf a", "tar --version", "tar --help"],
         ["tar", "tar xf a", "tar -vf a", "tar -tf h:a", "tar tf h:a", "tar -tf a -f h:a"],
     ),
+    "diff": (
+        ["diff a b", "diff --from-file=a b", "diff --label=$USER a b"],
+        ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
+    ),
     "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
     "gzip": (["gzip -l a.gz"], ["gzip a"]),
     "command": (["command -v ls"], ["command ls"]),

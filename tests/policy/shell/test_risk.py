@@ -4,7 +4,6 @@ import pytest
 
 from assent.policy.shell import judge, rules
 
-
 _FORCE = ["-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"]
 _SHELLS = ["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"]
 _FETCHERS = ["curl", "wget", "http", "xh", "aria2c"]

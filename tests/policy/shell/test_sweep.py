@@ -281,6 +281,7 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . -name '*.py' | xargs -a list cat",
         "find . -name nv | xargs -I{} cat .e{}",
         "find . -name nv | xargs -i cat .e{}",
+        "find . -name nv | xargs -I x cat .ex",
         "find . -type f | xargs grep -r needle",
         "find . -type f | xargs grep -R needle",
         "find . -type f | xargs grep --recursive needle",
