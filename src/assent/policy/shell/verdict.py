@@ -119,9 +119,8 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
 
 def _must_be_named(use: Use) -> bool:
     """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
-    if use.models[0].kind == "interpreter":
-        return len(use.names) > 1
-    return use.model.effect != "read" and use.models[0].effect == "read"
+    known = use.models[0]
+    return known.kind == "interpreter" or (use.model.effect != "read" and known.effect == "read")
 
 
 def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
