@@ -9,6 +9,7 @@ from itertools import pairwise
 from posixpath import normpath
 
 from assent.plan import Plan, Stage, Word
+from assent.policy.folders import moves, with_folders
 from assent.policy.shell.options import examine
 from assent.policy.shell.rules import program
 
@@ -54,22 +55,14 @@ _FOLLOWING = {
 
 def stays_inside(plan: Plan, roots: tuple[str, ...]) -> bool:
     """No word of the plan names a place outside the workspace, as far as its text can tell."""
-    cwd = plan.cwd
-    for step in plan.steps:
-        for stage in step.stages:
-            if not _stage_inside(stage, cwd, roots):
-                return False
-            cwd = _after_cd(stage, cwd)
-    return True
-
-
-def _after_cd(stage: Stage, cwd: str) -> str:
-    words = [word.text for word in stage.words]
-    return normpath(f"{cwd}/{words[-1]}") if words[0] == "cd" and not words[-1].startswith("/") else cwd
+    return all(
+        bool(folders) and all(_stage_inside(stage, cwd, roots) for cwd in folders)
+        for stage, folders in with_folders(plan)
+    )
 
 
 def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
-    if stage.words[0].text == "cd" and len(stage.words) != 2:
+    if moves(stage) and len(stage.words) != 2:
         return False  # home, or something we do not know
     if _follows_links(stage):
         return False

@@ -254,6 +254,13 @@ def test_the_two_readers_must_see_the_same_commands(
         ("touch a", True),
         ("touch ../a", False),
         ("touch .", True),
+        ("rm .", False),
+        ("rmdir .", False),
+        ("unlink .", False),
+        ("mv . a", False),
+        ("mv a .", True),
+        ("mktemp", True),
+        ("cd .. && mktemp", False),
         ("touch /w", False),
         ("touch ../w", False),
         ("touch /etc/a", False),
@@ -271,12 +278,40 @@ def test_the_two_readers_must_see_the_same_commands(
     ],
 )
 def test_a_write_must_stay_in_the_workspace(command: str, *, allowed: bool) -> None:
-    assert (decide(command, "touch,cd,ls").decision == "allow") is allowed
+    assert (decide(command, "touch,cd,ls,rm,rmdir,unlink,mv,mktemp").decision == "allow") is allowed
 
 
 @pytest.mark.parametrize("wrapper", ["sudo", "nohup", "setsid", "exec", "builtin", "doas", "strace", "flock x", "npx"])
 def test_a_wrapper_that_adds_rights_or_outlives_the_command_asks_even_when_allowed(wrapper: str) -> None:
     assert decide(f"{wrapper} ls", f"{wrapper.split()[0]},ls").decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("ls", "`ls` lists files, and its options do no harm."),
+        ("git whatchanged", "`git whatchanged` is known to be harmless, and its options do no harm."),
+        ("nohup ls", "`nohup`: it runs a program that outlives the terminal."),
+        ("poetry run ls", "`poetry`: it runs another program."),
+        ("ssh", "`ssh`: it runs commands on another machine."),
+        ("docker exec", "`docker`: it runs another program."),
+    ],
+)
+def test_a_verdict_says_what_the_program_does(command: str, why: str) -> None:
+    assert decide(command, "ls,git whatchanged,nohup,poetry run,ssh,docker exec").why == why
+
+
+def test_a_variable_that_env_sets_must_be_known_and_stay_as_it_is() -> None:
+    assert decide("env DEBUG='*' ls", "env,ls").decision == "allow"
+    assert decide("env DEBUG=* ls", "env,ls").decision == "ask"
+    assert decide("env PATH=x ls", "env,ls").decision == "ask"
+    assert decide("env CI=1 PATH=x ls", "env,ls").decision == "ask"
+
+
+def test_the_plan_names_the_files_that_will_change() -> None:
+    plan = decide("echo x | tee /dev/null a", "echo,tee").plan
+    assert plan is not None
+    assert plan.writes == ("/w/a",)
 
 
 def test_a_variable_in_front_of_a_command_must_be_known_and_plain() -> None:

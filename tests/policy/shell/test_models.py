@@ -34,6 +34,7 @@ def test_a_model_refers_only_to_what_exists(name: str) -> None:
         roles = {role.rstrip("*") for role in one.operands.split()}
         assert roles <= {"read", "write", "text", "dir"}
         assert "write" not in roles or one.effect == "write"
+        assert one.writes == "" or one.effect in ("read", "write")
     models.options((name,), found)
 
 

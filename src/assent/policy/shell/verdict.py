@@ -176,7 +176,7 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
     problems += [
         f"`{word.text}` is more than the rule says, and the program is not known"
         for word in stage.words[len(rule) :]
-        if not word.literal or not _PLAIN_OPERAND.fullmatch(word.text)
+        if not _PLAIN_OPERAND.fullmatch(word.text)
     ]
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
@@ -286,7 +286,7 @@ def _vanishing(use: Use) -> list[Word]:
 
 def _folder_problems(use: Use, stage: Stage, where: Place) -> list[str]:
     """Git and everything that does more than read trusts the folder it runs in."""
-    checked = use.model.effect == "read" or (use.model.effect == "write" and use.writes)
+    checked = use.model.effect == "read" or bool(use.writes)
     if use.names[0] != "git":
         return [] if checked or inside(where.cwd, where.roots) else [_outside(where.cwd)]
     folders = _git_folders(stage.words[1 : use.at])
