@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from assent.files.protected import why_secret
-from assent.plan import Plan, Stage, Word
+from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, value, with_folders
 from assent.policy.shell.paths import secret
 from assent.policy.shell.rules import program
@@ -53,7 +53,7 @@ def _leads_to_secret(path: str, cwd: str, *, wild: bool) -> bool:
 
 def _matches(word: Word, cwd: str) -> Iterator[str]:
     if not _is_wild(word):
-        return iter((expanded(word, cwd),))
+        return iter(paths_in(expanded(word, cwd)))
     parts = (part.text if part.kind == "glob" else glob.escape(value(part.kind, part.text, cwd)) for part in word.parts)
     return glob.iglob("".join(parts), root_dir=cwd)
 

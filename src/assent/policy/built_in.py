@@ -6,11 +6,11 @@ what to run (version managers, package managers) are not here.
 """
 
 from itertools import pairwise
-from posixpath import normpath
 
-from assent.plan import Plan, Stage, Word
+from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import moves, with_folders
 from assent.policy.shell.options import examine
+from assent.policy.shell.paths import inside, place
 from assent.policy.shell.rules import program
 
 _NAMES = """
@@ -82,19 +82,4 @@ def _follows_links(stage: Stage) -> bool:
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
     if any(part.kind in ("home", "variable") for part in word.parts):
         return False
-    return all(_place_inside(text, cwd, roots) for text in _places(word.text))
-
-
-def _places(text: str) -> list[str]:
-    """The paths that a word may name: itself, or for an option what is glued to it."""
-    if not text.startswith("-"):
-        return [text]
-    if text.startswith("--") and "=" in text:
-        return [text.partition("=")[2]]
-    slash = text.find("/")
-    return [text.rpartition("=")[2], *([text[slash:]] if slash > 0 else [])]
-
-
-def _place_inside(text: str, cwd: str, roots: tuple[str, ...]) -> bool:
-    place = normpath(text if text.startswith("/") else f"{cwd}/{text}")
-    return any(place == root or place.startswith(root.rstrip("/") + "/") for root in map(normpath, roots))
+    return all(inside(place(text, cwd), roots) for text in paths_in(word.text))

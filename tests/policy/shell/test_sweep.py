@@ -284,6 +284,7 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . -name nv | xargs -I x cat .ex",
         "find . -type f | xargs grep -r needle",
         "find . -type f | xargs grep -R needle",
+        "find . -name '*.py' | xargs sort",
         "find . -type f | xargs grep --recursive needle",
         "find . -type f | xargs grep --dereference-recursive needle",
         "find . -type f | xargs rgrep needle",
