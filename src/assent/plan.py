@@ -74,3 +74,11 @@ class Plan(Struct, frozen=True):
     """Every path that the words name must be in `roots`, with links followed, or nothing starts."""
     sweeps: bool = False
     """A search in it passes over files that usually hold secrets."""
+
+
+def paths_in(text: str) -> list[str]:
+    """The paths that a word of a command may name: itself, or whatever is glued to an option."""
+    if not text.startswith("-"):
+        return [text]
+    _, equals, value = text.partition("=")
+    return [value] if equals else [text[at:] for at in range(2, len(text))]

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from assent.files.protected import why_secret
-from assent.plan import Plan, Stage, Word
+from assent.plan import Plan, Stage, Word, paths_in
+from assent.policy.folders import expanded, value, with_folders
 from assent.policy.shell.paths import secret
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import shows_content
@@ -20,13 +21,13 @@ _MOST_MATCHES = 2_000
 
 def secret_behind(plan: Plan) -> str | None:
     """Why the plan may show a secret that its text does not name."""
-    cwd = plan.cwd
-    for stage in (stage for step in plan.steps for stage in step.stages):
-        name = program(stage.words[0].text)
-        if name == "cd":
-            cwd = os.path.join(cwd, _plain(stage.words[-1], cwd))
-        elif shows_content(name) and (why := _behind(stage, cwd)):
-            return why
+    for stage, folders in with_folders(plan):
+        if not folders:
+            return "it changes its folder too often to look for secrets behind its names"
+        if shows_content(program(stage.words[0].text)):
+            why = next((why for cwd in folders if (why := _behind(stage, cwd))), None)
+            if why is not None:
+                return why
     return None
 
 
@@ -52,29 +53,10 @@ def _leads_to_secret(path: str, cwd: str, *, wild: bool) -> bool:
 
 def _matches(word: Word, cwd: str) -> Iterator[str]:
     if not _is_wild(word):
-        return iter((_plain(word, cwd),))
-    parts = (
-        part.text if part.kind == "glob" else glob.escape(_value(part.kind, part.text, cwd)) for part in word.parts
-    )
+        return iter(paths_in(expanded(word, cwd)))
+    parts = (part.text if part.kind == "glob" else glob.escape(value(part.kind, part.text, cwd)) for part in word.parts)
     return glob.iglob("".join(parts), root_dir=cwd)
 
 
 def _is_wild(word: Word) -> bool:
     return any(part.kind == "glob" for part in word.parts)
-
-
-def _plain(word: Word, cwd: str) -> str:
-    return word.text if word.literal else "".join(_value(part.kind, part.text, cwd) for part in word.parts)
-
-
-def _value(kind: str, text: str, cwd: str) -> str:
-    """As the runner expands it."""
-    match kind, text:
-        case ("home", _) | ("variable", "HOME"):
-            return os.environ.get("HOME", "/")
-        case ("variable", "PWD"):
-            return cwd
-        case ("variable", _):
-            return os.environ.get("USER", "")
-        case _:
-            return text

@@ -6,10 +6,11 @@ what to run (version managers, package managers) are not here.
 """
 
 from itertools import pairwise
-from posixpath import normpath
 
-from assent.plan import Plan, Stage, Word
+from assent.plan import Plan, Stage, Word, paths_in
+from assent.policy.folders import moves, with_folders
 from assent.policy.shell.options import examine
+from assent.policy.shell.paths import inside, place
 from assent.policy.shell.rules import program
 
 _NAMES = """
@@ -54,22 +55,14 @@ _FOLLOWING = {
 
 def stays_inside(plan: Plan, roots: tuple[str, ...]) -> bool:
     """No word of the plan names a place outside the workspace, as far as its text can tell."""
-    cwd = plan.cwd
-    for step in plan.steps:
-        for stage in step.stages:
-            if not _stage_inside(stage, cwd, roots):
-                return False
-            cwd = _after_cd(stage, cwd)
-    return True
-
-
-def _after_cd(stage: Stage, cwd: str) -> str:
-    words = [word.text for word in stage.words]
-    return normpath(f"{cwd}/{words[-1]}") if words[0] == "cd" and not words[-1].startswith("/") else cwd
+    return all(
+        bool(folders) and all(_stage_inside(stage, cwd, roots) for cwd in folders)
+        for stage, folders in with_folders(plan)
+    )
 
 
 def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
-    if stage.words[0].text == "cd" and len(stage.words) != 2:
+    if moves(stage) and len(stage.words) != 2:
         return False  # home, or something we do not know
     if _follows_links(stage):
         return False
@@ -89,19 +82,4 @@ def _follows_links(stage: Stage) -> bool:
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
     if any(part.kind in ("home", "variable") for part in word.parts):
         return False
-    return all(_place_inside(text, cwd, roots) for text in _places(word.text))
-
-
-def _places(text: str) -> list[str]:
-    """The paths that a word may name: itself, or for an option what is glued to it."""
-    if not text.startswith("-"):
-        return [text]
-    if text.startswith("--") and "=" in text:
-        return [text.partition("=")[2]]
-    slash = text.find("/")
-    return [text.rpartition("=")[2], *([text[slash:]] if slash > 0 else [])]
-
-
-def _place_inside(text: str, cwd: str, roots: tuple[str, ...]) -> bool:
-    place = normpath(text if text.startswith("/") else f"{cwd}/{text}")
-    return any(place == root or place.startswith(root.rstrip("/") + "/") for root in map(normpath, roots))
+    return all(inside(place(text, cwd), roots) for text in paths_in(word.text))

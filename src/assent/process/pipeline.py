@@ -77,7 +77,7 @@ class Pipeline:
         self, stage: "Stage", incoming: int | None, outgoing: int, *, alone: bool
     ) -> subprocess.Popen[bytes] | int:
         argv = [text for word in stage.words for text in self._expand(word)]
-        if self.plan.inside and (outside := self._leading_out(argv[1:])):
+        if self.plan.inside and (outside := self._leading_out([*argv[1:], *self._read_from(stage)])):
             return self._say(f"{outside}: leads out of the workspace", REFUSED)
         if (code := self._builtin(argv, outgoing, alone=alone)) is not None:
             return code
@@ -102,9 +102,15 @@ class Pipeline:
                     file.close()
 
     def _leading_out(self, words: list[str]) -> str | None:
-        """The first word that names something outside, with links followed."""
-        places = [(word, os.path.join(self.cwd, word)) for word in words]
+        """The first path in these words that is outside, with links followed."""
+        from assent.plan import paths_in
+
+        places = [(path, os.path.join(self.cwd, path)) for word in words for path in paths_in(word)]
         return next((w for w, p in places if os.path.lexists(p) and not _inside(p, self.plan.roots)), None)
+
+    def _read_from(self, stage: "Stage") -> list[str]:
+        targets = (one.target for one in stage.redirects if one.kind == "read")
+        return [self._expand(target)[0] for target in targets if not isinstance(target, int | str)]
 
     def _spawn(
         self, program: str, argv: list[str], environment: Mapping[str, str], descriptors: list[int]

@@ -11,6 +11,26 @@ from assent.policy.shell import check, judge, rules
 _LINES = [json.loads(line) for line in Path(__file__).with_name("corpus.jsonl").read_text().splitlines()]
 _BYPASSES = [line for line in _LINES if line["expect"] == "stop"]
 _HARMLESS = [line for line in _LINES if line["expect"] == "allow"]
+# The price: harmless, but of a form in which too much can hide. No other harmless command is stopped.
+_STOPPED_ALTHOUGH_HARMLESS = {
+    "time ls",
+    "! grep -q foo f",
+    "(cd src && ls)",
+    "{ ls; pwd; }",
+    "nohup ls",
+    "file *",
+    "cp -r src dst",
+    "tsc --noEmit -p tsconfig.json",
+    "diff <(ls a) <(ls b)",
+    "echo $((1+2))",
+    "echo $(pwd)",
+    'echo "$(date)"',
+    'echo "Branch: $(git branch --show-current)"',
+    "ls $(git rev-parse --show-toplevel)",
+    "cat $(find . -name foo.txt)",
+    "wc -l $(git ls-files '*.py')",
+    "grep -rn foo $(git ls-files '*.py')",
+}
 
 
 def _decision(line: dict[str, list[str]]) -> str:
@@ -32,8 +52,9 @@ def test_no_bypass_is_let_through(threat: str) -> None:
 
 @pytest.mark.spec("C7")
 def test_at_most_three_in_a_hundred_harmless_commands_are_stopped() -> None:
-    stopped = [line["command"] for line in _HARMLESS if _decision(line) != "allow"]
-    assert len(stopped) <= 0.03 * len(_HARMLESS), stopped
+    stopped = {str(line["command"]) for line in _HARMLESS if _decision(line) != "allow"}
+    assert stopped == _STOPPED_ALTHOUGH_HARMLESS
+    assert len(stopped) <= 0.03 * len(_HARMLESS)
 
 
 @pytest.mark.spec("C8")

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from assent.plan import Word
+from assent.plan import Stage, Word
 from assent.policy.shell import Judgement, judge, rules
 from assent.policy.shell.survey import Found, Survey
 
@@ -111,6 +111,20 @@ def test_a_deny_rule_for_a_sub_command_is_not_escaped_by_global_options() -> Non
     assert decide("git log --grep push", "git log", deny="git push").decision == "allow"
 
 
+def test_a_deny_rule_needs_no_model_of_its_program_and_is_about_commands_only() -> None:
+    assert decide("mytool x", "mytool", deny="mytool").decision == "deny"
+    assert decide("echo rm", "echo", deny="rm").decision == "allow"
+
+
+def test_a_search_in_any_part_of_a_command_passes_over_secrets() -> None:
+    plan = decide("ls | grep -r x . | sort", "ls,grep,sort").plan
+    assert plan is not None
+    assert plan.sweeps
+    plan = decide("ls | sort", "ls,sort").plan
+    assert plan is not None
+    assert not plan.sweeps
+
+
 def test_deny_beats_ask_and_ask_beats_allow() -> None:
     assert decide("ls", "ls", ask="ls", deny="ls").decision == "deny"
     assert decide("ls", "ls", ask="ls").decision == "ask"
@@ -175,8 +189,57 @@ def test_git_runs_with_its_helpers_switched_off() -> None:
     assert dict(stage.env)["GIT_CONFIG_NOSYSTEM"] == "1"
 
 
-def test_the_two_readers_must_see_the_same_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = Survey((Found((Word("ls"),), "ls"), Found((Word("id"),), "id")), frozenset(), complete=True)
+def test_git_reaches_the_network_only_where_that_is_its_purpose() -> None:
+    away, here = _only_stage("git fetch origin", "git fetch"), _only_stage("git log", "git log")
+    assert {"core.sshCommand=ssh", "core.sshCommand=false"} & _words(away) == {"core.sshCommand=ssh"}
+    assert {"core.sshCommand=ssh", "core.sshCommand=false"} & _words(here) == {"core.sshCommand=false"}
+    assert "credential.helper=" in _words(here) - _words(away)
+    assert "GIT_ALLOW_PROTOCOL" not in dict(away.env)
+    assert dict(here.env)["GIT_ALLOW_PROTOCOL"] == ""
+
+
+def _only_stage(command: str, allow: str) -> Stage:
+    plan = decide(command, allow).plan
+    assert plan is not None
+    return plan.steps[0].stages[0]
+
+
+def _words(stage: Stage) -> set[str]:
+    return {word.text for word in stage.words}
+
+
+def test_the_words_of_find_mean_nothing_to_another_program() -> None:
+    assert decide("echo -exec rm {} ';'", "echo").decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("find . -name '*.py' | timeout 5 cat", "timeout 5 cat"),
+        ("find . -name '*.py' | xargs ls", "xargs -d \n ls"),
+        ("find . -name '*.py' | xargs -0 ls", "xargs -0 ls"),
+        ("find . -name '*.py' | xargs -d x ls", "xargs -d x ls"),
+        ("echo a b | xargs ls", "xargs ls"),
+        ("ls | grep x", "grep x"),
+        ("ls | grep x f", "grep x f"),
+        ("ls | wc -l", "wc -l"),
+        ("echo x | wc -l f", "wc -l f"),
+    ],
+)
+def test_words_are_added_only_where_they_are_needed(command: str, runs: str) -> None:
+    plan = decide(command, "find,timeout,cat,xargs,ls,echo,grep,wc").plan
+    assert plan is not None
+    assert " ".join(word.text for word in plan.steps[0].stages[1].words) == runs
+
+
+_LS, _ID = Found((Word("ls"),), "ls"), Found((Word("id"),), "id")
+
+
+@pytest.mark.parametrize(("seen", "complete"), [((_LS, _ID), True), ((_ID,), True), ((), True), ((_LS,), False)])
+def test_the_two_readers_must_see_the_same_commands(
+    seen: tuple[Found, ...], *, complete: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Survey(seen, frozenset(), complete)
 
     def see(_source: str, *, limit: int = 0) -> Survey:
         return other
@@ -190,6 +253,16 @@ def test_the_two_readers_must_see_the_same_commands(monkeypatch: pytest.MonkeyPa
     [
         ("touch a", True),
         ("touch ../a", False),
+        ("touch .", True),
+        ("rm .", False),
+        ("rmdir .", False),
+        ("unlink .", False),
+        ("mv . a", False),
+        ("mv a .", True),
+        ("mktemp", True),
+        ("cd .. && mktemp", False),
+        ("touch /w", False),
+        ("touch ../w", False),
         ("touch /etc/a", False),
         ("touch ~/a", False),
         ("touch .git/hooks/pre-commit", False),
@@ -197,17 +270,48 @@ def test_the_two_readers_must_see_the_same_commands(monkeypatch: pytest.MonkeyPa
         ("cd sub && touch a", True),
         ("cd .. && touch a", False),
         ("cd sub; touch a", False),
+        ("ls; touch a", True),
+        ("cd && touch a", False),
+        ("cd .. | ls && touch a", True),
         ("cd .. && touch w/a", True),
         ("touch *", False),
     ],
 )
 def test_a_write_must_stay_in_the_workspace(command: str, *, allowed: bool) -> None:
-    assert (decide(command, "touch,cd").decision == "allow") is allowed
+    assert (decide(command, "touch,cd,ls,rm,rmdir,unlink,mv,mktemp").decision == "allow") is allowed
 
 
 @pytest.mark.parametrize("wrapper", ["sudo", "nohup", "setsid", "exec", "builtin", "doas", "strace", "flock x", "npx"])
 def test_a_wrapper_that_adds_rights_or_outlives_the_command_asks_even_when_allowed(wrapper: str) -> None:
     assert decide(f"{wrapper} ls", f"{wrapper.split()[0]},ls").decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("ls", "`ls` lists files, and its options do no harm."),
+        ("git whatchanged", "`git whatchanged` is known to be harmless, and its options do no harm."),
+        ("nohup ls", "`nohup`: it runs a program that outlives the terminal."),
+        ("poetry run ls", "`poetry`: it runs another program."),
+        ("ssh", "`ssh`: it runs commands on another machine."),
+        ("docker exec", "`docker`: it runs another program."),
+    ],
+)
+def test_a_verdict_says_what_the_program_does(command: str, why: str) -> None:
+    assert decide(command, "ls,git whatchanged,nohup,poetry run,ssh,docker exec").why == why
+
+
+def test_a_variable_that_env_sets_must_be_known_and_stay_as_it_is() -> None:
+    assert decide("env DEBUG='*' ls", "env,ls").decision == "allow"
+    assert decide("env DEBUG=* ls", "env,ls").decision == "ask"
+    assert decide("env PATH=x ls", "env,ls").decision == "ask"
+    assert decide("env CI=1 PATH=x ls", "env,ls").decision == "ask"
+
+
+def test_the_plan_names_the_files_that_will_change() -> None:
+    plan = decide("echo x | tee /dev/null a", "echo,tee").plan
+    assert plan is not None
+    assert plan.writes == ("/w/a",)
 
 
 def test_a_variable_in_front_of_a_command_must_be_known_and_plain() -> None:
@@ -217,9 +321,22 @@ def test_a_variable_in_front_of_a_command_must_be_known_and_plain() -> None:
     assert decide("FOO=1 mytool", "mytool").decision == "ask"
 
 
+@pytest.mark.parametrize("command", ["python -", "python -c", "node -e", "python /dev/stdin", "docker exec x ls"])
+def test_a_rule_of_all_words_allows_no_code_that_nobody_saw(command: str) -> None:
+    assert decide(command, command).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "command", ["rm -rf *", "rm -rf $HOME", "mytool *", "mytool $HOME", "mytool ~", "m* x", "$HOME/x"]
+)
+def test_a_rule_of_all_words_covers_only_words_that_stay_as_they_are(command: str) -> None:
+    assert decide(command, command).decision == "ask"
+
+
 def test_an_exact_rule_holds_neither_outside_the_workspace_nor_with_other_variables() -> None:
     assert decide("cd /tmp && git clean -fd", "cd,git clean -fd").decision == "ask"
     assert decide("PATH=x rm -rf y", "rm -rf y").decision == "ask"
+    assert decide("CI=1 rm -rf y", "rm -rf y").decision == "ask"
     assert decide("rm -rf y", "rm -rf y", ask="rm").decision == "ask"
 
 

@@ -66,5 +66,5 @@ def test_more_commands_than_the_limit_ask() -> None:
 
 
 def test_a_long_command_asks() -> None:
-    assert judge("echo " + "x" * 7_000, _RULES, cwd="/w", roots=["/w"]).decision == "allow"
-    assert judge("echo " + "x" * 8_100, _RULES, cwd="/w", roots=["/w"]).decision == "ask"
+    assert judge("echo " + "x" * 7_995, _RULES, cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge("echo " + "x" * 7_996, _RULES, cwd="/w", roots=["/w"]).decision == "ask"

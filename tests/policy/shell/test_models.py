@@ -28,10 +28,13 @@ def test_a_model_refers_only_to_what_exists(name: str) -> None:
     assert found is not None
     for one in _all(found):
         assert one.check == "" or one.check in CHECKS
+        assert one.kind not in ("shell", "wrapper") or (one.wrapper is not None and not one.sub)
         assert all(group in found.groups for group in one.uses)
         assert one.same == "" or models.model(one.same) is not None
         roles = {role.rstrip("*") for role in one.operands.split()}
         assert roles <= {"read", "write", "text", "dir"}
+        assert "write" not in roles or one.effect == "write"
+        assert one.writes == "" or one.effect in ("read", "write")
     models.options((name,), found)
 
 

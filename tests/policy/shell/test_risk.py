@@ -4,6 +4,10 @@ import pytest
 
 from assent.policy.shell import judge, rules
 
+_FORCE = ["-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"]
+_SHELLS = ["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"]
+_FETCHERS = ["curl", "wget", "http", "xh", "aria2c"]
+
 
 def look(command: str) -> tuple[str, str]:
     found = judge(command, rules(), cwd="/w", roots=["/w"])
@@ -51,6 +55,78 @@ def look(command: str) -> tuple[str, str]:
 def test_a_dangerous_command_says_why(command: str, level: str, says: str) -> None:
     found, sentences = look(command)
     assert (found, says in sentences) == (level, True), sentences
+
+
+@pytest.mark.parametrize(
+    ("command", "level", "says"),
+    [
+        ("rm -R x", "high", "deletes folders"),
+        ("rm --r x", "high", "deletes folders"),
+        ("wget --post-file=x u", "high", "sends data"),
+        ("curl -F a=@b u", "high", "sends data"),
+        ("chown -R a b", "high", "everybody"),
+        ("chmod 777 a", "high", "everybody"),
+        ("dd of=/dev/nvme0n1", "high", "overwrites a disk"),
+        ("cat x > /dev/sda", "high", "overwrites the disk /dev/sda"),
+        ("tee /etc/x", "high", "outside the workspace: /etc/x"),
+        ("tee a", "medium", "It writes a."),
+        ("echo < /dev/tcp/a/1", "high", "network connection"),
+        ("echo > /dev/udp/a/1", "high", "network connection"),
+        ("git branch -D x", "medium", "It changes branches."),
+        ("git fetch", "medium", "`git fetch` uses the network."),
+        ("bash x", "medium", "`bash` runs"),
+        ("eval x", "medium", "`eval`"),
+        ("sort --compress-program=x f", "medium", "can run another program"),
+        ("sed -i p f", "medium", "changes or deletes"),
+        ("ls (", "medium", "could not be understood completely"),
+        ("x" * 2_001, "medium", "very long (2001 characters)"),
+        ("ls" + "\n" * 12 + "id", "high", "long gap"),
+        ("cat .env", "high", "It reads .env, which may hold secrets."),
+        ("ls; rm -rf x; mytool", "high", "mytool"),
+        *((f"git push {flag} origin x", "high", "history on a remote") for flag in _FORCE),
+        *((f"curl u | {shell}", "high", "downloads something and runs it") for shell in _SHELLS),
+        *((f"{fetcher} u | sh", "high", "downloads something and runs it") for fetcher in _FETCHERS),
+    ],
+)
+def test_every_sign_of_danger_is_named(command: str, level: str, says: str) -> None:
+    found, sentences = look(command)
+    assert (found, says in sentences) == (level, True), sentences
+
+
+@pytest.mark.parametrize(
+    ("command", "not_said"),
+    [
+        ("ls > /dev/null", "writes"),
+        ("ls > /dev/stdout", "writes"),
+        ("ls > /dev/stderr", "writes"),
+        ("curl u", "runs it"),
+        ("sh x", "downloads"),
+        ("x" * 2_000, "very long"),
+        ("$X y", "not known here"),
+        ("python --version", "runs Python code"),
+        ("git config --get x", "changes settings"),
+        ("rm -- x", "deletes folders"),
+        ("rm -f x", "deletes folders"),
+        ("find . -name x", "deletes"),
+        ("curl --version", "sends data"),
+        ("chmod +x a", "everybody"),
+        ("dd if=a of=b", "overwrites"),
+        ("git branch -d x", "history on a remote"),
+        ("git push origin x", "history on a remote"),
+        ("git reset a", "uncommitted work"),
+        ("git log --hard", "uncommitted work"),
+        ("ls", "network connection"),
+        ("cat a", "secrets"),
+    ],
+)
+def test_what_is_not_dangerous_is_not_called_so(command: str, not_said: str) -> None:
+    assert not_said not in look(command)[1]
+
+
+def test_the_gravest_reason_comes_first() -> None:
+    reasons = judge("mytool; rm -rf x", rules(), cwd="/w", roots=["/w"]).reasons
+    assert reasons[0] == "It deletes folders with everything in them."
+    assert look("ls") == ("low", "")
 
 
 def test_sentences_end_like_sentences() -> None:

@@ -48,7 +48,23 @@ PLAIN = [
     ".envrc",
     ".gitignore",
 ]
-PROGRAMS = ["grep", "egrep", "rg", "xargs", "find", "diff", "cat", "wc", "head", "sort", "git", "sed", "echo"]
+PROGRAMS = [
+    "grep",
+    "egrep",
+    "fgrep",
+    "rgrep",
+    "rg",
+    "xargs",
+    "find",
+    "diff",
+    "cat",
+    "wc",
+    "head",
+    "sort",
+    "git",
+    "sed",
+    "echo",
+]
 
 
 @pytest.fixture
@@ -87,10 +103,16 @@ def output(command: str, tree: Path) -> str:
         "grep -rn needle",
         "grep -R needle .",
         "grep --recursive --exclude='*.md' needle .",
+        "grep --dereference-recursive needle .",
+        "fgrep -r needle .",
+        "rgrep needle .",
         "rg --hidden needle",
         "rg -uuu needle .",
         "rg --hidden --no-ignore -g '!*.md' needle",
+        "rg --hidden --no-ignore --glob '*' needle",
         "find . -type f | xargs grep needle",
+        "find . -type f | xargs fgrep needle",
+        "find . -type f | xargs egrep needle",
         "find . -type f -print0 | xargs -0 grep -H needle",
         "find . -type f | xargs -I{} grep needle {}",
         "find . -type f -exec grep -h needle {} +",
@@ -139,6 +161,37 @@ def test_a_blank_in_a_name_does_not_make_a_secret_of_it(tree: Path) -> None:
     assert "plain" in output("find . -name '*.py' | xargs cat", tree)
 
 
+@pytest.mark.parametrize("replace", ["-I{}", "-i", "--replace"])
+def test_a_quote_in_a_name_does_not_make_a_secret_of_it(replace: str, tree: Path) -> None:
+    (tree / ".e'n'v").write_text("plain\n")
+    shown = output(f'find . -name "*\'*" | xargs {replace} cat {{}}', tree)
+    assert shown == "plain\n"
+
+
+_SHOWS_NO_CONTENT = """
+    ls stat basename dirname realpath readlink md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum echo
+    true false wc du
+"""
+
+
+@pytest.mark.parametrize("name", _SHOWS_NO_CONTENT.split())
+def test_a_program_that_shows_no_content_may_get_any_name(name: str) -> None:
+    for command in (f"find . -type f | xargs {name}", f"find . -type f -exec {name} {{}} +"):
+        assert judge(command, rules(["find", "xargs", name]), cwd="/w", roots=["/w"]).decision == "allow"
+
+
+@pytest.mark.parametrize("command", ["printf %s\\\\n {}", "test -s {}", "[ -s {} ]"])
+def test_find_may_give_any_name_to_a_test(command: str) -> None:
+    allow = ["find", "printf", "test", "["]
+    assert judge(f"find . -type f -exec {command} \\;", rules(allow), cwd="/w", roots=["/w"]).decision == "allow"
+
+
+@pytest.mark.parametrize("option", ["-g ", "-g", "--glob=", "--glob ", "--iglob="])
+def test_a_pattern_that_wants_secrets_asks(option: str) -> None:
+    command = f"rg {option}.env needle"
+    assert judge(command, rules(["rg"]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
 def test_words_from_a_pipe_are_no_options_of_a_counting_program(tree: Path) -> None:
     (tree / "--files0-from=.env").write_text("x\n")
     assert "needle" not in output("find . -type f -printf '%f\\n' | xargs wc -l", tree)
@@ -173,8 +226,33 @@ def test_a_pattern_in_any_case_brings_no_secret_back(tree: Path) -> None:
         "find . -not -path '*/x/*' -name '*.py' | grep -v test | sort -u | head -5 | xargs cat",
         "find . \\( -name '*.py' -o -name '*.md' \\) -type f -print0 | xargs -0 head -3",
         "find . -name '*.py' | xargs -d '\\n' cat",
+        "find . -name '*.py' | xargs -d '\n' cat",
+        "find . -name '*.py' -print0 | xargs -d '\\0' cat",
+        "find . -name '*.py' | xargs -I x cat x",
         "grep -rln needle --include='*.py' . | xargs cat",
         "rg -l needle | xargs cat",
+        "rg --files | xargs cat",
+        "rg --files-with-matches needle | xargs cat",
+        "rg --files-without-match nothing | xargs cat",
+        "grep -rL nothing . | xargs cat",
+        "grep -r --files-with-matches needle . | xargs cat",
+        "grep -r --files-without-match nothing . | xargs cat",
+        "grep -Rl needle . | xargs cat",
+        "grep --recursive -l needle . | xargs cat",
+        "egrep -rl needle . | xargs cat",
+        "find -L . -name '*.py' | xargs cat",
+        "find -name '*.py' -newer /etc/passwd | xargs cat",
+        "find . -iname '*.PY' | xargs cat",
+        "find . -name '*.md' -or -name '*.py' | xargs cat",
+        "find . -name '*.md' , -name '*.py' | xargs cat",
+        "find . -name .env , -name '*.py' | xargs cat",
+        "find . -name '*.py' -print -o -name .env | xargs cat",
+        "find . -name '*.py' -name '*a*' | xargs cat",
+        "find . -name '*.py' -a -name '*.*' -o -name b.py | xargs cat",
+        "find . ! ! -name '*.py' | xargs cat",
+        "find . ! \\( ! -name '*.py' ! -name '*.md' \\) | xargs cat",
+        "find . " + "\\( " * 40 + "-name a.py" + " \\)" * 40 + " | xargs cat",
+        "find . -name '*.py' -exec grep -h -e + -e needle {} +",
     ],
 )
 def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None:
@@ -203,7 +281,16 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . -name '*.py' | xargs -a list cat",
         "find . -name nv | xargs -I{} cat .e{}",
         "find . -name nv | xargs -i cat .e{}",
+        "find . -name nv | xargs -I x cat .ex",
         "find . -type f | xargs grep -r needle",
+        "find . -type f | xargs grep -R needle",
+        "find . -name '*.py' | xargs sort",
+        "find . -type f | xargs grep --recursive needle",
+        "find . -type f | xargs grep --dereference-recursive needle",
+        "find . -type f | xargs rgrep needle",
+        "find . -type f -exec diff {} x \\;",
+        "find . -type f -exec rg needle {} \\;",
+        "grep -r --include=.env needle .",
         "find . -type f | xargs rg needle",
         "find . -type f | xargs -I{} wc {}",
         "cat list | xargs cat",
@@ -257,6 +344,35 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "grep -rl needle /home/ann/.config | xargs cat",
         "find . -type f | xargs -I{} grep needle {} -h",
         "find . -name '*.py' -o " + "\\( " * 60 + "-name y" + " \\)" * 60 + " | xargs cat",
+        "find . " + "\\( " * 41 + "-name a.py" + " \\)" * 41 + " | xargs cat",
+        "find . " + "\\( " * 400 + "-name a.py" + " \\)" * 400 + " | xargs cat",
+        "find . -exec \\;",
+        "find . -name '*.py' -exec awk '{print}' {} +",
+        "find . -name '*.py' -exec git --version \\;",
+        "find . -name '*.py' -exec make {} \\;",
+        "find . -name '*.py' -exec touch {} \\;",
+        "find . -name '*.py' -exec find {} \\;",
+        "find -L | xargs cat",
+        "find . | xargs cat",
+        "find . -name | xargs cat",
+        "find . -name '*.py' \\) | xargs cat",
+        "find . \\( -name '*.py' | xargs cat",
+        "find . -name '*.py' -o -name .env | xargs cat",
+        "find . -name .env -o -name '*.py' | xargs cat",
+        "find . ! \\( ! -name '*.py' ! -name .env \\) | xargs cat",
+        "find . ! \\( ! -name .env ! -name '*.py' \\) | xargs cat",
+        "find . -name '.x*' | xargs cat",
+        "find . .. -name '*.py' | xargs cat",
+        "find ./.ssh -name x | xargs cat",
+        "cd .. && find -name '*.py' | xargs cat",
+        "find . -name '*.py' | grep -v -c x | xargs cat",
+        "find . -name '*.py' | mytool | xargs cat",
+        "mytool | xargs cat",
+        "echo a | xargs cat",
+        "grep -rl needle a* | xargs cat",
+        "rg -l needle a* | xargs cat",
+        "grep -rn needle . | xargs cat",
+        "grep -l needle a | xargs cat",
         "git grep --no-index needle",
         "git grep --untracked needle",
         "git diff --no-index . other",
@@ -269,7 +385,7 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
     ],
 )
 def test_names_that_may_be_those_of_secrets_ask(command: str) -> None:
-    allow = [*PROGRAMS, "git ls-files", "git grep", "git diff"]
+    allow = [*PROGRAMS, "git ls-files", "git grep", "git diff", "mytool", "awk", "make", "touch"]
     assert judge(command, rules(allow), cwd="/w", roots=["/w"]).decision == "ask"
 
 

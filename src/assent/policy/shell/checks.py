@@ -45,7 +45,6 @@ _PS_VALUED = frozenset(
         "axo",
         "auxo",
         "-fp",
-        "-up",
         "-fu",
         "-fC",
         "--ppid",
@@ -117,10 +116,10 @@ def _sed(use: Use, _words: Words) -> None:
 def _awk(use: Use, _words: Words) -> None:
     """Patterns and prints only. Where a quote may stand in a pattern, strings are not told apart."""
     program = use.texts[0].text if use.texts else ""
-    plain = program if re.search(r"[/#]", program) and '"' in program else _STRING.sub('""', program)
+    plain = program if re.search(r"[/#]", program) else _STRING.sub('""', program)
     if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
-    elif re.search(r">(?!=)", plain[plain.find("{") :] if "{" in plain else ""):
+    elif re.search(r">(?!=)", plain.partition("{")[2]):
         # Where an action ends is not known: a pattern may have braces, too.
         use.problems.append("the awk program may write files")
     elif plain.count("{") != plain.count("}") or re.search(r"\{[^}]*\{|\bfunc", plain):
@@ -167,7 +166,7 @@ def _cd(use: Use, _words: Words) -> None:
 
 def _dig(use: Use, words: Words) -> None:
     use.problems.clear()
-    if not all(word.literal and _DNS.fullmatch(word.text) for word in words[1:]):
+    if not all(_DNS.fullmatch(word.text) for word in words[1:]):
         use.problems.append("an argument is not a plain name or a harmless option")
 
 
@@ -294,8 +293,6 @@ def _ps(use: Use, words: Words) -> None:
         valued = earlier in _PS_VALUED and _PS_VALUE.fullmatch(text)
         if not valued and text not in _PS_VALUED and not _PS_OPTION.fullmatch(text):
             use.problems.append(f"`{text}` may show the variables of processes")
-    if any(not word.literal for word in words):
-        use.problems.append("a wildcard may become an option")
     # When it cannot make sense of its options, ps reads `-e` as the `e` without a dash.
     if any(re.match(r"-[A-Za-z]*e", text) for text in texts) and any(_PS_FRAGILE.match(text) for text in texts):
         use.problems.append("`-e` beside an option that may fail can show the variables of processes")
@@ -402,3 +399,9 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-checkout": _git_checkout,
     "never": _never,
 }
+
+
+def run_check(use: Use, words: Words) -> None:
+    """The check that the model names, if it does."""
+    if use.model.check:
+        CHECKS[use.model.check](use, words)

@@ -37,7 +37,7 @@ class Clause(Struct, frozen=True):
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:
     """The only clause of a find command; None when there is none, several, or one that is not plain."""
-    texts = [word.text if word.literal else "" for word in words]
+    texts = [word.text for word in words]
     if texts.count("-exec") != 1:
         return None
     start = texts.index("-exec")
@@ -65,5 +65,5 @@ def payload_problem(clause: Clause, cwd: str, roots: Sequence[str]) -> str | Non
 
 def _only_reads(use: Use) -> bool:
     model = use.model
-    plain = model.kind == "program" and model.wrapper is None and len(use.names) == 1 and not model.sub
-    return plain and model.effect == "read" and not use.writes and use.names[0] != "find"
+    plain = model.kind == "program" and len(use.names) == 1 and not model.sub
+    return plain and model.effect == "read" and use.names[0] != "find"

@@ -129,13 +129,11 @@ def _each(steps: Sequence[Step], rules: Rules, where: Place) -> list[list[Verdic
 
 
 def _fed(where: Place, step: Step, at: int) -> Place:
-    if not at:
-        return where
     return replace(where, harmless_names=give_harmless_names(step.stages[:at], where.cwd, where.roots))
 
 
 def _moved(stage: Stage, where: Place) -> Place:
-    if not stage.words[0].literal or stage.words[0].text != "cd":
+    if stage.words[0].text != "cd":
         return where
     target = stage.words[-1].text if len(stage.words) > 1 else "~"
     return replace(where, cwd=place(target, where.cwd))
@@ -186,8 +184,6 @@ class _Denied(Struct, frozen=True):
 
 
 def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
-    if not rules.deny:
-        return None
     denied = {loose(rule[0]) for rule in rules.deny}
     for found in commands:
         if loose(found.words[0].text) not in denied:
@@ -203,7 +199,7 @@ def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
 
 def _named(command: str, rules: Rules, *, complete: bool) -> _Denied | None:
     """Over a limit not every wrapper is opened, so the mere words of a deny rule are enough."""
-    if complete or not rules.deny:
+    if complete:
         return None
     tokens = set(map(loose, _TOKEN.findall(command)))
     for rule in rules.deny:

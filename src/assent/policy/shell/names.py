@@ -133,7 +133,7 @@ class _Expression:
 
     def harmless(self) -> bool:
         """Without an action of its own, find prints whatever the whole is true for."""
-        if not self._safe or not self._words:
+        if not self._safe:
             return False
         known = self._list(safe=False)
         return self._safe and self._at == len(self._words) and (self._acts or known.true)
@@ -184,7 +184,8 @@ class _Expression:
     def _test(self, word: str, *, safe: bool) -> _Known:
         match word:
             case "-name" | "-iname":
-                return _Known(safe or not _could_be_secret(self._next()), safe)
+                pattern = self._next()
+                return _Known(safe or not _could_be_secret(pattern), safe)
             case "-print" | "-print0":
                 self._acts = True
                 self._safe &= safe

@@ -177,7 +177,8 @@ class _Scan:
             self._bundle(text[1:])
 
     def _named(self, word: Word, text: str) -> None:
-        name, equals, value = text.partition("=")
+        name, equals, _ = text.partition("=")
+        value = Word(word.text.partition("=")[2], word.literal, word.parts)
         if not _OPTION_NAME.fullmatch(name):
             self.use.problems.append("the name of an option has a blank or a character outside ASCII")
             return
@@ -192,11 +193,11 @@ class _Scan:
             case "flag" if equals:
                 self.use.problems.append(f"the option `{name}` takes no value")
             case "flag" | "change":
-                self._note(name, use, Word(value))
+                self._note(name, use, value)
             case "optional" if not equals:
                 self._note(name, "flag", Word(""))
             case _:
-                self._note(name, use, Word(value) if equals else self._next(name))
+                self._note(name, use, value if equals else self._next(name))
 
     def _full_name(self, name: str) -> str:
         if name in self.table or self.use.model.style != "gnu" or not name.startswith("--"):

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from assent.plan import Stage
-from assent.policy.shell.checks import CHECKS
+from assent.policy.shell.checks import run_check
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.reader import read
@@ -48,9 +48,8 @@ def _scopes(stage: Stage) -> list[Scope]:
     use = examine(name, stage.words)
     if use is None:
         return [_exact(name, stage)]
-    if use.model.check and not use.unknown_sub:
-        CHECKS[use.model.check](use, stage.words)
-    if use.models[0].kind in ("shell", "wrapper") or use.model.wrapper is not None:
+    run_check(use, stage.words)
+    if use.model.wrapper is not None:
         return []
     if use.models[0].kind == "interpreter" and len(use.names) < 2:
         return []

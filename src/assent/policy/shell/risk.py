@@ -128,9 +128,9 @@ def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason
     texts = [word.text for word in words[1:]]
     flags = "".join(one[1:] for one in texts if re.fullmatch(r"-[A-Za-z]+", one))
     match name:
-        case "rm" if "r" in flags.lower() or any("--recursive".startswith(one) and len(one) > 3 for one in texts):
+        case "rm" if "r" in flags.lower() or any("--recursive".startswith(one) and len(one) > 2 for one in texts):
             yield Reason("high", "It deletes folders with everything in them.")
-        case "find" | "fd" if "-delete" in texts:
+        case "find" if "-delete" in texts:
             yield Reason("high", "It deletes every file it finds.")
         case "curl" | "wget" if any(_UPLOAD.fullmatch(one) for one in texts):
             yield Reason("high", "It sends data over the network.")

@@ -60,13 +60,10 @@ def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
     The last pattern that matches wins in grep and rg, so they stand after the patterns of the command;
     without such patterns they stand first.
     """
-    extra = _exclusions(use)
-    if not extra:
-        return words
     at = 1
     if any(name in _GLOBS for name, _ in use.seen):
         at = next((index for index, word in enumerate(words) if word.text == "--"), len(words))
-    return (*words[:at], *map(Word, extra), *words[at:])
+    return (*words[:at], *map(Word, _exclusions(use)), *words[at:])
 
 
 def passes_over(use: Use) -> bool:
@@ -118,8 +115,8 @@ def shows_no_secret(use: Use) -> bool:
 
 
 def split_by_lines(xargs: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """A blank in the name of a file must not make two names of it."""
-    if xargs.option("-0", "--null", "-d", "--delimiter", "-I", "-i", "--replace") is not None:
+    """A blank in the name of a file must not make two names of it, nor a quote another name."""
+    if xargs.option("-0", "--null", "-d", "--delimiter") is not None:
         return words
     return (words[0], Word("-d"), Word("\n"), *words[1:])
 

@@ -48,19 +48,22 @@ def _direct(found: Found) -> Iterator[Found]:
     if name in ("find", "fd", "fdfind"):
         yield from _exec_payloads(words)
     for text in use.runs:
-        if text and not text.startswith("-"):
+        if not text.startswith("-"):
             yield from survey(text).commands
 
 
 def _strings(use: Use, *, remote: bool) -> Iterator[str]:
     """The command strings of `bash -c`, `eval`, `ssh host`."""
-    given = use.option("-c", "--command", "--call")
-    if given is not None:
-        yield given
     rest = [word.text for word in use.operands[1 if remote else 0 :]]
-    # Only `-c` makes a shell take a string; what else stands there names a file.
-    if rest and (given is None and use.names[-1] not in _FILE_SHELLS):
+    if given := use.option("-c", "--command", "--call"):  # without a value it means something else: `watch -c`
+        yield given
+    elif use.names[-1] in _SEVERAL:
+        yield from rest
+    elif use.names[-1] not in _FILE_SHELLS:  # only `-c` makes these take a string; what else stands there names a file
         yield " ".join(rest)
+
+
+_SEVERAL = frozenset(("hyperfine", "concurrently"))  # every operand is a command
 
 
 _FILE_SHELLS = frozenset(

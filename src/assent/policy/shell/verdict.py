@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.plan import Redirect, Stage, Word
-from assent.policy.shell.checks import CHECKS
+from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
 from assent.policy.shell.finding import Clause, exec_clause, payload_problem
 from assent.policy.shell.models import Model
@@ -79,12 +79,12 @@ def judge_stage(
     name = program(stage.words[0].text)
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
         return _finding(stage, clause, rules, where, depth)
-    use = examine(name, stage.words) if stage.words[0].literal else None
+    use = examine(name, stage.words)
     problems = _outside_the_model(stage, where)
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
     use.fed, use.found = fed, found
-    _run_check(use, stage.words)
+    run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage) + _file_problems(use, stage.words, where)
@@ -119,9 +119,8 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
 
 def _must_be_named(use: Use) -> bool:
     """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
-    if use.models[0].kind == "interpreter":
-        return len(use.names) > 1
-    return use.model.effect != "read" and use.models[0].effect == "read"
+    known = use.models[0]
+    return known.kind == "interpreter" or (use.model.effect != "read" and known.effect == "read")
 
 
 def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
@@ -158,9 +157,10 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
 def _fed_by(use: Use, where: Place) -> Place:
     """Names from a file, or put into the middle of a word, are not those of the pipe."""
     marker = use.option("-I", "-i", "--replace")
-    spliced = any((marker or "{}") in word.text and word.text != (marker or "{}") for word in use.payload)
+    mark = marker or "{}"
+    spliced = any(mark in word.text and word.text != mark for word in use.payload)
     whole = use.option("-d", "--delimiter") in (None, "\n", "\\n", "\\0")  # a part of a name is another name
-    from_pipe = whole and use.option("-a", "--arg-file") is None and (marker is None or not spliced)
+    from_pipe = whole and use.option("-a", "--arg-file") is None and not spliced
     return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
 
 
@@ -176,7 +176,7 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
     problems += [
         f"`{word.text}` is more than the rule says, and the program is not known"
         for word in stage.words[len(rule) :]
-        if not word.literal or not _PLAIN_OPERAND.fullmatch(word.text)
+        if not _PLAIN_OPERAND.fullmatch(word.text)
     ]
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
@@ -187,7 +187,7 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
 
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
     """A rule that says every word of the command allows it even where the model would ask, but no shell."""
-    if use.model.kind in ("shell", "wrapper") or use.model.wrapper is not None or stage.env:
+    if use.model.wrapper is not None or stage.env:
         return False
     texts = (name, *(word.text for word in stage.words[1:]))
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
@@ -199,7 +199,7 @@ def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
 
 def _outside_the_model(stage: Stage, where: Place) -> list[str]:
     problems: list[str] = []
-    if not _PROGRAM.fullmatch(stage.words[0].text) or not stage.words[0].literal:
+    if not _PROGRAM.fullmatch(stage.words[0].text):  # no character in it expands
         problems.append("the name of the program is not plain")
     problems += [
         f"the variable `{name}` can change what programs do" for name, value in stage.env if not harmless(name, value)
@@ -211,16 +211,9 @@ def _outside_the_model(stage: Stage, where: Place) -> list[str]:
 
 
 def _redirect_problem(redirect: Redirect, where: Place) -> str | None:
-    if redirect.kind != "read" or not isinstance(redirect.target, Word):
-        return None
-    if secret(redirect.target, where.cwd):
+    if isinstance(redirect.target, Word) and secret(redirect.target, where.cwd):
         return f"it reads {redirect.target.text}, which may hold secrets"
     return None
-
-
-def _run_check(use: Use, words: tuple[Word, ...]) -> None:
-    if use.model.check and not use.unknown_sub:
-        CHECKS[use.model.check](use, words)
 
 
 def _kind_problems(use: Use, stage: Stage) -> list[str]:
@@ -262,7 +255,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         problems += _write_problem(word, where)
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
         problems.append("it would delete or move the workspace itself")
-    if use.names[0] in ("cp", "mv", "tee"):
+    if use.names[0] == "cp":  # a copy may have the name of what is copied
         problems += [
             f"{word.text} is run or trusted by tools or later commands"
             for word in use.operands
@@ -277,7 +270,7 @@ def _git_secret(word: Word, where: Place) -> bool:
 
 
 def _leaves(word: Word, where: Place) -> bool:
-    return not word.text.startswith("-") and not inside(place(word.text, where.cwd), where.roots)
+    return not inside(place(word.text, where.cwd), where.roots)
 
 
 def _vanishing(use: Use) -> list[Word]:
@@ -293,7 +286,7 @@ def _vanishing(use: Use) -> list[Word]:
 
 def _folder_problems(use: Use, stage: Stage, where: Place) -> list[str]:
     """Git and everything that does more than read trusts the folder it runs in."""
-    checked = use.model.effect == "read" or (use.model.effect == "write" and use.writes)
+    checked = use.model.effect == "read" or bool(use.writes)
     if use.names[0] != "git":
         return [] if checked or inside(where.cwd, where.roots) else [_outside(where.cwd)]
     folders = _git_folders(stage.words[1 : use.at])

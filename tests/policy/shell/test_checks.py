@@ -1,0 +1,157 @@
+"""What options alone cannot tell, program by program: on each line one rule, what it lets through and what it does not.
+
+Every entry of a list of harmless words has a command here that needs it, and every check one that only it stops.
+"""
+
+import pytest
+
+from assent.policy.shell import judge, rules
+
+_GOALS = "test compile verify package clean validate build check assemble tasks help dependency:tree"
+_PASSED_ON = """
+    --coverage --watch=false --watchAll=false --ci --silent --verbose --runInBand --bail --no-color --nocapture
+    --passWithNoTests -q -v --run --quiet --no-watch -D -W -A
+"""
+_PS_OPTIONS = "-o -p -C -u -U -g -G -t -O -q --ppid --pid --sort --user --format"
+_PS_COLUMNS = "-eo -ao -axo -Ao -efo axo auxo"
+_IP_OBJECTS = "a ad addr address l li link r ro route n neigh neighbour ru rule"
+
+# rule → commands that it lets through, commands that ask all the same
+ROWS: dict[str, tuple[list[str], list[str]]] = {
+    "sed": (
+        ["sed -n 1p f", "sed -e p f", "sed -e p -l 5 f"],
+        ["sed 'w x' f", "sed -e 'w x' f", "sed --expression='w x' f", "sed -e p -e 'w x' f", "sed a* f"],
+    ),
+    "awk": (
+        ["awk --version", "awk '{print \"a|b\"}' f", "awk '{print \"a>b\"}' f", "awk '$1>5' f", "awk 'a||b' f"],
+        [
+            "awk 'BEGIN{system(x)}'",
+            "awk '{print | x}' f",
+            'awk \'/"/{print | "x"} /"/\' f',
+            "awk '{print > x}' f",
+            "awk '{print' f",
+            "awk '{if(1){print}}' f",
+            "awk 'function f(){print}' f",
+        ],
+    ),
+    "jq": (["jq . f", "jq . system", "jq --version"], ["jq input_filename f", "jq 'import \"a\" as a; .' f"]),
+    "yq": (["yq e .a f", "yq --version"], ["yq e 'load(x)'", "yq 'load(x)' f"]),
+    "printf": (["printf x"], ["printf"]),
+    "[": (["[ -f x ]"], ["'[' -f x", "'['", "[ -f * ]", "[ -v x ]", "[ -R x ]"]),
+    "test": (["test -f x", "test -d $HOME", "test -f x*"], ["test -f *", "test -v x", "test -R x"]),
+    "date": (["date", "date +%s"], ["date 01010000"]),
+    "cd": (["cd", "cd a", "cd $HOME"], ["cd a b", "cd -", "cd *", "cd a*"]),
+    "dig": (["dig example.org MX", "dig @9.9.9.9 example.org", "dig -x 9.9.9.9"], ["dig -f x", "dig a *", "dig $HOME"]),
+    "tar": (
+        ["tar -tf a", "tar --list -f a", "tar tf a", "tar --version", "tar --help"],
+        ["tar", "tar xf a", "tar -vf a", "tar -tf h:a", "tar tf h:a", "tar -tf a -f h:a"],
+    ),
+    "diff": (
+        ["diff a b", "diff --from-file=a b", "diff --label=$USER a b"],
+        ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
+    ),
+    "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
+    "gzip": (["gzip -l a.gz"], ["gzip a"]),
+    "command": (["command -v ls"], ["command ls"]),
+    "openssl": (["openssl version", "openssl version -a"], ["openssl", "openssl rand 8", "openssl version -a -b"]),
+    "make": (["make", "make test", "make a b"], ["make CC=x", "make a CC=x"]),
+    "mvn": ([f"mvn {goal}" for goal in _GOALS.split()], ["mvn deploy", "mvn test deploy"]),
+    "npm test": (
+        ["npm test", "npm test a/b.js", *(f"npm test -- {option}" for option in _PASSED_ON.split())],
+        ["npm test -- --config=x", "npm test -- ../x", "npm test -- a[bc]"],
+    ),
+    "npm run build": (
+        ["npm run build", "npm run build a"],
+        ["npm run other", "npm run-script build", "npm run", "npm build"],
+    ),
+    "npm run-script build": (["npm run-script build"], ["npm run-script other"]),
+    "npm run": (["npm run"], ["npm run build"]),
+    "go env": (["go env", "go env GOPATH"], ["go env A=b", "go env GOPATH A=b"]),
+    "pytest": (
+        ["pytest", "pytest a", "pytest --cov-report=term", "pytest -k a:b", "pytest -W ignore", "pytest -k 'A.B'"],
+        ["pytest @x", "pytest a @x", "pytest -q --cov-report=html:x", "pytest -q -W error::a.b"],
+    ),
+    "eslint": (["eslint a", "eslint -f unix a"], ["eslint -f ./x.js a", "eslint --format=./x.js a"]),
+    "pylint": (["pylint --output-format=text a"], ["pylint --output-format=a.b a"]),
+    "mocha": (["mocha -R spec a"], ["mocha -R ./x a"]),
+    "vitest": (["vitest --reporter dot"], ["vitest --reporter ./x"]),
+    "man": (["man ls", "man -w"], ["man ./x", "man ls ./x"]),
+    "getent": (["getent", "getent passwd root", "getent passwd shadow"], ["getent shadow", "getent gshadow root"]),
+    "ip": (
+        [
+            *("ip", "ip addr", *(f"ip {one}" for one in _IP_OBJECTS.split())),
+            *(f"ip addr {shows}" for shows in ("show", "sh", "list", "ls", "lst", "get")),
+        ],
+        ["ip netns", "ip link set eth0 down", "ip netns show"],
+    ),
+    "kubectl get": (
+        ["kubectl get pods", "kubectl get pods -o wide", "kubectl get pod/a"],
+        [
+            *("kubectl get secret", "kubectl get secrets", "kubectl get all", "kubectl get Secret"),
+            *("kubectl get secrets.v1", "kubectl get secret/a", "kubectl get pods,secrets", "kubectl get pods secret"),
+            *("kubectl get pods -o go-template-file=x", "kubectl get pods --output=jsonpath-file=x"),
+        ],
+    ),
+    "grep": (
+        ["grep x f", "grep -m 5 x f", "grep -d read x f", "grep -d skip x f", "grep --directories=skip x f"],
+        ["grep -d recurse x f", "grep -i -d recurse x f", "grep --directories=recurse x f"],
+    ),
+    "ps": (
+        [
+            *("ps", "ps aux", "ps -ef", "ps -e -o pid,cmd", "ps -p 1", "ps -up 12", "ps -u", "ps -u root"),
+            *(f"ps {one} x:1" for one in _PS_OPTIONS.split()),
+            *(f"ps {one} pid,cmd" for one in _PS_COLUMNS.split()),
+            *("ps -fp x:1", "ps -fu root", "ps -fC bash", "ps -t pts/0"),
+        ],
+        [
+            *("ps e", "ps axe", "ps -o environ", "ps -o pid environ", "ps x:1", "ps *", "ps -u $USER"),
+            *("ps -e -u root", "ps -u root -e", "ps -A -e -u root"),
+        ],
+    ),
+    "dpkg": (["dpkg -l", "dpkg -L a"], ["dpkg a"]),
+    "git branch": (
+        [
+            *("git branch", "git branch -a", "git branch -l x", "git branch --list x", "git branch --points-at HEAD x"),
+            *(f"git branch --{one} x" for one in ("contains", "no-contains", "merged", "no-merged")),
+        ],
+        ["git branch x", "git branch -a x"],
+    ),
+    "git config": (
+        ["git config user.name", "git config --get user.name", "git config get user.name", "git config -l"],
+        [
+            "git config user.name x",
+            *(f"git config {one}" for one in ("set", "unset", "edit", "rename-section", "remove-section")),
+        ],
+    ),
+    "git diff": (
+        ["git diff", "git diff a", "git diff /w/a", "git diff a b", "git diff a.. b"],
+        ["git diff a* b", "git diff a b*", "git diff a ../b", "git diff ~ a", "git diff --no-index a b"],
+    ),
+    "git reflog": (
+        ["git reflog", "git reflog show"],
+        [f"git reflog {one} HEAD@{{1}}" for one in ("expire", "delete", "drop", "write")],
+    ),
+    "git checkout": (
+        ["git checkout main", "git checkout -b x", "git checkout"],
+        ["git checkout .", "git checkout -- a", "git checkout main --"],
+    ),
+    "git fetch": (["git fetch", "git fetch origin main"], ["git fetch https://x", "git fetch ../x"]),
+    "git push": (["git push origin main"], ["git push origin +main", "git push origin :main", "git push origin a +b"]),
+    "curl": (["curl --version"], ["curl", "curl x"]),
+}
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("rule", ROWS)
+def test_a_rule_lets_through_what_its_program_does_without_harm(rule: str) -> None:
+    assert [command for command in ROWS[rule][0] if _decision(command, rule) != "allow"] == []
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("rule", ROWS)
+def test_a_rule_does_not_let_through_what_its_program_could_do_besides(rule: str) -> None:
+    assert [command for command in ROWS[rule][1] if _decision(command, rule) != "ask"] == []
+
+
+def _decision(command: str, rule: str) -> str:
+    return judge(command, rules([rule]), cwd="/w", roots=["/w"]).decision

@@ -1,0 +1,228 @@
+"""Out of the box only what reads inside the workspace runs without a question, wherever a `cd` may have led."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assent.approval import ExecDetails
+from assent.plan import Plan, Stage, Step, Word
+from assent.policy.action import Action
+from assent.policy.behind import secret_behind
+from assent.policy.built_in import stays_inside
+from assent.policy.folders import with_folders
+from assent.policy.globs import path_matches, text_matches
+from assent.policy.policy import Policy
+from assent.policy.shell import judge, rules
+from assent.policy.shell.reader import read
+
+
+def ruling(text: str, directory: str, *roots: str) -> str:
+    details = ExecDetails(text, (), directory, "high", "")
+    action = Action("run_shell_command", {"command": text}, details, main=text, paths=("/w/",))
+    return Policy(roots=roots).judge(action).ruling
+
+
+def plan(text: str, directory: str = "/w") -> Plan:
+    return Plan(read(text), directory, ("/w",))
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "ls",
+            "ls a",
+            "ls .",
+            "cat a/b",
+            "ls /w",
+            "ls /w/a",
+            "ls /v/a",
+            "wc -l < a",
+            "ls --color=auto",
+            "cut -d= -f1 a",
+        ),
+        *(
+            "cd a && cat b",
+            "cd a && cat ../b",
+            "cd /w/a && cat ../b",
+            "cd a; cat b",
+            "cd a && cd .. && ls",
+            "cd a | ls",
+        ),
+        *("cd a || cat b", "grep -r x .", "find . -name x", "find . -type f -name '*.py' -exec wc {} +", "head -c5 a"),
+        *("git log -- a", "ls -I x", "du -h a", "tree -a", "rg x", "egrep -r x a", "fgrep -r x a"),
+    ],
+)
+def test_what_reads_inside_the_workspace_is_allowed(text: str) -> None:
+    assert ruling(text, "/w", "/w", "/v") == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ls /", "ls ..", "ls /wx", "cat a ../b", "cat /etc/passwd", "ls ~", "ls $HOME", "wc -l < ../x", "ls a ~/x"),
+        *("cd", "cd && ls", "cd .. && ls", "cd -P a && ls", "cd a && cat ../../b", "cd /w/a && cat ../../b"),
+        *("cd a; cat < ../x", "cd a | cat < ../x", "cd a || cat < ../x", "cd a && ls; cat < ../x"),
+        *("cd a || cd b && cat < ../../x", "cd a/b || cd c && cat < ../../x"),
+        *("ls -L a", "ls --dereference a", "du -L a", "du --dereference a", "tree -l", "find -L .", "find . -follow"),
+        *("rg -L x", "rg --follow x", "grep -R x .", "grep --dereference-recursive x .", "egrep -R x ."),
+        *("egrep --dereference-recursive x .", "fgrep -R x .", "fgrep --dereference-recursive x ."),
+        *("find . -name '*.py' -exec wc {} +", "find . -type d -exec wc {} +", "find . -exec wc {} + -type f"),
+        *("find . -name f -exec wc {} +", "find . -xtype f -exec wc {} +"),
+        *("diff --from-file=/etc/passwd a", "diff --from-file=../x a", "date -r/etc/passwd", "ls -I=/etc", "ls -I../x"),
+    ],
+)
+def test_what_may_look_outside_asks(text: str) -> None:
+    assert ruling(text, "/w", "/w", "/v") == "ask"
+
+
+def test_a_folder_inside_does_not_make_its_parent_one() -> None:
+    assert ruling("cd /w && cat < ../x", "/w/a", "/w") == "ask"
+    assert ruling("cd .. && cat < x", "/w/a", "/w") == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("text", ["cd sub | cat n", "cd no; cat n", "cd no || cat n", "cd && cat n", "cd ~ && cat n"])
+def test_a_link_to_a_secret_is_looked_for_wherever_the_command_may_run(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".env").touch()
+    (tmp_path / "n").symlink_to(".env")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "n").touch()
+    directory = str(tmp_path / "sub" if "~" in text or text == "cd && cat n" else tmp_path)
+    found = judge(text, rules(["cd", "cat"]), cwd=directory, roots=[str(tmp_path)])
+    assert found.plan is not None
+    assert secret_behind(found.plan) == f"`n` leads to {tmp_path}/.env, which may hold secrets"
+
+
+def test_words_are_looked_behind_as_they_will_be_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USER", "ann")
+    (tmp_path / ".env").touch()
+    for name in ("n", "ann.txt", "[x]a", "long"):
+        (tmp_path / name).symlink_to(".env")
+    (tmp_path / "plain").touch()
+    seen = {
+        text: secret_behind(plan(text, str(tmp_path))) is not None
+        for text in (
+            *("diff --from-file=n a", "date -fn", "date -uflong", "date --file=$PWD/n", "diff -- n a"),
+            *("cat ~/n", "cat $HOME/n", "cat $PWD/n", "cat $USER.txt", "cat $HOME/?", "cat '[x]'*", "cat < n", "cat *"),
+            *("cat ~/plain", "cat pl*", "ls n", "cat no", "cat '?'", "cat [p]lain", "wc ~/n"),
+        )
+    }
+    assert [text for text, found in seen.items() if not found] == [
+        *("cat ~/plain", "cat pl*", "ls n", "cat no", "cat '?'", "cat [p]lain", "wc ~/n")
+    ]
+
+
+def test_too_many_matches_are_not_looked_through(tmp_path: Path) -> None:
+    for number in range(2_001):
+        (tmp_path / str(number)).touch()
+    why = secret_behind(plan("cat *", str(tmp_path)))
+    assert why == "`*` matches more than 2000 files, too many to look for secrets among them"
+    (tmp_path / "0").unlink()
+    assert secret_behind(plan("cat *", str(tmp_path))) is None
+
+
+# --- folders ---
+
+
+@pytest.mark.parametrize(
+    ("text", "folders"),
+    [
+        ("ls", ["/w"]),
+        ("cd a && ls", ["/w/a"]),
+        ("cd /b && ls", ["/b"]),
+        ("cd a && cd .. && ls", ["/w"]),
+        ("/usr/bin/cd a && ls", ["/w/a"]),
+        ("cd a | ls", ["/w"]),
+        ("cd a | cat && ls", ["/w"]),
+        ("cd a; ls", ["/w", "/w/a"]),
+        ("cd a || ls", ["/w", "/w/a"]),
+        ("cd a && pwd; ls", ["/w", "/w/a"]),
+        ("cd a || cd b && ls", ["/w", "/w/a", "/w/b", "/w/a/b"]),
+        ("cd a && cd b; cd c && ls", ["/w/c", "/w/a/c", "/w/a/b/c"]),
+        ("cd ~ && ls", ["/home/ann"]),
+        ("cd && ls", ["/home/ann"]),
+        ("cd $PWD/a && ls", ["/w/a"]),
+    ],
+)
+def test_a_command_runs_where_the_folders_before_it_may_have_led(
+    text: str, folders: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    *_, (_, last) = with_folders(plan(text))
+    assert list(last) == folders
+
+
+def test_with_too_many_folders_none_is_known() -> None:
+    often = ";".join(f"cd {number}" for number in range(6)) + "; cat x"
+    *_, (_, last) = with_folders(plan(often))
+    assert last == ()
+    assert not stays_inside(plan(often), ("/w",))
+    assert secret_behind(plan(often)) == "it changes its folder too often to look for secrets behind its names"
+    fewer = ";".join(f"cd {number}" for number in range(5)) + "; cat x"
+    *_, (_, last) = with_folders(plan(fewer))
+    assert len(last) == 32
+    assert stays_inside(plan(fewer), ("/w",))
+
+
+# --- globs ---
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "matches"),
+    [
+        *(("a", "a", True), ("a", "b", False), ("a", "", False), ("", "", True), ("", "a", False), ("a", "ab", False)),
+        *(
+            ("*.py", "a.py", True),
+            ("*.py", ".py", True),
+            ("*.py", "x/a.py", False),
+            ("a*", "a", True),
+            ("a*", "a/b", False),
+        ),
+        *(("?", "a", True), ("?", "", False), ("?", "/", False), ("?", "ab", False), ("a?c", "abc", True)),
+        *(
+            ("**", "a/b", True),
+            ("a/**", "a/b/c", True),
+            ("a/**", "b/c", False),
+            ("**/x", "x", True),
+            ("**/x", "a/b/x", True),
+        ),
+        *(("**/x", "ax", False), ("a/**/b", "a/b", True), ("a/**/b", "a/x/y/b", True), ("a/**/b", "ab", False)),
+        *(("**/a/**/b", "x/a/y/b", True), ("**/a/**/b", "a/b", True), ("a**", "a/b", True), ("[a]", "a", False)),
+        *(("*a*b", "xaxb", True), ("*a*b", "xaxbx", False), ("**a", "x/ya", True)),
+    ],
+)
+def test_a_glob_matches_whole_paths(glob: str, path: str, *, matches: bool) -> None:
+    assert path_matches(glob, path) is matches
+
+
+@pytest.mark.parametrize(
+    ("glob", "text", "matches"),
+    [
+        *(
+            ("a*", "a/b c", True),
+            ("*", "", True),
+            ("a", "a", True),
+            ("a", "b", False),
+            ("a?", "ab", True),
+            ("a?", "a", False),
+        ),
+        *(("*b", "a/b", True), ("a*c", "abcd", False)),
+    ],
+)
+def test_in_a_text_a_star_matches_anything(glob: str, text: str, *, matches: bool) -> None:
+    assert text_matches(glob, text) is matches
+
+
+def test_a_plan_without_any_command_looks_nowhere() -> None:
+    empty = Plan((), os.sep, ("/w",))
+    assert stays_inside(empty, ("/w",))
+    assert secret_behind(empty) is None
+    assert stays_inside(Plan((Step("", (Stage((Word("ls"),)),)),), "/w", ("/w",)), ("/w",))
