@@ -68,24 +68,24 @@ def test_the_relatives_of_a_token_are_found_too(token: str):
 
 
 ASSIGNED = {
-    "DB_PASSWORD=hunter2": "DB_PASSWORD=[secret: DB_PASSWORD]",
-    "export API_KEY='correct horse battery'": "export API_KEY='[secret: API_KEY]'",
-    "STRIPE_SECRET=p&ss;w(rd)": "STRIPE_SECRET=[secret: STRIPE_SECRET]",
-    'declare -x PGPASSWORD="opensesame"': 'declare -x PGPASSWORD="[secret: PGPASSWORD]"',
+    "DB_PASSWORD=hunter2": "DB_PASSWORD=[secret: password]",
+    "export API_KEY='correct horse battery'": "export API_KEY='[secret: key]'",
+    "STRIPE_SECRET=p&ss;w(rd)": "STRIPE_SECRET=[secret: secret]",
+    'declare -x PGPASSWORD="opensesame"': 'declare -x PGPASSWORD="[secret: password]"',
     'password: "hunter2x"': 'password: "[secret: password]"',
     "password = hunter2x": "password = [secret: password]",
-    '{"client_secret": "opensesame"}': '{"client_secret": "[secret: client_secret]"}',
-    '{\\"apiKey\\": \\"a1b2c3d4e5f6g7\\"}': '{\\"apiKey\\": \\"[secret: apiKey]\\"}',
-    "api_key: str = 'a1b2c3d4e5f6g7'": "api_key: str = '[secret: api_key]'",
-    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPx": "aws_secret_access_key = [secret: aws_secret_access_key]",
-    "x-api-key: a1b2c3d4e5f6g7": "x-api-key: [secret: x-api-key]",
+    '{"client_secret": "opensesame"}': '{"client_secret": "[secret: secret]"}',
+    '{\\"apiKey\\": \\"a1b2c3d4e5f6g7\\"}': '{\\"apiKey\\": \\"[secret: key]\\"}',
+    "api_key: str = 'a1b2c3d4e5f6g7'": "api_key: str = '[secret: key]'",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPx": "aws_secret_access_key = [secret: secret]",
+    "x-api-key: a1b2c3d4e5f6g7": "x-api-key: [secret: key]",
     "curl --token a1b2c3d4 https://x": "curl --token [secret: token] https://x",
-    "mysql --password=opensesame1": "mysql --password=[secret: --password]",
-    "Authorization: Bearer a1b2c3d4e5f6": "Authorization: Bearer [secret: Authorization]",
-    'curl -H "authorization: Basic YWRtaW46aHVudGVyMg=="': 'curl -H "authorization: Basic [secret: authorization]"',
-    "< Set-Cookie: sid=a1b2c3d4e5f6; Path=/": "< Set-Cookie: sid=[secret: Set-Cookie]",
+    "mysql --password=opensesame1": "mysql --password=[secret: password]",
+    "Authorization: Bearer a1b2c3d4e5f6": "Authorization: Bearer [secret: credentials]",
+    'curl -H "authorization: Basic YWRtaW46aHVudGVyMg=="': 'curl -H "authorization: Basic [secret: credentials]"',
+    "< Set-Cookie: sid=a1b2c3d4e5f6; Path=/": "< Set-Cookie: sid=[secret: cookie]",
     "postgres://app:opensesame@db/x": "postgres://app:[secret: password]@db/x",
-    "GET /x?a=1&access_token=a1b2c3d4e5f6&b=2": "GET /x?a=1&access_token=[secret: access_token]&b=2",
+    "GET /x?a=1&access_token=a1b2c3d4e5f6&b=2": "GET /x?a=1&access_token=[secret: token]&b=2",
 }
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 
-from assent.secrets.names import is_password, key_is_secret, variable_is_secret
+from assent.secrets.names import is_password, key_is_secret, kind_of, variable_is_secret
 from assent.secrets.spans import Span
 from assent.secrets.values import is_code, is_path, is_placeholder, is_random
 
@@ -112,7 +112,7 @@ def _read(text: str, at: int, name: str, readings: tuple[_Reading, ...]) -> Span
         if found := _pattern(pattern).match(text, at):
             start, end = found.span(found.re.groups)
             code = text[end : end + 1] in ("(", "[")
-            return Span(start, end, name if counts(text[start:end]) and not code else "")
+            return Span(start, end, kind_of(name) if counts(text[start:end]) and not code else "")
     return Span(at, at, "")
 
 

@@ -14,7 +14,7 @@ OPENING = "[secret: "
 
 
 def mark(kind: str) -> str:
-    return f"{OPENING}{kind[:64].replace(']', ')')}]"
+    return f"{OPENING}{kind}]"
 
 
 class Masker:
@@ -39,11 +39,11 @@ class Masker:
                 return value
 
     def _member(self, key: object, value: object) -> Any:
-        from assent.secrets.names import key_is_secret
+        from assent.secrets.names import key_is_secret, kind_of
         from assent.secrets.values import is_word_for_secret
 
         if isinstance(key, str) and isinstance(value, str) and key_is_secret(key) and is_word_for_secret(value):
-            return mark(key)
+            return mark(kind_of(key))
         return self.data(value)
 
     def stream(self) -> "Stream":

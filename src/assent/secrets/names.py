@@ -78,6 +78,12 @@ def key_is_secret(name: str) -> bool:
     return said[-1] in _ANYWHERE - {"keys"} or said[-1].endswith(_JOINED) or (len(said) > 1 and said[-1] in _LAST)
 
 
+def kind_of(name: str) -> str:
+    """What to call the value. Never the name itself: who knows what else is in it."""
+    low = name.lower()
+    return next((kind for kind in ("password", "token", "secret", "key", "cookie") if kind in low), "credentials")
+
+
 def is_password(name: str) -> bool:
     """A person chose its value, so it may look like any word."""
     said = words(name)
