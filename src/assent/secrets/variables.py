@@ -1,6 +1,6 @@
 """Which variables of an environment hold a secret, and the values to look for elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
 from assent.secrets.names import variable_is_secret
@@ -14,22 +14,24 @@ def holds_secret(name: str, value: str) -> bool:
     return variable_is_secret(name) or (bool(_inside(value)) and not name.lower().endswith("_proxy"))
 
 
-def known_values(variables: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What to look for in texts, with what to call it: whole values, or the secret part of an address, in the ways in
-    which they are commonly written.
+def known_values(variables: Iterable[tuple[str, str]], named: Callable[[str], bool] | None = None) -> dict[str, str]:
+    """What to look for in texts, with what to call it: whole values where the name says secret, or is one of the
+    `named`, otherwise the secret part of an address; in the ways in which they are commonly written.
     """
     return {
         written: f"${name}"
         for name, value in variables
-        for secret in _secrets(name, value)
+        for secret in _secrets(value, whole=variable_is_secret(name) or (named is not None and named(name)))
         for written in (secret, quote(secret, safe=""))
     }
 
 
-def _secrets(name: str, value: str) -> list[str]:
+def _secrets(value: str, *, whole: bool) -> list[str]:
     """Of a value of several lines each line: terminals end them in their own way."""
-    if variable_is_secret(name):
-        return value.split("\n") if "\n" in value else [value.strip()]
+    return value.strip().splitlines() if whole else _parts(value)
+
+
+def _parts(value: str) -> list[str]:
     return [value[span.start : span.end] for span in _inside(value)]
 
 
