@@ -109,7 +109,7 @@ class ShellInvocation(Invocation):
 
     def _missed(self, finished: Finished) -> list[str]:
         """Variables that the command may have wanted and did not get, so that nobody looks for the reason elsewhere."""
-        said = self._params.command + (finished.output.text() if finished.code != 0 else "")
+        said = "\n".join([self._params.command, finished.output.text() if finished.code != 0 else ""])
         names = [name for name in withheld(self._tool.environment) if name in said and _is_named(name, said)]
         if not names:
             return []
