@@ -63,7 +63,10 @@ class _InPieces(Invocation):
 async def test_the_output_of_a_cancelled_call_is_masked_also_where_its_pieces_cut_a_secret(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(ReadNote, "invocation", lambda *_: _InPieces())
+    def invocation(*_: object) -> Invocation:
+        return _InPieces()
+
+    monkeypatch.setattr(ReadNote, "invocation", invocation)
     desk = Desk()
     batch = desk.schedule(desk.call("read_note", "c", text="x"))
     await desk.settle()
