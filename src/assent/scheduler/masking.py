@@ -16,19 +16,13 @@ NOTE = (
 
 
 def masked(event: CallFinished, masker: Masker) -> CallFinished:
-    response = masker.data(event.result.response)
-    if response != event.result.response:
-        response["masked"] = NOTE
-    return replace(
-        event,
-        result=replace(event.result, response=response),
-        display=_display(event.display, masker),
-        failure=None if event.failure is None else masked_failure(event.failure, masker),
-    )
-
-
-def masked_failure(failure: Failure, masker: Masker) -> Failure:
-    return Failure(failure.type, masker.text(failure.message))
+    result, failure = event.result, event.failure
+    response = masker.data(result.response)
+    if response != result.response:
+        result = replace(result, response={**response, "masked": NOTE})
+    if failure is not None:
+        failure = Failure(failure.type, masker.text(failure.message))
+    return replace(event, result=result, display=_display(event.display, masker), failure=failure)
 
 
 def _display(display: Display | None, masker: Masker) -> Display | None:

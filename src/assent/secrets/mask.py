@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from assent.secrets.spans import Span
 
 OPENING = "[secret: "
+_SHORTEST = 8
+"""No text with fewer characters has a secret that we would find."""
 
 
 def mark(kind: str) -> str:
@@ -39,20 +41,23 @@ class Masker:
                 return value
 
     def _member(self, key: object, value: object) -> Any:
-        from assent.secrets.names import key_is_secret, kind_of
-        from assent.secrets.values import is_word_for_secret
+        if isinstance(key, str) and isinstance(value, str):
+            from assent.secrets.names import key_is_secret, kind_of
+            from assent.secrets.values import is_word_for_secret
 
-        if isinstance(key, str) and isinstance(value, str) and key_is_secret(key) and is_word_for_secret(value):
-            return mark(kind_of(key))
+            if key_is_secret(key) and is_word_for_secret(value):
+                return mark(kind_of(key))
         return self.data(value)
 
     def stream(self) -> "Stream":
         return Stream(self)
 
     def find(self, text: str) -> "list[Span]":
+        if len(text) < _SHORTEST:
+            return []
         from assent.secrets.search import find_secrets
 
-        return find_secrets(text, self._known) if text else []
+        return find_secrets(text, self._known)
 
     @cached_property
     def _known(self) -> tuple[tuple[str, str], ...]:
