@@ -69,6 +69,7 @@ def test_the_relatives_of_a_token_are_found_too(token: str):
 
 ASSIGNED = {
     "DB_PASSWORD=hunter2": "DB_PASSWORD=[secret: password]",
+    "DB_PASSWORD=super_secret_1": "DB_PASSWORD=[secret: password]",
     "export API_KEY='correct horse battery'": "export API_KEY='[secret: key]'",
     "STRIPE_SECRET=p&ss;w(rd)": "STRIPE_SECRET=[secret: secret]",
     'declare -x PGPASSWORD="opensesame"': 'declare -x PGPASSWORD="[secret: password]"',
@@ -117,6 +118,9 @@ HARMLESS = [
     ".sk-folding-cube .sk-cube-container-wrapper { } task-abcdefghijklmnopqrstuvwxyz disk-1234567890123456789012",
     "git@github.com:ann/tool.git http://localhost:8080/@scope/x https://example.org/a:b@c ftp://h:21/x",
     "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor: incididunt = ut labore.",
+    "HEX_PAT = '[0-9A-Fa-f]{1,4}'\nCLIENT_AUTH = '1.3.6.1.5.5.7.3.2'\nheaders = {'x-auth-token': imdsv2_session_token}",
+    "request.headers['Authorization'] = self._build_auth_header(a1=2)\ncookie: http.Cookie[str] = http.SimpleCookie()",
+    "generateAccessToken: https://cloud.example/iam/v1/projects",
     "cookie: the jar is empty; bypass = true; compass: north; the author: nobody; monkey=see",
 ]
 

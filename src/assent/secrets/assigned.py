@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from assent.secrets.names import is_password, key_is_secret, kind_of, variable_is_secret
 from assent.secrets.spans import Span
-from assent.secrets.values import is_code, is_path, is_placeholder, is_random
+from assent.secrets.values import is_code, is_name, is_path, is_placeholder, is_random
 
 _HINTS = ("key", "token", "secret", "pass", "cred", "pwd", "auth", "pat", "cookie")
 _LONGEST_NAME = 64
@@ -80,7 +80,7 @@ def _after_flags(text: str, low: str) -> Iterator[Span]:
 
 def _after_bearer(text: str, low: str) -> Iterator[Span]:
     for found in _pattern("bearer").finditer(low):
-        value = _read(text, found.end(), "Authorization", (("credentials", is_random),))
+        value = _read(text, found.end(), "Authorization", (("credentials", _is_chosen_at_random),))
         if value.kind:
             yield value
 
@@ -96,9 +96,9 @@ def _readings(name: str, separator: str, before: str) -> tuple[_Reading, ...]:
     """How to read what stands behind the name; nothing when the name says nothing."""
     low = name.lower()
     if low.endswith("authorization"):
-        return (("credentials", is_random),)
+        return (("credentials", _is_chosen_at_random),)
     if low.endswith("cookie") and ":" in separator:
-        return (("line" if "=" in separator else "cookie", bool),)
+        return (("line" if "=" in separator else "cookie", _counts),)
     if separator == "=" and name == name.upper() and variable_is_secret(name):
         return ("quoted", _counts), ("bare" if before.strip() else "word", _counts)
     if key_is_secret(name):
@@ -117,7 +117,8 @@ def _read(text: str, at: int, name: str, readings: tuple[_Reading, ...]) -> Span
 
 
 def _counts(value: str) -> bool:
-    return len(value) >= 4 and not (is_placeholder(value) or is_code(value) or is_path(value))
+    """An address is none; a password in it is found by its looks."""
+    return len(value) >= 4 and not (is_placeholder(value) or is_code(value) or is_path(value) or "://" in value)
 
 
 def _is_chosen(value: str) -> bool:
@@ -126,11 +127,11 @@ def _is_chosen(value: str) -> bool:
 
 
 def _is_chosen_at_random(value: str) -> bool:
-    return _counts(value) and is_random(value)
+    return _counts(value) and is_random(value) and not is_name(value)
 
 
 def _is_long_and_random(value: str) -> bool:
-    return " " not in value and _counts(value) and is_random(value, 12)
+    return " " not in value and _counts(value) and is_random(value, 12) and not is_name(value)
 
 
 _RANDOM: tuple[_Reading, ...] = (("quoted", _is_long_and_random), ("bare", _is_long_and_random))

@@ -75,7 +75,7 @@ def key_is_secret(name: str) -> bool:
         return False
     if said[-1] == "key":
         return len(said) > 1 and said[-2] in _KEYS
-    return said[-1] in _ANYWHERE - {"keys"} or said[-1].endswith(_JOINED) or (len(said) > 1 and said[-1] in _LAST)
+    return said[-1] in _ANYWHERE - {"keys"} or said[-1].endswith(_JOINED) or said[1:][-1:] in (("pass",), ("pwd",))
 
 
 def kind_of(name: str) -> str:

@@ -28,6 +28,7 @@ _BEGINNINGS = (
 )
 _CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|[A-Z][A-Z_]*\Z")
 """A call, an element, a dotted name, or a name in capitals."""
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:/[\w.@ -]{1,40})+/?")
 _LONG = 20
 
@@ -44,6 +45,11 @@ def is_placeholder(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     return _CODE.match(value) is not None
+
+
+def is_name(value: str) -> bool:
+    """Of a variable, in several words."""
+    return _NAME.fullmatch(value) is not None
 
 
 def is_path(value: str) -> bool:
