@@ -48,8 +48,8 @@ class ShellTool(Tool[ShellParams]):
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
     ) -> None:
-        """`terminal` is columns and rows, None for a plain pipe; which variables commands get; where to keep outputs that
-        are too long for the model, and what masks the secrets in them.
+        """`terminal` is columns and rows, None for a plain pipe; which variables commands get; where to keep outputs
+        that are too long for the model, and what masks the secrets in them.
         """
         self.files = files
         self.limits = limits
