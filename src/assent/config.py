@@ -41,6 +41,15 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """Of all its processes together; four fifths of the machine's, if not set."""
 
 
+class Environment(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which of your variables commands get, where the names and values alone would tell it wrong: `[environment]`."""
+
+    allow: tuple[str, ...] = ()
+    """Names, also with `*`, that are passed on though they hold a secret."""
+    block: tuple[str, ...] = ()
+    """Names that hold a secret though they do not look so. Goes before `allow`."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The user's settings file, `settings.toml`."""
 
@@ -56,6 +65,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds after which an unanswered question expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
     mcp: Servers = Servers()
+    environment: Environment = Environment()
+    mask_secrets: bool = True
+    """In what commands, web pages and MCP servers say. False keeps and shows it as it is; exports are masked still."""
     compression_threshold: float = 0.5
     """The share of the model's context window above which the conversation is compressed; 0 is never."""
     context_window: int | None = None

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from assent.process.environment import child_environment
 from assent.process.pty import Size
 from assent.process.run import Finished, Limits, run
 
@@ -185,31 +184,6 @@ async def test_an_older_process_that_was_handed_our_pipe_is_left_alone(tmp_path:
     finally:
         os.killpg(older.pid, 9)
         older.wait()
-
-
-def test_the_environment_of_children_is_built_and_carries_no_key() -> None:
-    ours = {
-        "PATH": "/bin",
-        "HOME": "/home/me",
-        "LC_ALL": "C",
-        "GEMINI_API_KEY": "k",
-        "OPENAI_API_KEY": "k",
-        "EDITOR": "vi",
-        "NODE_OPTIONS": "x",
-    }
-    built = child_environment(ours, also=["EDITOR", "GEMINI_API_KEY"])
-    assert built == {
-        "PATH": "/bin",
-        "HOME": "/home/me",
-        "LC_ALL": "C",
-        "EDITOR": "vi",
-        "TERM": "xterm-256color",
-        "ASSENT": "1",
-        "PAGER": "cat",
-        "GIT_PAGER": "cat",
-        "GIT_TERMINAL_PROMPT": "0",
-        "DEBIAN_FRONTEND": "noninteractive",
-    }
 
 
 async def test_a_key_in_our_environment_does_not_reach_the_child(

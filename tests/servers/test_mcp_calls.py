@@ -170,6 +170,7 @@ async def test_a_list_that_changes_changes_the_registry(tmp_path: Path):
 
 
 @pytest.mark.spec("E5")
+@pytest.mark.spec("I3")
 async def test_the_program_gets_what_its_entry_names_and_no_secret_of_ours(tmp_path: Path):
     env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "GEMINI_API_KEY": "canary", "MY_TOKEN": "for the server"}
     server = program(SDK, tmp_path, env={"TOKEN": "${MY_TOKEN}", "PLAIN": "x"})

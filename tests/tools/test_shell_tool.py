@@ -238,6 +238,33 @@ async def test_live_output_comes_at_once_then_in_intervals_and_ends_with_the_res
     assert told == ["first", "\n... [11 characters omitted] ...\n" + "b" * 10]
 
 
+@pytest.mark.spec("I3")
+async def test_a_line_that_has_only_begun_waits_for_its_end_so_that_no_piece_ends_within_a_word() -> None:
+    told: list[str] = []
+    throttle = Throttle(told.append, interval=3600)
+    throttle.add("one\nTOKEN=ab")
+    assert told == ["one\n"]
+    throttle.add("cdef\n")
+    throttle.close()
+    assert told == ["one\n", "TOKEN=abcdef\n"]
+
+
+async def test_a_line_without_an_end_waits_no_longer_than_one_interval() -> None:
+    told: list[str] = []
+    second = asyncio.Event()
+
+    def tell(text: str) -> None:
+        told.append(text)
+        if len(told) == 2:
+            second.set()
+
+    throttle = Throttle(tell, interval=0.001)
+    throttle.add("one\nwaiting for the download")
+    await second.wait()
+    assert told == ["one\n", "waiting for the download"]
+    throttle.close()
+
+
 async def test_live_output_flows_again_after_each_interval() -> None:
     told: list[str] = []
     second = asyncio.Event()

@@ -11,6 +11,7 @@ from assent.parts import Declaration, Failure, Message, Usage
 from assent.scheduler.call import Cancelled, Terminal
 from assent.scheduler.life import Batch, Journal, Parked
 from assent.scheduler.scheduler import Scheduler
+from assent.secrets.mask import Masker
 
 DEFAULT_MAX_TURNS = 100
 
@@ -29,6 +30,7 @@ class AgentLoop:
         settled: Callable[[Sequence[Terminal]], Awaitable[None]],
         make_room: Callable[[str], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
+        masker: Masker | None = None,
     ) -> None:
         """`settled` is told of every batch that is over, before the model is; `make_room` comes before each request."""
         self._turn = turn
@@ -41,6 +43,7 @@ class AgentLoop:
         self._settled = settled
         self._make_room = make_room
         self._max_turns = max_turns
+        self._masker = masker or Masker()
         self._begun = False
         self._cancel_wanted = False
         self._ending = False
@@ -64,11 +67,11 @@ class AgentLoop:
         except asyncio.CancelledError:
             status = "cancelled"
         except ModelError as error:
-            status, failure = "failed", Failure(error.type, str(error))
+            status, failure = "failed", Failure(error.type, self._masker.text(str(error)))
         except Parked:
             raise  # the turn is not over: it goes on when the session is opened again
         except Exception as error:
-            status, failure = "failed", Failure("internal_error", f"{type(error).__name__}: {error}")
+            status, failure = "failed", Failure("internal_error", self._masker.text(f"{type(error).__name__}: {error}"))
         finally:
             self._begun = self._cancel_wanted = False
         used = _difference(self._usage(), before)

@@ -15,6 +15,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
     collect_rarely()
+    sys.excepthook = _tell_crash
     try:
         try:
             return _dispatch(args)
@@ -27,6 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         discard_output()
         return 0  # that is no error of ours
+
+
+def _tell_crash(_: type[BaseException], error: BaseException, __: object) -> None:
+    from assent.front.crash import trace_of
+
+    sys.stderr.write(trace_of(error))
 
 
 def collect_rarely() -> None:

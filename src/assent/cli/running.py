@@ -6,12 +6,14 @@ from typing import Any
 
 from assent import exits
 from assent.cli.parsing import complain
+from assent.front.crash import mask_log
 from assent.front.lookup import NotFound
 from assent.session.log import LogError, NoSuchSession
 
 
 def run(work: Coroutine[Any, Any, int], *input_errors: type[Exception]) -> int:
     """`input_errors` are those that say that what was typed cannot be used."""
+    mask_log()
     try:
         return asyncio.run(work)
     except (NoSuchSession, NotFound, *input_errors) as error:

@@ -5,12 +5,14 @@ import sys
 import time
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from assent import exits
 from assent.approval import Approval
 from assent.cli.answer import SHORT
 from assent.cli.parsing import Parser
 from assent.cli.running import run
-from assent.config import data_folder
+from assent.config import BadSettings, data_folder, load_settings, mcp_servers, settings_file
 from assent.events import (
     CallFinished,
     CallRequested,
@@ -19,24 +21,40 @@ from assent.events import (
     ModelReplied,
     PromptSubmitted,
     TurnFinished,
-    to_wire,
 )
+from assent.front.export import event_lines, telemetry_lines
 from assent.front.headless.output import call_label
 from assent.front.lookup import find_session
 from assent.front.question import question_lines
+from assent.front.secrets import export_masker
 from assent.front.style import Style
 from assent.front.words import duration, safe
 from assent.parts import Text
+from assent.secrets.mask import Masker, Unmasked
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo, SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
-from assent.telemetry import records
 
 
 def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
-    return run(_main(args.action, args.session, telemetry=args.telemetry))
+    export = _Export(telemetry=args.telemetry, unmasked=args.unmasked)
+    return run(_main(args.action, args.session, export), BadSettings)
+
+
+class _Export(Struct, frozen=True):
+    telemetry: bool
+    unmasked: bool
+
+    def lines(self, envelopes: list[Envelope]) -> Iterable[str]:
+        masker = Unmasked() if self.unmasked else _masker()
+        return telemetry_lines(envelopes, masker) if self.telemetry else event_lines(envelopes, masker)
+
+
+def _masker() -> Masker:
+    settings = load_settings(os.environ)
+    return export_masker(os.environ, settings, mcp_servers(settings.mcp, settings_file(os.environ), "user"))
 
 
 def _parser() -> Parser:
@@ -48,29 +66,28 @@ def _parser() -> Parser:
     parser.add_argument("action", choices=("list", "show", "export", "fork"), nargs="?", default="list")
     parser.add_argument("session", metavar="ID", nargs="?", default="latest")
     parser.add_argument("--telemetry", action="store_true", help="with export: one record per prompt, call and error")
+    parser.add_argument("--unmasked", action="store_true", help="with export: with the secrets that are in the log")
     return parser
 
 
-async def _main(action: str, name: str, *, telemetry: bool) -> int:
+async def _main(action: str, name: str, export: _Export) -> int:
     log = SqliteLog(data_folder(os.environ))
     try:
         if action == "list":
             _write(_list_lines(await log.sessions()))
             return exits.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
-        await _act(action, log, session, telemetry=telemetry)
+        await _act(action, log, session, export)
         return exits.OK
     finally:
         await log.close()
 
 
-async def _act(action: str, log: SessionLog, session: str, *, telemetry: bool) -> None:
+async def _act(action: str, log: SessionLog, session: str, export: _Export) -> None:
     envelopes = await log.read(session)
     match action:
-        case "export" if telemetry:
-            _write(line.decode() for line in records(envelopes))
         case "export":
-            _write(to_wire(envelope).decode() for envelope in envelopes)
+            _write(export.lines(envelopes))
         case "fork":
             _write([await fork_session(log, session)])
         case _:

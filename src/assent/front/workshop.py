@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Self
 
 from assent.config import (
     BadSettings,
-    CommandLimits,
     Settings,
     data_folder,
     mcp_servers,
@@ -31,6 +30,7 @@ from assent.front.context import load_context, memory_file
 from assent.front.outputs import output_folder
 from assent.front.rules import collect_rules, trust_store
 from assent.front.search import search_tools
+from assent.front.secrets import result_masker
 from assent.models.base import Model
 from assent.models.choose import open_model
 from assent.models.windows import context_window
@@ -53,10 +53,10 @@ class Workshop:
         self,
         env: Mapping[str, str],
         folder: str,
+        settings: Settings,
         servers: Iterable[McpServer],
         session: str = "",
         model: Model | None = None,
-        limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
     ) -> None:
         """Without a model it is for judging only: the tools that need one are there, and do not work."""
         self.servers = tuple(servers)
@@ -64,8 +64,16 @@ class Workshop:
         data = data_folder(env)
         outputs, contents = output_folder(env, session), PrivateFolder(str(data / "contents"))
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
-        memory = memory_file(env)
-        tools = builtin_tools(self.workspace, limits=limits, outputs=outputs, memory=memory, contents=contents)
+        self.masker = result_masker(env, settings, self.servers)
+        tools = builtin_tools(
+            self.workspace,
+            limits=settings.commands,
+            outputs=outputs,
+            memory=memory_file(env),
+            contents=contents,
+            environment=settings.environment,
+            masker=self.masker,
+        )
         self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None
         self._env = env
@@ -89,6 +97,7 @@ class Workshop:
             open_model=lambda name: open_model(name, self._env),
             compress_above=int(settings.compression_threshold * window),
             load_context=lambda touched: load_context(self._env, self._folder, touched),
+            masker=self.masker,
         )
 
     @property
@@ -102,7 +111,7 @@ class Workshop:
             from assent.mcp.pins import PinStore
 
             pins = PinStore(data_folder(self._env) / "mcp.json")
-            self.mcp = McpManager(self.servers, self._folder, self.registry, pins, env=self._env)
+            self.mcp = McpManager(self.servers, self._folder, self.registry, pins, env=self._env, masker=self.masker)
             self.mcp.start()
 
     async def close(self) -> None:
@@ -150,7 +159,7 @@ def open_workshop(
         f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    workshop = Workshop(env, folder, servers, session, model, settings.commands)
+    workshop = Workshop(env, folder, settings, servers, session, model)
     workshop.problems += problems
     return workshop
 

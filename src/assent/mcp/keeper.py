@@ -21,6 +21,7 @@ from assent.mcp.pins import Pins
 from assent.mcp.tool import McpTool
 from assent.parts import JsonObject
 from assent.screen import make_safe
+from assent.secrets.mask import Masker
 from assent.servers import McpServer, MissingVariable
 from assent.tools.base import ToolFailed, ToolResult
 from assent.tools.registry import Registry
@@ -65,6 +66,7 @@ class Keeper:
         *,
         env: Mapping[str, str] = os.environ,
         pause: Callable[[int], float] = pause_before,
+        masker: Masker | None = None,
     ) -> None:
         self.server = server
         self.status = Status(server.name, "connecting")
@@ -75,6 +77,8 @@ class Keeper:
         self._pins = pins
         self._tell = tell
         self._pause = pause
+        self._masker = masker or Masker()
+        """For the last words of a program, or of a library, which may repeat what they were given."""
         self._definitions: dict[str, Definition] = {}
         self._link: Link | None = None
         self._settled = asyncio.Event()
@@ -186,7 +190,7 @@ class Keeper:
         self.status = Status(
             self.server.name,
             state,
-            make_safe(reason, "label").text,
+            make_safe(self._masker.text(reason), "label").text,
             tuple(definition.name for definition in self._definitions.values()),
             refused,
             unseen,
@@ -208,7 +212,7 @@ class Keeper:
         self._stirred.set()
 
     def heard(self, line: str) -> None:
-        self.log.append(make_safe(line[:1000], "label").text)
+        self.log.append(make_safe(self._masker.text(line[:1000]), "label").text)
 
     # --- what the tools ask ---
 

@@ -8,6 +8,7 @@ from assent.mcp.keeper import Keeper, Status, pause_before
 from assent.mcp.offers import Prompt, Resource
 from assent.mcp.pins import PinStore
 from assent.parts import Media, Text
+from assent.secrets.mask import Masker
 from assent.servers import McpServer
 from assent.tools.base import ToolFailed
 from assent.tools.registry import Registry
@@ -29,11 +30,12 @@ class McpManager:
         *,
         env: Mapping[str, str] = os.environ,
         pause: Callable[[int], float] = pause_before,
+        masker: Masker | None = None,
     ) -> None:
         self._listeners: list[Listener] = []
         self._keepers = {
             server.name: Keeper(
-                server, folder, registry, pins.of(server.identity), self._announce, env=env, pause=pause
+                server, folder, registry, pins.of(server.identity), self._announce, env=env, pause=pause, masker=masker
             )
             for server in servers
             if server.entry.enabled

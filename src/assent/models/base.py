@@ -16,12 +16,18 @@ from typing import Protocol, runtime_checkable
 from msgspec import Struct
 
 from assent.parts import Declaration, FinishReason, JsonObject, Message, SearchAnswer, Usage
+from assent.secrets.mask import Masker
 
 
 class ModelError(Exception):
-    """`str(error)` says what happened and, where the person can act, what to do."""
+    """`str(error)` says what happened and, where the person can act, what to do. It goes into logs and onto screens,
+    and may repeat what others said, so it carries no secret.
+    """
 
     type = "model_error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Masker().text(message))
 
 
 class AuthFailed(ModelError):

@@ -1,11 +1,15 @@
-"""The environment that children get: built, not inherited, so that our own keys never reach a command.
+"""The environment that children get: built, never just inherited.
 
-It knows nothing of the command that will run.
+Programs of ours and MCP servers get a few ordinary names and what is given to them. A command that somebody approved
+gets what the person's own shell would give it, except secrets, and what would make bash or the loader run something
+that nobody was shown. The settings can name more of both. It knows nothing of the command that will run.
 """
 
 import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from assent.config import Environment
 
 PASSED = frozenset(
     {
@@ -30,19 +34,51 @@ FIXED = {
     "GIT_TERMINAL_PROMPT": "0",  # a prompt that nobody sees would hang the call
     "DEBIAN_FRONTEND": "noninteractive",
 }
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
+_UNSEEN = (
+    *("BASH_ENV", "BASH_FUNC_*", "SHELLOPTS", "BASHOPTS", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"),
+    *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"),
+)
+"""They run or change something before the first word of the command; git's may also carry a login."""
+_FOR_PEOPLE = ("*PAGER", "*EDITOR", "VISUAL", "COLUMNS", "LINES")
+"""A pager or an editor would wait for somebody; the size is that of another terminal."""
 
 
 def child_environment(
-    source: Mapping[str, str] | None = None,
-    *,
-    also: Iterable[str] = (),
-    extra: Mapping[str, str] | None = None,
+    source: Mapping[str, str] | None = None, *, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """`also` names further variables to pass on; one whose name smells of a secret is not passed."""
+    """A few ordinary names, and what is given."""
     source = os.environ if source is None else source
-    named = PASSED.union(name for name in also if not _SECRET.search(name))
-    built = {name: value for name, value in source.items() if name in named or name.startswith("LC_")}
-    built.setdefault("PATH", os.defpath)
-    built.setdefault("TERM", "xterm-256color")
-    return built | FIXED | dict(extra or {})
+    return _built({name: value for name, value in source.items() if name in PASSED or name.startswith("LC_")}, extra)
+
+
+def command_environment(rules: Environment, source: Mapping[str, str] | None = None) -> dict[str, str]:
+    """For a command: all that is no secret, as the settings say."""
+    source = os.environ if source is None else source
+    return _built({name: value for name, value in source.items() if _is_passed(name, value, rules)})
+
+
+def withheld(rules: Environment, source: Mapping[str, str] | None = None) -> list[str]:
+    """The variables that commands do not get because they hold secrets."""
+    source = os.environ if source is None else source
+    return [name for name, value in source.items() if _is_withheld(name, value, rules)]
+
+
+def _is_passed(name: str, value: str, rules: Environment) -> bool:
+    left_out = _any(name, _UNSEEN + _FOR_PEOPLE) and not _any(name, rules.allow)
+    return not (left_out or _is_withheld(name, value, rules))
+
+
+def _is_withheld(name: str, value: str, rules: Environment) -> bool:
+    from assent.secrets.variables import holds_secret
+
+    return _any(name, rules.block) or (holds_secret(name, value) and not _any(name, rules.allow))
+
+
+def _any(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _built(names: dict[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    names.setdefault("PATH", os.defpath)
+    names.setdefault("TERM", "xterm-256color")
+    return names | FIXED | dict(extra or {})

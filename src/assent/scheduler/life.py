@@ -12,6 +12,7 @@ from assent.events import CallOutput, CallProcess, CallRequest, DurableEvent, Tr
 from assent.plan import Plan
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
+from assent.secrets.mask import Masker
 from assent.tools.base import AnyTool, Invocation
 
 
@@ -93,6 +94,11 @@ class Life:
         return self.call.request
 
     @property
+    def exact(self) -> bool:
+        """What comes of it is kept as it is."""
+        return self.tool is not None and self.tool.exact
+
+    @property
     def call_id(self) -> str:
         return self.call.request.call_id
 
@@ -130,14 +136,16 @@ class Batch:
 
 
 class LiveChannel:
-    """What a running tool sees of us: a place for output and for its process."""
+    """What a running tool sees of us: a place for output, which loses its secrets here, and for its process."""
 
-    def __init__(self, life: Life, journal: Journal) -> None:
+    def __init__(self, life: Life, journal: Journal, masker: Masker) -> None:
         self._life = life
         self._journal = journal
+        self._stream = None if life.exact else masker.stream()
 
     def output(self, text: str) -> None:
-        self._tell(CallOutput(self._life.call_id, text))
+        shown = text if self._stream is None else self._stream.feed(text)
+        self._tell(CallOutput(self._life.call_id, shown))
 
     def received(self, total: int) -> None:
         self._tell(CallOutput(self._life.call_id, "", total))

@@ -22,6 +22,7 @@ from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Termin
 from assent.scheduler.life import Batch, Journal, Life, LiveChannel
 from assent.scheduler.resources import ResourceLine
 from assent.scheduler.steps import Over, Steps
+from assent.secrets.mask import Masker
 from assent.tools.base import Invocation, Permit, Resources, ToolFailed
 from assent.tools.registry import Registry
 
@@ -45,6 +46,7 @@ class Scheduler:
         max_parallel: int = 64,
         approval_ttl: float | None = None,
         clock: Clock = time.time,
+        masker: Masker | None = None,
     ) -> None:
         self._journal = journal
         self._policy = policy
@@ -56,8 +58,16 @@ class Scheduler:
         self._running: asyncio.Task[None] | None = None
         self._queue: deque[Batch] = deque()
         self._parking = False
+        self._masker = masker or Masker()
         self._steps = Steps(
-            session, registry, policy, journal, attended=attended, approval_ttl=approval_ttl, clock=clock
+            session,
+            registry,
+            policy,
+            journal,
+            attended=attended,
+            approval_ttl=approval_ttl,
+            clock=clock,
+            masker=self._masker,
         )
         self._answers = Answers(self._lives, self._steps, policy, journal)
 
@@ -253,7 +263,7 @@ class Scheduler:
         await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
         try:
-            result = await life.invocation.execute(permit, LiveChannel(life, self._journal))
+            result = await life.invocation.execute(permit, LiveChannel(life, self._journal, self._masker))
         except ToolFailed as error:
             await self._steps.fail(life, error.failure)
         except Exception as error:

@@ -26,6 +26,8 @@ from assent.scheduler.approvals import Clock, make_approval
 from assent.scheduler.call import Executing, advance
 from assent.scheduler.digest import action_digest
 from assent.scheduler.life import Journal, Life
+from assent.scheduler.masking import masked
+from assent.secrets.mask import Masker
 from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed, ToolResult
 from assent.tools.registry import Registry
 from assent.tools.response import cancelled_result, failure_result, to_result
@@ -63,6 +65,7 @@ class Steps:
         attended: bool,
         approval_ttl: float | None,
         clock: Clock,
+        masker: Masker,
     ) -> None:
         self._session = session
         self._registry = registry
@@ -71,6 +74,7 @@ class Steps:
         self._attended = attended
         self._approval_ttl = approval_ttl
         self._clock = clock
+        self._masker = masker
 
     def move(self, life: Life, *events: DurableEvent) -> Awaitable[None]:
         """Every transition of every call happens here: checked against the table, in the journal, in this order."""
@@ -174,6 +178,7 @@ class Steps:
 
     def finish(self, life: Life, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
         took = max(0, round((self._clock() - life.call.started_at) * 1000))
+        event = event if life.exact else masked(event, self._masker)
         return self.move(life, *before, replace(event, duration_ms=took))
 
 

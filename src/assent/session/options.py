@@ -12,6 +12,7 @@ from assent.agent.turn import Retries, Sleep
 from assent.events import Envelope
 from assent.models.base import Model
 from assent.policy.rules import Rule
+from assent.secrets.mask import Masker
 
 
 class Options(Struct, frozen=True):
@@ -32,6 +33,8 @@ class Options(Struct, frozen=True):
     """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
     compress_above: int = 0
     """So many tokens of conversation are compressed before the next request; 0 is never."""
+    masker: Masker = Masker()
+    """Knows the secrets that no result may show."""
     only: str = ""
     """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
     clock: Callable[[], float] = time.time

@@ -113,6 +113,7 @@ class Runner:
             max_parallel=options.max_parallel,
             approval_ttl=options.approval_ttl,
             clock=options.clock,
+            masker=options.masker,
         )
         self._reply = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
         self._changes = Changes(self._journal, self._policy, self._scheduler, self._reply, options.open_model)
@@ -145,6 +146,7 @@ class Runner:
             settled=self._notes.settled,
             make_room=self._make_room,
             max_turns=self._options.max_turns,
+            masker=self._options.masker,
         )
 
     # --- opening and closing ---

@@ -29,6 +29,7 @@ class AskUserTool(Tool[AskUserParams]):
         "a text, or yes or no. Ask only what you cannot find out yourself and what changes what you do."
     )
     kind = "other"
+    exact = True
     params = AskUserParams
 
     def invocation(self, params: AskUserParams) -> Invocation:

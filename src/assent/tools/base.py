@@ -120,6 +120,8 @@ class AnyTool(ABC):
     output_is_markdown: bool = False
     server: str = ""
     """The MCP server it comes from; empty for built-ins."""
+    exact: bool = False
+    """Its result is kept as it is; of others secrets are masked. For what edits are made from, and a person's words."""
     for_model: bool = True
     """False: only people run it."""
     main_argument: str = ""

@@ -3,9 +3,10 @@
 import os
 from typing import TYPE_CHECKING
 
-from assent.config import CommandLimits
+from assent.config import CommandLimits, Environment
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
 from assent.tools.base import AnyTool
 from assent.tools.files import Files
@@ -35,15 +36,18 @@ def builtin_tools(
     outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
     contents: PrivateFolder | None = None,
+    environment: Environment | None = None,
+    masker: Masker | None = None,
 ) -> list[AnyTool]:
     """Limits and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
     faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read. `memory`
     is the user's own context file; without one nothing is remembered. `contents` is where large contents of files are
-    kept before they are changed.
+    kept before they are changed. `environment` says which variables commands get, `masker` knows the secrets to mask in
+    what they print.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
-    shell = ShellTool(files, limits=limits, terminal=terminal, outputs=outputs)
+    shell = ShellTool(files, limits=limits, terminal=terminal, environment=environment, outputs=outputs, masker=masker)
     return [
         ReadFileTool(files),
         ReadManyFilesTool(files),

@@ -29,6 +29,7 @@ class GlobTool(Tool[GlobParams]):
         "relative to the workspace root."
     )
     kind = "search"
+    exact = True
     main_argument = "pattern"
     params = GlobParams
 

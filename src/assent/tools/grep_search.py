@@ -41,6 +41,7 @@ class GrepTool(Tool[GrepParams]):
         "Files that git ignores are left out."
     )
     kind = "search"
+    exact = True
     main_argument = "pattern"
     params = GrepParams
 

@@ -22,6 +22,7 @@ class ListDirectoryTool(Tool[ListDirectoryParams]):
     display_name = "ReadFolder"
     description = "Lists the files and folders directly inside a folder, with sizes. Does not go deeper."
     kind = "search"
+    exact = True
     main_argument = "dir_path"
     params = ListDirectoryParams
 

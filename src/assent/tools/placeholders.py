@@ -1,10 +1,13 @@
 """Finds lines like `// rest of the code ...`, by which a model leaves out what it should have written.
 
-Only whole lines count: inside a string or behind code the words are somebody's own.
+Only whole lines count: inside a string or behind code the words are somebody's own. The mark of a masked secret counts
+wherever it stands: written into a file it would take the place of the secret.
 """
 
 import re
 from functools import cache
+
+from assent.secrets.mask import OPENING
 
 _OPEN = r"(?://+|#+|/\*+|\*|<!--|--|;+|%+|\{/\*)?\s*[(\[]?\s*"
 _CLOSE = r"\s*[)\]]?\s*(?:\*/\}?|-->)?\s*"
@@ -30,10 +33,12 @@ def _placeholder() -> re.Pattern[str]:
 
 def placeholders(text: str, known: str = "") -> list[str]:
     """The lines of the text that stand for something left out, except those that were in `known` already."""
-    if not _HINT.search(text):
+    if not (OPENING in text or _HINT.search(text)):
         return []
-    found = [
-        line.strip() for line in text.splitlines() if _HINT.search(line) and _placeholder().fullmatch(line.strip())
-    ]
+    found = [line.strip() for line in text.splitlines() if _leaves_out(line.strip())]
     there = {line.strip() for line in known.splitlines()} if found else set[str]()
     return [line for line in found if line not in there]
+
+
+def _leaves_out(line: str) -> bool:
+    return OPENING in line or (_HINT.search(line) is not None and _placeholder().fullmatch(line) is not None)

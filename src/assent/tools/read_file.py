@@ -37,6 +37,7 @@ class ReadFileTool(Tool[ReadFileParams]):
         "audio and PDF."
     )
     kind = "read"
+    exact = True
     main_argument = "file_path"
     params = ReadFileParams
 

@@ -29,6 +29,7 @@ class ReadManyFilesTool(Tool[ReadManyFilesParams]):
         "Images, audio and PDF only when they are named or their ending is. For single files use read_file."
     )
     kind = "read"
+    exact = True
     main_argument = "include"
     params = ReadManyFilesParams
 

@@ -31,6 +31,7 @@ class ReplaceTool(Tool[ReplaceParams]):
         "allow_multiple is true. With an empty old_string it creates a new file."
     )
     kind = "edit"
+    exact = True
     main_argument = "file_path"
     params = ReplaceParams
 

@@ -22,6 +22,7 @@ class SaveMemoryTool(Tool[SaveMemoryParams]):
         "remember something, or states a lasting preference; not for what only matters in this conversation."
     )
     kind = "think"
+    exact = True
     main_argument = "fact"
     params = SaveMemoryParams
 

@@ -1,12 +1,12 @@
 """run_shell_command, as it is declared; what a call does is in `shell_call`, imported with the first call."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from assent.config import CommandLimits
+from assent.config import CommandLimits, Environment
 from assent.files.private import PrivateFolder
+from assent.secrets.mask import Masker
 from assent.tools.base import InvalidParams, Invocation, Tool
 from assent.tools.files import Files
 
@@ -44,18 +44,20 @@ class ShellTool(Tool[ShellParams]):
         limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
-        pass_environment: Iterable[str] = (),
+        environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
+        masker: Masker | None = None,
     ) -> None:
-        """`terminal` is columns and rows, None for a plain pipe; names of variables to pass on;
-        where to keep outputs that are too long for the model.
+        """`terminal` is columns and rows, None for a plain pipe; which variables commands get; where to keep outputs
+        that are too long for the model, and what masks the secrets in them.
         """
         self.files = files
         self.limits = limits
         self.grace = grace
         self.terminal = terminal
-        self.pass_environment = tuple(pass_environment)
+        self.environment = environment or Environment()
         self.outputs = outputs
+        self.masker = masker or Masker()
 
     def invocation(self, params: ShellParams) -> Invocation:
         from assent.tools.shell_call import ShellInvocation

@@ -6,13 +6,14 @@ it started, is the process room's work.
 
 import asyncio
 import os
+import re
 import signal
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits
 from assent.files.protected import secrets_below
 from assent.parts import TerminalDisplay
-from assent.process.environment import child_environment
+from assent.process.environment import command_environment, withheld
 from assent.process.launch import pipeline_argv
 from assent.process.memory import most_memory
 from assent.process.output import Excerpt, cut_middle, omission
@@ -48,7 +49,9 @@ class ShellInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         throttle = Throttle(live.output, live.received)
-        whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), plain)
+        masked = self._tool.masker.stream()
+        name = output_name(permit.call_id)
+        whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
         try:
             finished = await self._run(permit, live, throttle, whole)
         except OSError as error:
@@ -61,7 +64,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
         notes = _passed_over(self._directory()) if permit.plan is not None and permit.plan.sweeps else []
-        report = "\n".join([self._for_model(finished, whole), *notes])
+        report = "\n".join([self._for_model(finished, whole), *notes, *self._missed(finished)])
         return ToolResult(report, TerminalDisplay(_for_person(finished)))
 
     async def _run(self, permit: Permit, live: Live, throttle: Throttle, whole: WholeOutput) -> Finished:
@@ -77,7 +80,7 @@ class ShellInvocation(Invocation):
         return await run(
             argv,
             cwd=self._directory(),
-            env=child_environment(also=self._tool.pass_environment),
+            env=command_environment(self._tool.environment),
             on_start=live.process,
             on_output=heard,
             on_binary=throttle.received,
@@ -103,6 +106,21 @@ class ShellInvocation(Invocation):
         if finished.survivors:
             sections += [f"Could not be ended: {', '.join(map(str, finished.survivors))}"]
         return "\n".join(sections)
+
+    def _missed(self, finished: Finished) -> list[str]:
+        """Variables that the command may have wanted and did not get, so that nobody looks for the reason elsewhere."""
+        said = "\n".join([self._params.command, finished.output.text() if finished.code != 0 else ""])
+        names = [name for name in withheld(self._tool.environment) if name in said and _is_named(name, said)]
+        if not names:
+            return []
+        return [
+            f"Not passed to commands, because they hold secrets: {', '.join(names)}. The user can allow that in the "
+            "settings, in `[environment]` with `allow`."
+        ]
+
+
+def _is_named(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _passed_over(folder: str) -> list[str]:

@@ -26,6 +26,7 @@ class UndoTool(Tool[UndoParams]):
     display_name = "Undo"
     description = "Takes back what an earlier call wrote, unless the file changed since."
     kind = "edit"
+    exact = True
     main_argument = "call_id"
     for_model = False
     params = UndoParams

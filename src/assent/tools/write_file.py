@@ -23,6 +23,7 @@ class WriteFileTool(Tool[WriteFileParams]):
         "For a small change of an existing file, use replace."
     )
     kind = "edit"
+    exact = True
     main_argument = "file_path"
     params = WriteFileParams
 

@@ -26,6 +26,7 @@ class WriteTodosTool(Tool[WriteTodosParams]):
         "it changes; keep exactly one step in_progress while you work. Not needed for simple tasks."
     )
     kind = "think"
+    exact = True
     params = WriteTodosParams
 
     def invocation(self, params: WriteTodosParams) -> Invocation:

@@ -123,6 +123,16 @@ class AssentApp(App[None]):
             self.register_theme(one.theme)
         self.theme = look
 
+    def _fatal_error(self) -> None:
+        """Textual would show all variables, and one of them may be a key."""
+        from rich.text import Text
+
+        from assent.front.crash import trace_of
+
+        self.bell()
+        if self._exception is not None:
+            self.panic(Text(trace_of(self._exception)))
+
     def get_default_screen(self) -> MainScreen:
         return MainScreen(id="_default")
 

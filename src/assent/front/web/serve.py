@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from assent.config import Settings, data_folder
 from assent.files.private import save_private
+from assent.front.crash import mask_log
 from assent.front.web.app import build
 from assent.front.web.desk import Desk, Setup, real_folder
 from assent.front.web.hasty import HastyProtocol
@@ -137,6 +138,7 @@ class Server:
     async def run(self, ready: Callable[["Server"], None]) -> None:
         _raise_file_limit()
         logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can make it warn, as often as they like
+        mask_log()
         listener = _listen(self._where)
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)

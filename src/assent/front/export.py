@@ -1,0 +1,37 @@
+"""A session as lines of JSON to give to others: every event, or the telemetry, with its secrets masked.
+
+The log itself keeps what was asked for, approved and read from files exactly, because resuming and replaying depend on
+it. What leaves the machine does not need to be exact.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from assent.events import CallStarted, Envelope, FileChange, to_wire
+from assent.secrets.mask import Masker
+from assent.telemetry import records
+
+
+def event_lines(envelopes: Iterable[Envelope], masker: Masker) -> Iterator[str]:
+    for envelope in envelopes:
+        yield _masked(to_wire(_with_masked_content(envelope, masker)), masker)
+
+
+def telemetry_lines(envelopes: Iterable[Envelope], masker: Masker) -> Iterator[str]:
+    return (_masked(record, masker) for record in records(envelopes))
+
+
+def _masked(line: bytes, masker: Masker) -> str:
+    return msgspec.json.encode(masker.data(msgspec.json.decode(line))).decode()
+
+
+def _with_masked_content(envelope: Envelope, masker: Masker) -> Envelope:
+    """What was in a file before it was changed is in the event as bytes, which are no text on the wire."""
+    match envelope.event:
+        case CallStarted(change=FileChange(before=bytes() as before) as change):
+            masked = masker.text(before.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+            return replace(envelope, event=replace(envelope.event, change=replace(change, before=masked)))
+        case _:
+            return envelope

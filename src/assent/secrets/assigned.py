@@ -1,0 +1,137 @@
+"""Secrets known by the name before them: `API_KEY=…`, `"password": "…"`, `--token …`, `Authorization: Bearer …`.
+
+A name alone is not enough: what stands behind it must look like a value, and not like code, a path, or a word that only
+stands for a secret. Names in capitals with `=` right behind them are variables, as `env` and `.env` files have them:
+there any value counts. A value is read once, whatever names are in it, so the time is linear.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+
+from assent.secrets.names import is_password, key_is_secret, kind_of, variable_is_secret
+from assent.secrets.spans import Span
+from assent.secrets.values import is_code, is_name, is_path, is_placeholder, is_random
+
+_HINTS = ("key", "token", "secret", "pass", "cred", "pwd", "auth", "pat", "cookie")
+_LONGEST_NAME = 64
+_OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_PATTERNS = {
+    # Looked for in small letters.
+    "named": (
+        rf"((?:{'|'.join(_HINTS)})(?=([\w-]{{0,24}}))\2)(?:\\{{0,2}}[\"'`])?\]?"
+        r"(?::[ \t]{0,2}[a-z_][\w.|\[\]]{0,30}[ \t]{0,2}(?==))?[ \t]{0,20}(=>|:=|[:=])[ \t]{0,20}"
+    ),
+    "flag": r"(?<![\w-])--([a-z][a-z-]{0,40})[ \t]{1,4}(?![-=:\s])",
+    "bearer": r"\bbearer[ \t]{1,4}(?=[\w.~+/=-]{16})",
+    # Tried at a place of the text itself; the value is the last group.
+    "quoted": r"\\{0,2}([\"'`])([^\"'`\r\n]{1,2000}?)\\{0,2}\1",
+    "word": r"(?![\"'`])(\S{1,4000})",
+    "bare": r"([^\s\"'`,;&|<>(){}\[\]\\]{1,2000})",
+    "credentials": r"\\{0,2}[\"']?(?:(?i:bearer|basic|token|apikey|negotiate)[ \t]{1,4})?([^\s\"'`,;<>\\]{1,4000})",
+    "cookie": r"([\w.-]{1,64}=[^\r\n\"']{8,2000})",
+    "line": r"([^\r\n\"']{8,2000})",
+}
+_Reading = tuple[str, Callable[[str], bool]]
+"""A pattern for a value, and whether what it finds counts as a secret."""
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Compiled when there is something to look for."""
+    return re.compile(_PATTERNS[name], re.ASCII)
+
+
+def find_assigned(text: str) -> Iterator[Span]:
+    low = _small(text)
+    if any(hint in low for hint in _HINTS):
+        yield from _after_names(text, low)
+        if "--" in low:
+            yield from _after_flags(text, low)
+    if "bearer" in low:
+        yield from _after_bearer(text, low)
+
+
+def _small(text: str) -> str:
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return "".join(one.lower() if one.isascii() else one for one in text)  # a few letters grow when they become small
+
+
+def _after_names(text: str, low: str) -> Iterator[Span]:
+    at = 0
+    while found := _pattern("named").search(low, at):
+        start = _beginning(text, found.start())
+        name, separator = text[start : found.end(1)], text[found.end(1) : found.end()]
+        value = _read(text, found.end(), name, _readings(name, separator, text[max(start - 1, 0) : start]))
+        at = value.end
+        if value.kind:
+            yield value
+
+
+def _after_flags(text: str, low: str) -> Iterator[Span]:
+    for found in _pattern("flag").finditer(low):
+        if key_is_secret(found[1]):
+            value = _read(text, found.end(), found[1], (("quoted", _is_chosen), ("bare", _is_chosen)))
+            if value.kind:
+                yield value
+
+
+def _after_bearer(text: str, low: str) -> Iterator[Span]:
+    for found in _pattern("bearer").finditer(low):
+        value = _read(text, found.end(), "Authorization", (("credentials", _is_chosen_at_random),))
+        if value.kind:
+            yield value
+
+
+def _beginning(text: str, at: int) -> int:
+    """Where the name begins that has a hint at this place."""
+    before = text[max(at - _LONGEST_NAME, 0) : at]
+    return at - len(before) + len(before.rstrip(_OF_NAMES))
+
+
+@lru_cache(1024)
+def _readings(name: str, separator: str, before: str) -> tuple[_Reading, ...]:
+    """How to read what stands behind the name; nothing when the name says nothing."""
+    low = name.lower()
+    if low.endswith("authorization"):
+        return (("credentials", _is_chosen_at_random),)
+    if low.endswith("cookie") and ":" in separator:
+        return (("line" if "=" in separator else "cookie", _counts),)
+    if separator == "=" and name == name.upper() and variable_is_secret(name):
+        return ("quoted", _counts), ("bare" if before.strip() else "word", _counts)
+    if key_is_secret(name):
+        return (("quoted", _is_chosen), ("bare", _is_chosen_at_random)) if is_password(name) else _RANDOM
+    return ()
+
+
+def _read(text: str, at: int, name: str, readings: tuple[_Reading, ...]) -> Span:
+    """The value at this place. Without a kind it is no secret; empty when there is none to read."""
+    for pattern, counts in readings:
+        if found := _pattern(pattern).match(text, at):
+            start, end = found.span(found.re.groups)
+            code = text[end : end + 1] in ("(", "[")
+            return Span(start, end, kind_of(name) if counts(text[start:end]) and not code else "")
+    return Span(at, at, "")
+
+
+def _counts(value: str) -> bool:
+    """An address is none; a password in it is found by its looks."""
+    return len(value) >= 4 and not (is_placeholder(value) or is_code(value) or is_path(value) or "://" in value)
+
+
+def _is_chosen(value: str) -> bool:
+    """A password that a person chose may be any word, but it is one word."""
+    return len(value) >= 6 and " " not in value and _counts(value)
+
+
+def _is_chosen_at_random(value: str) -> bool:
+    return _counts(value) and is_random(value) and not is_name(value)
+
+
+def _is_long_and_random(value: str) -> bool:
+    return " " not in value and _counts(value) and is_random(value, 12) and not is_name(value)
+
+
+_RANDOM: tuple[_Reading, ...] = (("quoted", _is_long_and_random), ("bare", _is_long_and_random))

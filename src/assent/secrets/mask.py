@@ -1,0 +1,109 @@
+"""A text with marks in place of its secrets: `[secret: GitHub token]`, `[secret: $DEPLOY_KEY]`. A mark is no secret.
+
+What it takes to find them is imported with the first text: most who could mask have nothing to mask.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from assent.secrets.spans import Span
+
+OPENING = "[secret: "
+_SHORTEST = 8
+"""No text with fewer characters has a secret that we would find."""
+
+
+def mark(kind: str) -> str:
+    return f"{OPENING}{kind}]"
+
+
+class Masker:
+    """`known` gives exact secrets with what to call them. It is asked once, when there is something to mask."""
+
+    def __init__(self, known: Callable[[], Mapping[str, str]] = dict) -> None:
+        self._ask_known = known
+
+    def text(self, text: str) -> str:
+        return with_marks(text, self.find(text))
+
+    def data(self, value: object) -> Any:
+        """JSON data with every text in it masked, also what stands behind a key such as `password`."""
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {key: self._member(key, each) for key, each in cast("dict[Any, object]", value).items()}
+            case list() | tuple():
+                return [self.data(each) for each in cast("list[object]", value)]
+            case _:
+                return value
+
+    def _member(self, key: object, value: object) -> Any:
+        if isinstance(key, str) and isinstance(value, str):
+            from assent.secrets.names import key_is_secret, kind_of
+            from assent.secrets.values import is_word_for_secret
+
+            if key_is_secret(key) and is_word_for_secret(value):
+                return mark(kind_of(key))
+        return self.data(value)
+
+    def stream(self) -> "Stream":
+        return Stream(self)
+
+    def find(self, text: str) -> "list[Span]":
+        if len(text) < _SHORTEST:
+            return []
+        from assent.secrets.search import find_secrets
+
+        return find_secrets(text, self._known)
+
+    @cached_property
+    def _known(self) -> tuple[tuple[str, str], ...]:
+        from assent.secrets.values import is_distinct
+
+        return tuple((value, kind) for value, kind in self._ask_known().items() if is_distinct(value))
+
+
+class Unmasked(Masker):
+    """Leaves everything as it is, for those who want that."""
+
+    def find(self, text: str) -> "list[Span]":
+        return []
+
+    def data(self, value: object) -> Any:
+        return value
+
+
+class Stream:
+    """Masks a text that comes in pieces. A private key is remembered from one piece to the next; anything else must
+    be in one piece, so whoever feeds it cuts between lines where that is possible.
+    """
+
+    def __init__(self, masker: Masker) -> None:
+        self._masker = masker
+        self._in_key = False
+
+    def feed(self, piece: str) -> str:
+        from assent.secrets.private_keys import KIND, is_open, rest_of_key
+        from assent.secrets.spans import Span, join
+
+        spans = self._masker.find(piece)
+        if self._in_key and (rest := rest_of_key(piece)):
+            spans = join([Span(0, rest, KIND), *spans])
+        self._in_key = bool(spans) and is_open(piece, spans[-1])
+        return with_marks(piece, spans)
+
+
+def with_marks(text: str, spans: "list[Span]") -> str:
+    """A colour that ends within a secret must end nevertheless, so escapes stay."""
+    if not spans:
+        return text
+    from assent.secrets.search import ESCAPE
+
+    pieces, at = list[str](), 0
+    for span in spans:
+        pieces += [text[at : span.start], mark(span.kind), *ESCAPE.findall(text, span.start, span.end)]
+        at = span.end
+    return "".join([*pieces, text[at:]])

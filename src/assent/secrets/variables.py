@@ -1,0 +1,39 @@
+"""Which variables of an environment hold a secret, and the values to look for elsewhere."""
+
+from collections.abc import Callable, Iterable
+from urllib.parse import quote
+
+from assent.secrets.names import variable_is_secret
+from assent.secrets.private_keys import find_private_keys
+from assent.secrets.shapes import find_tokens
+from assent.secrets.spans import Span
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """By its name, or by what its value looks like. A proxy is needed for nearly everything, password or not."""
+    return variable_is_secret(name) or (bool(_inside(value)) and not name.lower().endswith("_proxy"))
+
+
+def known_values(variables: Iterable[tuple[str, str]], named: Callable[[str], bool] | None = None) -> dict[str, str]:
+    """What to look for in texts, with what to call it: whole values where the name says secret, or is one of the
+    `named`, otherwise the secret part of an address; in the ways in which they are commonly written.
+    """
+    return {
+        written: f"${name}"
+        for name, value in variables
+        for secret in _secrets(value, whole=variable_is_secret(name) or (named is not None and named(name)))
+        for written in (secret, quote(secret, safe=""))
+    }
+
+
+def _secrets(value: str, *, whole: bool) -> list[str]:
+    """Of a value of several lines each line: terminals end them in their own way."""
+    return value.strip().splitlines() if whole else _parts(value)
+
+
+def _parts(value: str) -> list[str]:
+    return [value[span.start : span.end] for span in _inside(value)]
+
+
+def _inside(value: str) -> list[Span]:
+    return [*find_tokens(value), *find_private_keys(value)]
