@@ -498,8 +498,9 @@ def test_a_deny_by_path_goes_before_an_ask_of_a_higher_tier(guarded: Path) -> No
 
 
 def test_a_search_anywhere_in_a_line_may_come_upon_a_kept_file(guarded: Path) -> None:
-    rules = [parse_allowed(f"{SHELL}({name})") for name in ("ls", "rg")]
+    rules = [parse_allowed(f"{SHELL}({name})") for name in ("ls", "rg", "sort")]
     assert in_folder(guarded, "ls notes && rg x", *rules) == "ask"
+    assert in_folder(guarded, "ls notes | sort -r", *rules) == "allow"
     assert in_folder(guarded, "ls notes && rg x notes/plain", *rules) == "allow"
     assert in_folder(guarded, "mytool", parse_allowed(f"{SHELL}(mytool)")) == "allow"
 

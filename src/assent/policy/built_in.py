@@ -8,9 +8,9 @@ what to run (version managers, package managers) are not here.
 from itertools import pairwise
 
 from assent.plan import Plan, Stage, Word, paths_in
-from assent.policy.folders import moves, with_folders
+from assent.policy.folders import with_folders
 from assent.policy.shell.options import examine
-from assent.policy.shell.paths import inside, place
+from assent.policy.shell.paths import inside, moves, place
 from assent.policy.shell.rules import program
 
 _NAMES = """
@@ -80,6 +80,6 @@ def _follows_links(stage: Stage) -> bool:
 
 
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
-    if any(part.kind in ("home", "variable") for part in word.parts):
+    if any(part.kind == "variable" for part in word.parts):
         return False
     return all(inside(place(text, cwd), roots) for text in paths_in(word.text))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from assent.plan import Plan, Stage, Word
-from assent.policy.shell.rules import program
+from assent.policy.shell.paths import cd_target, moves
 
 _MOST = 32
 
@@ -28,13 +28,8 @@ def with_folders(plan: Plan) -> Iterator[tuple[Stage, tuple[str, ...]]]:
             now = ever = ()
 
 
-def moves(stage: Stage) -> bool:
-    return program(stage.words[0].text) == "cd"
-
-
 def _moved(stage: Stage, cwd: str) -> str:
-    target = expanded(stage.words[-1], cwd) if len(stage.words) > 1 else value("home", "", cwd)
-    return os.path.normpath(os.path.join(cwd, target))
+    return os.path.normpath(os.path.join(cwd, expanded(cd_target(stage), cwd)))
 
 
 def expanded(word: Word, cwd: str) -> str:

@@ -192,6 +192,10 @@ def test_a_pattern_that_wants_secrets_asks(option: str) -> None:
     assert judge(command, rules(["rg"]), cwd="/w", roots=["/w"]).decision == "ask"
 
 
+def test_a_pattern_that_leaves_secrets_out_does_not_ask() -> None:
+    assert judge("rg -g '!x/.env' needle", rules(["rg"]), cwd="/w", roots=["/w"]).decision == "allow"
+
+
 def test_words_from_a_pipe_are_no_options_of_a_counting_program(tree: Path) -> None:
     (tree / "--files0-from=.env").write_text("x\n")
     assert "needle" not in output("find . -type f -printf '%f\\n' | xargs wc -l", tree)
@@ -284,6 +288,7 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . -name nv | xargs -I x cat .ex",
         "find . -type f | xargs grep -r needle",
         "find . -type f | xargs grep -R needle",
+        "find . -type f -exec grep -r needle {} +",
         "find . -name '*.py' | xargs sort",
         "find . -type f | xargs grep --recursive needle",
         "find . -type f | xargs grep --dereference-recursive needle",

@@ -19,7 +19,7 @@ from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
 from assent.policy.shell.names import give_harmless_names
 from assent.policy.shell.options import examine
-from assent.policy.shell.paths import place
+from assent.policy.shell.paths import cd_target, moves, place
 from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Rules, denying, loose, program
@@ -133,10 +133,7 @@ def _fed(where: Place, step: Step, at: int) -> Place:
 
 
 def _moved(stage: Stage, where: Place) -> Place:
-    if stage.words[0].text != "cd":
-        return where
-    target = stage.words[-1].text if len(stage.words) > 1 else "~"
-    return replace(where, cwd=place(target, where.cwd))
+    return replace(where, cwd=place(cd_target(stage).text, where.cwd)) if moves(stage) else where
 
 
 def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:

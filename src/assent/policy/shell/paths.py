@@ -10,12 +10,13 @@ from fnmatch import fnmatchcase
 from posixpath import isabs, join, normpath
 
 from assent.files.protected import secret_samples, why_protected, why_run, why_secret
-from assent.plan import Word
+from assent.plan import Part, Stage, Word
 
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
 _LONGEST_NAME = 255
+_HOME = Word("~", literal=False, parts=(Part("home", "~"),))
 
 
 def place(text: str, cwd: str) -> str:
@@ -23,6 +24,16 @@ def place(text: str, cwd: str) -> str:
     if text.startswith("~"):
         return normpath(text)
     return normpath(text if isabs(text) else join(cwd, text))
+
+
+def moves(stage: Stage) -> bool:
+    """Whether the command changes the folder of those behind it."""
+    return stage.words[0].text == "cd"
+
+
+def cd_target(stage: Stage) -> Word:
+    """Where `cd` goes, as the runner takes it: the first word that is no option, or home."""
+    return next((word for word in stage.words[1:] if not word.text.startswith("-")), _HOME)
 
 
 def inside(path: str, roots: Sequence[str]) -> bool:

@@ -51,7 +51,7 @@ def names_secret(use: Use) -> str | None:
 def walks(use: Use) -> bool:
     """Whether it searches the content of whatever it comes upon."""
     name = use.names[0]
-    return name in ("rg", "rgrep", "diff") or (name in _GREPS and use.option(*_RECURSIVE) is not None)
+    return name in ("rg", "rgrep") or (name in _GREPS and use.option(*_RECURSIVE) is not None)
 
 
 def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
