@@ -39,8 +39,6 @@ def _matches(tokens: tuple[str, ...], text: str) -> bool:
     states = _skip_stars({0}, tokens)
     for char in text:
         states = _skip_stars({after for state in states for after in _step(state, tokens, char)}, tokens)
-        if not states:
-            return False
     return len(tokens) in states
 
 
