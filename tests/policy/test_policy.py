@@ -476,6 +476,35 @@ def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
     assert judge(command("rm x"), Rule("allow", SHELL)).ruling == "allow"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cd secrets && cat k", "cd secrets; cat k", "cd notes && cat ../secrets/k", "cd notes && cat < ../secrets/k"),
+        *(
+            "cd notes || cat secrets/k",
+            "cd notes | cat secrets/k",
+            "cd notes; cat secrets/k",
+            "cd notes; cat ../secrets/k",
+        ),
+        *("cd notes && cat ../secrets/k > x", "(cd notes; cd ../secrets; cat k)", "git -C notes diff ../secrets/k $x"),
+        "cd a; cd b; cd c; cd d; cd e; cd f; cat x",
+    ],
+)
+def test_a_kept_file_is_denied_wherever_the_command_goes_first(guarded: Path, text: str) -> None:
+    cat, cd = (parse_allowed(f"{SHELL}({name})") for name in ("cat", "cd"))
+    assert in_folder(guarded, text, cat, cd) == "deny"
+    assert in_folder(guarded, text, mode="yolo") == "deny"
+    assert in_folder(guarded, "cd notes && cat plain", cat, cd) == "allow"
+
+
+def test_a_search_after_a_cd_comes_upon_what_is_there(guarded: Path) -> None:
+    cd, rg = (parse_allowed(f"{SHELL}({name})") for name in ("cd", "rg"))
+    assert in_folder(guarded, "cd notes && rg x", cd, rg) == "allow"
+    assert in_folder(guarded, "cd notes; rg x", cd, rg) == "ask"
+    assert in_folder(guarded, "cd notes && cd .. && rg x", cd, rg) == "ask"
+
+
 def test_a_deny_for_an_argument_is_a_glob_over_the_whole_command() -> None:
     rule = Rule("deny", SHELL, argument="*production*")
     assert judge(command("psql -h production.db"), rule, mode="yolo").ruling == "deny"

@@ -14,6 +14,7 @@ from assent.files.workspace import has_other_names
 from assent.plan import Plan, Stage, Word
 from assent.policy.behind import secret_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
+from assent.policy.folders import with_folders
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.rules import Rule, Ruling
@@ -73,8 +74,9 @@ class CommandJudge:
 
     def _touches(self, rule: Rule, found: Judgement) -> bool:
         """Whether some word names a file that the rule is about, also through a link."""
-        words = self._named_by_text() if not found.readable else self._file_words()
-        places = [self._place(word) for word in words]
+        if found.readable and not all(folders for _, folders in self._in_folders()):
+            return True  # it goes to so many folders that any file may be meant
+        places = self._named() if found.readable else self._named_by_text()
         return any(rule.guards(one, self._roots) for place in places for one in (place, realpath(place)))
 
     def _names(self, rule: Rule) -> bool:
@@ -86,17 +88,22 @@ class CommandJudge:
         )
         return found.decision == "deny"
 
-    def _file_words(self) -> list[str]:
-        """What may name a file: words, values of options, and where input comes from."""
-        words = [word for stage in self._stages() for word in _words_of(stage)]
-        return [part for word in words if word.literal for part in (word.text, *_values(word.text))]
+    def _named(self) -> list[str]:
+        """The files that words, values of options and redirections name, wherever a `cd` may have led."""
+        placed = [(word, cwd) for stage, folders in self._in_folders() for word in _words_of(stage) for cwd in folders]
+        return [_place(part, cwd) for word, cwd in placed if word.literal for part in (word.text, *_values(word.text))]
+
+    def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
+        return with_folders(Plan(read(self._details.command), self._details.directory, self._roots))
 
     def _named_by_text(self) -> list[str]:
-        """What could not be read is cut into pieces: rather too many than too few."""
-        return _PIECE.findall(self._details.command)
-
-    def _place(self, word: str) -> str:
-        return normpath(word if word[:1] == "/" else f"{self._details.directory}/{word}")
+        """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""
+        pieces: list[str] = _PIECE.findall(self._details.command)
+        folders = [self._details.directory]
+        for piece in pieces:
+            led = [place for cwd in folders if isdir(place := _place(piece, cwd)) and place not in folders]
+            folders = [*folders, *led][:_MOST_FOLDERS]
+        return [_place(piece, cwd) for piece in pieces for cwd in folders]
 
     def _written(self) -> list[tuple[str, ...]]:
         """The commands of the line as they were written; the gate's own words have its hardening in them."""
@@ -141,7 +148,7 @@ class CommandJudge:
         """Words may reach a guarded file without naming it: through its folder, a wildcard or a hard link."""
         if not self._guards:
             return None
-        names = [self._place(word) for word in self._file_words()]
+        names = self._named()
         trees = [*filter(isdir, names), *self._swept()]
         for rule in self._guards:
             if any(rule.may_be_below(tree.rstrip("/") + "/", self._roots) for tree in trees):
@@ -154,10 +161,7 @@ class CommandJudge:
 
     def _swept(self) -> list[str]:
         """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
-        wild = [word.fixed for stage in self._stages() for word in _words_of(stage) if not word.literal]
-        uses = [examine(program(stage.words[0].text), stage.words) for stage in self._stages()]
-        here = [""] if any(use is not None and walks(use) and not use.reads for use in uses) else []
-        return [self._place(dirname(fixed)) for fixed in wild] + [self._place(one) for one in here]
+        return [_place(word, cwd) for stage, folders in self._in_folders() for word in _swept(stage) for cwd in folders]
 
     def _by_built_in(self) -> Verdict:
         """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
@@ -189,6 +193,17 @@ class CommandJudge:
         return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
 
 
+def _swept(stage: Stage) -> list[str]:
+    use = examine(program(stage.words[0].text), stage.words)
+    here = [""] if use is not None and walks(use) and not use.reads else []
+    return [*(dirname(word.fixed) for word in _words_of(stage) if not word.literal), *here]
+
+
+def _place(word: str, cwd: str) -> str:
+    return normpath(word if word[:1] == "/" else f"{cwd}/{word}")
+
+
+_MOST_FOLDERS = 8
 _PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
