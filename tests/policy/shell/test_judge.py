@@ -100,6 +100,7 @@ def test_a_rule_does_not_cover_what_is_joined_to_its_command(command: str) -> No
         "x" * 9_000 + "; rm x",
         "ls; " * 3_000 + "sudo rm x",
         "env " * 600 + "rm x",
+        "ls 'y " + "y " * 1_500 + "env rm x",
     ],
 )
 def test_a_deny_rule_finds_its_command_everywhere(command: str) -> None:

@@ -247,6 +247,7 @@ def test_a_pattern_in_any_case_brings_no_secret_back(tree: Path) -> None:
         "find -L . -name '*.py' | xargs cat",
         "find -name '*.py' -newer /etc/passwd | xargs cat",
         "find . -iname '*.PY' | xargs cat",
+        "find . -readable -name '*.py' | xargs cat",
         "find . -name '*.md' -or -name '*.py' | xargs cat",
         "find . -name '*.md' , -name '*.py' | xargs cat",
         "find . -name .env , -name '*.py' | xargs cat",
@@ -321,6 +322,11 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . -name '[^a]env' -exec cat {} +",
         "find . -name '[[:punct:]]env' | xargs cat",
         "find . -name '*production*' | xargs cat",
+        *(f"find . -name '*.{kind}' | xargs cat" for kind in ("local", "production", "prod", "staging")),
+        *(f"find . -name '*.{kind}' | xargs cat" for kind in ("development", "dev", "test")),
+        *(f"find . -name '?.{kind}' | xargs cat" for kind in ("p[e]m", "k[e]y", "p[1]2", "p[f]x")),
+        *(f"find . -name '{name}' | xargs cat" for name in ("ke?", "cred*.json", "?_histor?", "kcor?", "confi?")),
+        "find . -name 'e?viron' | xargs cat",
         "find . -name .env -prune -o -name '*.py' | xargs cat",
         "find . \\( -name .env -prune -o -name a \\) -print | xargs cat",
         "find . -name .env -print -prune -o -name '*.py' -print | xargs cat",
@@ -361,6 +367,8 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . | xargs cat",
         "find . -name | xargs cat",
         "find . -name '*.py' \\) | xargs cat",
+        "find . -name '*.py' x y | xargs cat",
+        "find . -name '*.py' -or -name .env | xargs cat",
         "find . \\( -name '*.py' | xargs cat",
         "find . -name '*.py' -o -name .env | xargs cat",
         "find . -name .env -o -name '*.py' | xargs cat",
@@ -390,8 +398,10 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
     ],
 )
 def test_names_that_may_be_those_of_secrets_ask(command: str) -> None:
-    allow = [*PROGRAMS, "git ls-files", "git grep", "git diff", "mytool", "awk", "make", "touch"]
-    assert judge(command, rules(allow), cwd="/w", roots=["/w"]).decision == "ask"
+    allow = [*PROGRAMS, "git ls-files", "git grep", "git diff", "mytool", "awk", "make", "touch", "cd"]
+    found = judge(command, rules(allow), cwd="/w", roots=["/w"])
+    assert found.decision == "ask"
+    assert not found.why.startswith("No rule")
 
 
 @pytest.mark.parametrize("name", [*SECRET, *PLAIN])

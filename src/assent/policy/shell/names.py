@@ -56,7 +56,7 @@ _SHOWS_MORE = _set("-ls -printf -help --help -version --version -D")
 _NOT_PLAIN = re.compile(r"\\|\[(?![A-Za-z0-9]+\])")  # what find and we may read differently
 _DEEPEST = 40
 _OTHER_SECRETS = (
-    *("config", "key", "credentials.json", "x.pem", "x.key", "x.p12", "x.pfx", "x_history", "environ", "kcore"),
+    *("config", "key", "credentials.json", "x.pem", "x.key", "x.p12", "x.pfx", "x_history", "kcore"),
     *(f".env.{kind}" for kind in ("local", "production", "prod", "staging", "development", "dev", "test")),
 )
 
@@ -190,8 +190,6 @@ class _Expression:
                 self._acts = True
                 self._safe &= safe
                 return _Known(safe, false=True)  # it is never false
-            case "-prune":
-                return _Known(safe, false=True)
             case _:
                 self._other(word)
                 return _Known(safe, safe)

@@ -261,7 +261,7 @@ class _Scan:
 
 def _ends_plainly(word: Word) -> bool:
     """`*.png` means files of a kind. The runner writes `./` before a match that looks like an option."""
-    return word.parts[-1].kind == "text" and word.parts[-1].text.startswith(".")
+    return word.parts[-1].text.startswith(".")
 
 
 def _sort_operands(use: Use) -> None:
