@@ -9,7 +9,7 @@ import re
 from msgspec import Struct
 
 from assent.plan import Word
-from assent.policy.shell.models import Model, OptionUse, model, options
+from assent.policy.shell.models import Model, OptionUse, Wrapper, model, options
 
 _OPTION_NAME = re.compile(r"[!-~]+")
 _NUMBER = re.compile(r"-\d+")
@@ -70,7 +70,7 @@ class _Scan:
             word = self.words[self.at]
             if not plain and self._sub_option(word):
                 continue
-            if not plain and word.literal and word.text == "--":
+            if not plain and word.text == "--":
                 plain = True
                 self.at += 1
                 if self.use.model.style == "words" or self.use.model.sub:
@@ -82,13 +82,13 @@ class _Scan:
                 self.at += 1
                 self._option(word)
                 continue
-            if self._operand(word, plain=plain):
+            if self._operand(word):
                 return
         self._finish()
 
     def _sub_option(self, word: Word) -> bool:
         """Some sub-commands look like options (`python -m`)."""
-        if word.literal and word.text.startswith("-") and word.text in self.use.model.sub:
+        if word.text in self.use.model.sub:
             self._descend(word)
             return True
         return False
@@ -98,11 +98,11 @@ class _Scan:
             return len(word.text) > 1 and word.text[0] == "-"
         if word.fixed.startswith("-"):
             return True
-        if not word.fixed and word.parts[0].kind == "glob" and not self.use.model.inert and not _ends_plainly(word):
+        if word.parts[0].kind == "glob" and not self.use.model.inert and not _ends_plainly(word):
             self.use.problems.append(f"`{word.text}` could match a file named like an option")
         return False
 
-    def _operand(self, word: Word, *, plain: bool) -> bool:
+    def _operand(self, word: Word) -> bool:
         """Takes an operand; True when the rest belongs to a wrapped program."""
         if self.use.model.sub:
             self._descend(word)
@@ -111,19 +111,20 @@ class _Scan:
         self.at += 1
         if self._payload_begins():
             return True
-        if self.use.model.style == "first" and not plain and not self._wraps():
+        if self.use.model.style == "first" and self._wrapper() is None:
             self.use.operands += self.words[self.at :]
             self.at = len(self.words)
         return False
 
-    def _wraps(self) -> bool:
+    def _wrapper(self) -> Wrapper | None:
+        """Of a program whose operands are another command."""
         wrapper = self.use.model.wrapper
-        return wrapper is not None and wrapper.payload == "argv"
+        return wrapper if wrapper is not None and wrapper.payload == "argv" else None
 
     def _payload_begins(self) -> bool:
         """True when the words from here on are another command."""
-        wrapper = self.use.model.wrapper
-        if wrapper is None or not self._wraps():
+        wrapper = self._wrapper()
+        if wrapper is None:
             return False
         if wrapper.assignments:
             return self._payload_after_assignments()
@@ -147,7 +148,7 @@ class _Scan:
 
     def _descend(self, word: Word) -> None:
         use = self.use
-        found = use.model.sub.get(word.text) if word.literal else None
+        found = use.model.sub.get(word.text)
         use.at = self.at
         self.at += 1
         use.names = (*use.names, word.text)
@@ -200,7 +201,7 @@ class _Scan:
                 self._note(name, use, value if equals else self._next(name))
 
     def _full_name(self, name: str) -> str:
-        if name in self.table or self.use.model.style != "gnu" or not name.startswith("--"):
+        if self.use.model.style != "gnu":
             return name
         found = [one for one in self.table if one.startswith(name)]
         return found[0] if len(found) == 1 and len(name) > 2 else name
@@ -253,7 +254,7 @@ class _Scan:
 
     def _finish(self) -> None:
         use = self.use
-        if use.model.sub and not use.model.bare and not use.unknown_sub and not use.seen:
+        if not use.model.bare and not use.seen:
             use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
         if not use.unknown_sub:
             _sort_operands(use)
@@ -267,7 +268,7 @@ def _ends_plainly(word: Word) -> bool:
 def _sort_operands(use: Use) -> None:
     """Gives every operand its role: `read* write` means all but the last are read and the last is written."""
     roles = use.model.operands.split()
-    if use.model.unless and any(name in use.model.unless.split() for name, _ in use.seen):
+    if any(name in use.model.unless.split() for name, _ in use.seen):
         roles = roles[1:]
     operands = use.operands
     for role, operand in zip(_assign(roles, len(operands)), operands, strict=False):
@@ -288,4 +289,4 @@ def _assign(roles: list[str], count: int) -> list[str]:
         return (roles + ["unknown"] * count)[:count]
     head, tail = roles[:star], roles[star + 1 :]
     middle = [roles[star][:-1]] * max(0, count - len(head) - len(tail))
-    return (head + middle + tail)[:count] if count >= len(head) + len(tail) else (head + tail)[:count]
+    return (head + middle + tail)[:count]
