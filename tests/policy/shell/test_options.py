@@ -81,6 +81,12 @@ def _texts(words: list[Word]) -> str:
         ("grep -e x f", "grep; options -e=x; operands f; reads f"),
         ("grep x f g", "grep; operands x,f,g; texts x; reads f,g"),
         ("grep --regexp=x f", "grep; options --regexp=x; operands f; reads f"),
+        (
+            "sed --in-place p",
+            "sed; options --in-place; operands p; texts p; ! `--in-place` changes or deletes files or settings",
+        ),
+        ("docker-compose logs --=5", "docker-compose logs; ! the option `--` ?"),
+        ("docker-compose logs --t=5", "docker-compose logs; options --tail=5"),
         ("grep -- -- f", "grep; operands --,f; texts --; reads f"),
         ("grep -- -x f", "grep; operands -x,f; texts -x; reads f"),
         ("find -- .", "find; operands .; texts .; ! `--` does not end the options of this program"),

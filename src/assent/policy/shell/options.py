@@ -75,8 +75,6 @@ class _Scan:
                 self.at += 1
                 if self.use.model.style == "words" or self.use.model.sub:
                     self.use.problems.append("`--` does not end the options of this program")
-                if self._payload_begins():
-                    return
                 continue
             if not plain and self._is_option(word):
                 self.at += 1
@@ -159,11 +157,10 @@ class _Scan:
             use.model = Model(does=before.does, kind=before.kind, risk=before.risk, because=before.because)
             self.table = {}
             return
+        path = use.names
         if found.same:
-            found = model(found.same) or found
-            use.model, self.table = found, options((found.same or use.names[-1],), found)
-        else:
-            use.model, self.table = found, options(use.names, found)
+            path, found = (found.same,), model(found.same) or found
+        use.model, self.table = found, options(path, found)
         use.models.append(found)
 
     def _option(self, word: Word) -> None:
@@ -216,8 +213,8 @@ class _Scan:
                     return
                 case "flag" | "change" as use:
                     self._note(name, use, Word(""))
-                case "optional":
-                    self._note(name, "value" if rest else "flag", Word(rest))
+                case "optional" as use:
+                    self._note(name, use, Word(rest))
                     return
                 case use:
                     self._note(name, use, Word(rest) if rest else self._next(name))
