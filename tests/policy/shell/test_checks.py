@@ -66,6 +66,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "npm run-script build": (["npm run-script build"], ["npm run-script other"]),
     "npm run": (["npm run"], ["npm run build"]),
+    "npm run-script": (["npm run-script"], ["npm run-script build"]),
     "go env": (["go env", "go env GOPATH"], ["go env A=b", "go env GOPATH A=b"]),
     "pytest": (
         ["pytest", "pytest a", "pytest --cov-report=term", "pytest -k a:b", "pytest -W ignore", "pytest -k 'A.B'"],
