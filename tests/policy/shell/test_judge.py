@@ -246,7 +246,7 @@ _LS, _ID = Found((Word("ls"),), "ls"), Found((Word("id"),), "id")
 def test_the_two_readers_must_see_the_same_commands(
     seen: tuple[Found, ...], *, complete: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Survey(seen, frozenset(), complete)
+    other = Survey(seen, complete)
 
     def see(_source: str, *, limit: int = 0) -> Survey:
         return other

@@ -33,6 +33,7 @@ def inner(command: str) -> tuple[str, ...]:
         *("bash -c 'rm x'", "bash -xc 'rm x'", "su -c 'rm x' ann", "su --command='rm x'", "npx --call 'rm x'"),
         *("hyperfine ls 'rm x'", "concurrently ls 'rm x'", "sort --compress-program='rm x' f"),
         *("echo $(rm x)", "echo `rm x`", "diff <(rm x) y", "tee >(rm x)", "cat <<E\n$(rm x)\nE", "cat <<E\n`rm x`\nE"),
+        *("cat <<-E\n\t$(rm x)\n\tE", "echo $(if ls; then rm x; fi)"),
         *("cat <<'E'\nE\necho $(rm x)", "sudo bash -c 'env rm x'", "echo $(echo $(rm x))"),
     ],
 )
@@ -57,7 +58,7 @@ _FILE_SHELLS = "bash sh zsh dash ksh ash fish csh tcsh rbash su runuser script"
             "eval",
         ),
         *("sort --compress-program=-x f", "echo -exec rm x", "cat <<'E'\n$(rm x)\nE", "cat <<'E'\n`rm x`\nE"),
-        *("cat <<E\n` `\nE", "env", "timeout 5", "sudo -u rm", "nice"),
+        *("cat <<E\n` `\nE", "cat <<E\n``\nE", "env", "timeout 5", "sudo -u rm", "nice"),
         *(f"{shell} rm" for shell in _FILE_SHELLS.split()),
     ],
 )
@@ -104,6 +105,7 @@ def test_what_is_deep_but_complete_is_not_denied_for_a_mere_word() -> None:
         ("a # b", ["a"]),
         ("a; b | c && d || e & f", ["a", "b", "c", "d", "e", "f"]),
         ("(a; b)", ["a", "b"]),
+        ("a (b)", ["a", "b"]),
         ("{ a; }", ["a"]),
         ("if a; then b; else c; fi", ["a", "b", "c"]),
         ("while a; do b; done", ["a", "b"]),
@@ -129,12 +131,19 @@ def test_the_second_reader_finds_every_command_with_its_words(source: str, words
         ("a <x", ()),
         ("a 2>&1", ()),
         ("a >&2", ()),
+        ("a >&-", ()),
+        ("a 2>&-", ()),
         ("a >$X", ("$X",)),
         ("a > $(b)", ("$(b)",)),
     ],
 )
 def test_the_second_reader_finds_the_files_that_are_written(source: str, writes: tuple[str, ...]) -> None:
     assert survey(source).writes == writes
+
+
+def test_the_second_reader_finds_the_words_of_a_condition() -> None:
+    (found,) = survey("[ -f x ]").commands
+    assert [word.text for word in found.words] == ["[", "-f", "x", "]"]
 
 
 def test_the_second_reader_says_what_it_did_not_understand() -> None:

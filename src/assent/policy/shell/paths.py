@@ -7,7 +7,7 @@ special is said in `assent.files.protected`, for the file tools as well.
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from posixpath import isabs, join, normpath
+from posixpath import join, normpath
 
 from assent.files.protected import secret_samples, why_protected, why_run, why_secret
 from assent.plan import Part, Stage, Word
@@ -23,7 +23,7 @@ def place(text: str, cwd: str) -> str:
     """The path as an absolute, normalised text. `~` stays, and is outside of every root."""
     if text.startswith("~"):
         return normpath(text)
-    return normpath(text if isabs(text) else join(cwd, text))
+    return normpath(join(cwd, text))
 
 
 def moves(stage: Stage) -> bool:

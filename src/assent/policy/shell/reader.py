@@ -17,31 +17,12 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\+?=|\[)")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _EXPANDING_BODY = re.compile(r"[$`\\]")
 _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
+# `[[`, `{` and `}` are refused by the lexer.
 _RESERVED = frozenset(
-    [
-        "!",
-        "[[",
-        "]]",
-        "{",
-        "}",
-        "case",
-        "coproc",
-        "do",
-        "done",
-        "elif",
-        "else",
-        "esac",
-        "fi",
-        "for",
-        "function",
-        "if",
-        "in",
-        "select",
-        "then",
-        "time",
-        "until",
-        "while",
-    ]
+    (
+        *("!", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in"),
+        *("select", "then", "time", "until", "while"),
+    )
 )
 
 

@@ -20,10 +20,7 @@ def harmful_sed(script: str) -> str | None:
     """Why the script may do more than print, or None."""
     at = 0
     depth = 0
-    while at < len(script):
-        at = _skip(_GAP, script, at)
-        if at >= len(script):
-            break
+    while (at := _skip(_GAP, script, at)) < len(script):
         if script[at] == "}":
             depth, at = depth - 1, at + 1
             continue
@@ -63,7 +60,7 @@ def _command(script: str, at: int) -> int | None:
 def _delimited(script: str, at: int, ending: re.Pattern[str]) -> int | None:
     """`/pattern/text/flags` with any delimiter."""
     delimiter = script[at : at + 1]
-    if not delimiter or delimiter.isalnum() or delimiter in "\\\n \t":
+    if delimiter.isalnum() or delimiter in "\\\n \t":  # the empty text is in every other
         return None
     at += 1
     for _ in range(2):

@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 # The grammar needs more than linear time for hostile text, but not for what the strict reader accepted.
 MAX_BYTES = 2_000
 MAX_READ_BYTES = 10_000
-MAX_NODES = 20_000
 
 _CONTINUED = re.compile(r"\\\n")
 _QUOTES = re.compile(r"'([^']*)'|\"((?:[^\"\\$`]|\\.)*)\"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'\"\\$`*?\[]+)", re.DOTALL)
 _BACKQUOTED = re.compile(r"`([^`]*)`|\$\(([^()]*)\)")
 _NESTING = frozenset(("command_substitution", "process_substitution"))
 _COMMANDS = frozenset(("command", "test_command", "declaration_command", "unset_command"))
-_NOT_WORDS = frozenset(
-    ("file_redirect", "heredoc_redirect", "herestring_redirect", "variable_assignment", "comment", "subshell")
-)
+_NOT_WORDS = frozenset(("file_redirect", "herestring_redirect", "variable_assignment", "subshell"))
 _SEGMENT = re.compile(r"[;&|(){}`\n$]+")
 
 
@@ -45,7 +42,6 @@ class Survey(Struct, frozen=True):
     """Everything found. `complete` is False when the text was too long or has errors."""
 
     commands: tuple[Found, ...]
-    kinds: frozenset[str]
     complete: bool
     writes: tuple[str, ...] = ()
 
@@ -69,8 +65,7 @@ def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
     walk = _Walk(data)
     walk.run(tree.root_node)
     commands = tuple(walk.commands) + tuple(_blind_spots(walk.bodies))
-    complete = not tree.root_node.has_error and walk.budget > 0
-    return Survey(commands, frozenset(walk.kinds), complete, tuple(walk.writes))
+    return Survey(commands, not tree.root_node.has_error, tuple(walk.writes))
 
 
 class _Walk:
@@ -79,21 +74,15 @@ class _Walk:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.commands: list[Found] = []
-        self.kinds: set[str] = set()
         self.bodies: list[str] = []
         self.writes: list[str] = []
         self.expands = True
-        self.budget = MAX_NODES
 
     def run(self, root: "Node") -> None:
         stack: list[tuple[Node, bool]] = [(root, False)]
-        while stack and self.budget > 0:
-            self.budget -= 1
+        while stack:
             node, nested = stack.pop()
             kind = node.type
-            if not node.is_named:
-                continue
-            self.kinds.add(kind)
             children = node.children
             if kind in _COMMANDS:
                 self._command(node, children, nested=nested)
@@ -178,4 +167,4 @@ def _coarse(text: str) -> Survey:
     commands = tuple(
         Found(tuple(word(one) for one in words), piece[:200]) for piece in pieces if (words := piece.split(None, 8))
     )
-    return Survey(commands, frozenset(), complete=False)
+    return Survey(commands, complete=False)
