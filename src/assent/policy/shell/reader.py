@@ -89,11 +89,11 @@ class _Reader:
             self.heredocs.clear()
 
     def _skip_newlines(self) -> None:
-        while self.token is not None and self.token.kind == "operator" and self.token.raw == "\n":
+        while self.token is not None and self.token.raw == "\n":
             self._advance()
 
     def _operator(self) -> str:
-        return self.token.raw if self.token is not None and self.token.kind == "operator" else ""
+        return self.token.raw if self.token is not None else ""
 
     def _joiner(self) -> Join:
         """The operator between two pipelines; several newlines and a last `;` say the same as one."""
@@ -194,7 +194,7 @@ def _redirection(token: Token, target: Word) -> list[Redirect]:
             return [_output(_descriptor(token, 1), target)]
         case "&>" | "&>>":
             return [_output(1, target), Redirect("copy", 2, 1)]
-        case ">&" if target.literal and target.text in ("1", "2"):
+        case ">&" if target.text in ("1", "2"):
             return [Redirect("copy", _descriptor(token, 1), int(target.text))]
         case ">&" if not token.fd:
             return [_output(1, target), Redirect("copy", 2, 1)]
@@ -210,7 +210,7 @@ def _descriptor(token: Token, usual: int) -> int:
 
 def _input(token: Token, target: Word) -> Redirect:
     fd = _descriptor(token, 0)
-    if target.literal and target.text == "/dev/null":
+    if target.text == "/dev/null":
         return Redirect("null", fd)
     if any(part.kind == "glob" for part in target.parts):
         raise Refused("input from a file named by a wildcard")
@@ -219,8 +219,8 @@ def _input(token: Token, target: Word) -> Redirect:
 
 def _output(fd: int, target: Word) -> Redirect:
     """Only /dev/null, by this exact name, is known to swallow everything and change nothing."""
-    if target.literal and target.text == "/dev/null":
+    if target.text == "/dev/null":
         return Redirect("null", fd)
-    if target.literal and target.text in _STANDARD_FILES:
+    if target.text in _STANDARD_FILES:
         return Redirect("copy", fd, _STANDARD_FILES[target.text])
     raise Refused(f"a redirection that writes to the file {target.text}")
