@@ -141,7 +141,7 @@ class Lexer:
 
     def _single(self) -> Part:
         stop = self.source.find("'", self.at + 1)
-        if stop < 0:
+        if stop == -1:
             raise Refused("a quote that is not closed")
         text = self.source[self.at + 1 : stop]
         self.at = stop + 1
@@ -204,7 +204,7 @@ class Lexer:
             self.at = match.end()
             return Part("variable", match[1] or match[2])
         following = self.source[self.at + 1 : self.at + 2]
-        if following not in _DOLLAR_IS_TEXT or following == "":
+        if following not in _DOLLAR_IS_TEXT:
             raise Refused(_dollar_reason(following))
         self.at += 1
         return Part("text", "$")
@@ -259,7 +259,7 @@ def _join(parts: list[Part]) -> Word:
         return Word("".join(part.text for part in parts))
     merged: list[Part] = []
     for part in parts:
-        if part.kind == "text" and not part.text:
+        if not part.text:
             continue
         if merged and part.kind == "text" and merged[-1].kind == "text":
             merged[-1] = Part("text", merged[-1].text + part.text)
