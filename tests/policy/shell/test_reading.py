@@ -290,6 +290,7 @@ def test_what_is_not_plain_is_refused(source: str) -> None:
         ("a b=~", "bash may expand"),
         ("a [^b]", "a bracket pattern that is not plain"),
         ("a {b", "braces that bash may expand"),
+        ("a b}", "braces that bash may expand"),
         ("a {,}", "braces that make an empty word"),
         ("{a,b}", "braces in the name of a program"),
         ("a &", "in the background"),

@@ -80,7 +80,7 @@ class Lexer:
         lines: list[str] = []
         while self.at < len(self.source):
             stop = self.source.find("\n", self.at)
-            stop = len(self.source) if stop < 0 else stop
+            stop = len(self.source) if stop == -1 else stop
             line = self.source[self.at : stop]
             line = line.lstrip("\t") if strip_tabs else line
             self.at = min(stop + 1, len(self.source))
