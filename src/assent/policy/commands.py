@@ -99,7 +99,7 @@ class CommandJudge:
     def _named_by_text(self) -> list[str]:
         """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""
         pieces: list[str] = _PIECE.findall(self._details.command)
-        folders = [self._details.directory]
+        folders: list[str] = [self._details.directory]
         for piece in pieces:
             led = [place for cwd in folders if isdir(place := _place(piece, cwd)) and place not in folders]
             folders = [*folders, *led][:_MOST_FOLDERS]

@@ -31,6 +31,7 @@ def offered(command: str) -> list[tuple[str, str]]:
         ("echo $(id)", []),
         ("FOO=1 ls", []),
         ("ls *", []),
+        ("git --version", [("exact", "git --version")]),
     ],
 )
 def test_the_narrowest_sensible_scopes_are_offered(command: str, scopes: list[tuple[str, str]]) -> None:
@@ -38,7 +39,14 @@ def test_the_narrowest_sensible_scopes_are_offered(command: str, scopes: list[tu
 
 
 def test_every_scope_says_how_far_it_reaches() -> None:
-    assert all(scope.reach.endswith(".") for scope in proposal("git log | head && npm test && mkdir x"))
+    scopes = {" ".join(scope.words): scope.reach for scope in proposal("git log | head && npm test && mkdir x")}
+    scopes |= {" ".join(scope.words): scope.reach for scope in proposal("git add a; git fetch")}
+    assert scopes["head"] == "Every `head` whose options and operands only read."
+    assert scopes["git log"] == "Every `git log` whose options and operands only read."
+    assert scopes["git add"].endswith("with plain files inside the workspace that are not protected.")
+    assert scopes["npm test"].endswith("which runs code of this project, with options that do not change what.")
+    assert scopes["git fetch"].endswith("with plain operands; it uses the network.")
+    assert scopes["mkdir x"] == "Exactly `mkdir x`, with no other word."
 
 
 def test_no_bare_program_is_offered_when_its_sub_commands_differ() -> None:

@@ -66,7 +66,6 @@ class Model(Struct, frozen=True, forbid_unknown_fields=True):
     sub: dict[str, "Model"] = {}
     bare: bool = True  # harmless without a sub-command
     same: str = ""
-    like: str = ""
     uses: tuple[str, ...] = ()
     groups: dict[str, "Model"] = {}
     wrapper: Wrapper | None = None
@@ -121,8 +120,6 @@ def options(path: tuple[str, ...], one: Model) -> dict[str, OptionUse]:
         groups = group_owner(path[0])
         for name in one.uses:
             table = _table(groups[name]) | table
-        if one.like and (other := model(one.like)):
-            table = options((one.like,), other) | table
         _tables[path] = table
     return table
 

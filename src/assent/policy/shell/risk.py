@@ -19,7 +19,7 @@ from assent.policy.shell.survey import Found, Survey
 
 LONG = 2_000
 
-_LEVELS: tuple[Risk, ...] = ("low", "medium", "high")
+_LEVELS: tuple[Risk, ...] = ("medium", "high")  # of reasons; without any it is low
 _PADDING = re.compile(r"[ \t]{40,}|\n{10,}")
 _SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"])
 _FETCHERS = frozenset(["curl", "wget", "http", "xh", "aria2c"])
@@ -62,12 +62,12 @@ def _of_text(source: str) -> Iterator[Reason]:
 
 
 def _of_shape(seen: Survey, commands: Sequence[Found], cwd: str, roots: Sequence[str]) -> Iterator[Reason]:
-    names = {loose(one.words[0].text) for one in commands if one.words}
+    names = {loose(one.words[0].text) for one in commands}
     if names & _FETCHERS and names & _SHELLS:
         yield Reason("high", "It downloads something and runs it.")
     if not seen.complete:
         yield Reason("medium", "It could not be understood completely.")
-    if any(not one.words[0].literal for one in commands if one.words):
+    if any(not one.words[0].literal for one in commands):
         yield Reason("medium", "The name of a program is computed when it runs.")
     for target in seen.writes:
         yield from _of_write(Word(target), cwd, roots)
@@ -89,8 +89,6 @@ def _of_write(word: Word, cwd: str, roots: Sequence[str]) -> Iterator[Reason]:
 
 def _of_command(command: Found, cwd: str, roots: Sequence[str]) -> Iterator[Reason]:
     words = command.words
-    if not words:
-        return
     name = loose(words[0].text)
     use = examine(name, words)
     if use is None:
