@@ -31,6 +31,8 @@ def test_a_model_refers_only_to_what_exists(name: str) -> None:
         assert one.kind not in ("shell", "wrapper") or (one.wrapper is not None and not one.sub)
         assert all(group in found.groups for group in one.uses)
         assert one.same == "" or models.model(one.same) is not None
+        lists = (one.flags, one.values, one.optional, one.reads, one.writes, one.changes, one.executes)
+        assert all(option.startswith("-") for line in lists for option in line.split())
         roles = {role.rstrip("*") for role in one.operands.split()}
         assert roles <= {"read", "write", "text", "dir"}
         assert "write" not in roles or one.effect == "write"

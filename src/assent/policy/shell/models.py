@@ -134,6 +134,6 @@ def _table(one: Model) -> dict[str, OptionUse]:
 
 
 def _spread(token: str, style: Style) -> list[str]:
-    if style == "words" or token.startswith("--") or not token.startswith("-"):
+    if style == "words" or token.startswith("--"):
         return [token]
     return ["-" + letter for letter in token[1:]]
