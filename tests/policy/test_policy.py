@@ -487,7 +487,12 @@ def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
             "cd notes; cat secrets/k",
             "cd notes; cat ../secrets/k",
         ),
-        *("cd notes && cat ../secrets/k > x", "(cd notes; cd ../secrets; cat k)", "git -C notes diff ../secrets/k $x"),
+        *(
+            "cd notes && cat ../secrets/k > x",
+            "(cd notes; cd ../secrets; cat k)",
+            "(" + "cd .; " * 9 + "cd notes; cat ../secrets/k)",
+            "git -C notes diff ../secrets/k $x",
+        ),
         "cd a; cd b; cd c; cd d; cd e; cd f; cat x",
     ],
 )

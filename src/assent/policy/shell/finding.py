@@ -1,6 +1,6 @@
 """`find … -exec PROGRAM {} +`: the files that are found become operands of another program.
 
-Both are judged: find without the clause, and the program with a plain file in place of `{}`. Only programs that
+Both are judged: find without the clause, and the program with `{}` as the name of a file. Only programs that
 read are accepted, and those that show content only for names that cannot be a secret's (see `names`).
 """
 
@@ -13,9 +13,6 @@ from assent.policy.shell.names import finds_harmless
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import COUNTING, shows_no_secret
-
-_FILE = "./{}"
-_PLACE = Word("{}")
 
 
 class Clause(Struct, frozen=True):
@@ -31,8 +28,7 @@ class Clause(Struct, frozen=True):
         return (*self.before, Word("-print"), *self.after)
 
     def running(self, payload: tuple[Word, ...]) -> tuple[Word, ...]:
-        words = (_PLACE if word.text == _FILE else word for word in payload)
-        return (*self.before, Word("-exec"), *words, self.end, *self.after)
+        return (*self.before, Word("-exec"), *payload, self.end, *self.after)
 
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:
@@ -45,8 +41,7 @@ def exec_clause(words: tuple[Word, ...]) -> Clause | None:
     payload = words[start + 1 : end]
     if end is None or not payload or any("{}" in word.text and word.text != "{}" for word in payload):
         return None
-    file = tuple(Word(_FILE) if word.text == "{}" else word for word in payload)
-    return Clause(words[:start], file, words[end], words[end + 1 :])
+    return Clause(words[:start], payload, words[end], words[end + 1 :])
 
 
 def _ends(texts: list[str], at: int) -> bool:
