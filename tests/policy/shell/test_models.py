@@ -36,6 +36,7 @@ def test_a_model_refers_only_to_what_exists(name: str) -> None:
         roles = {role.rstrip("*") for role in one.operands.split()}
         assert roles <= {"read", "write", "text", "dir"}
         assert "write" not in roles or one.effect == "write"
+        assert one.wrapper is None or one.wrapper.skip in (0, 1)
         assert one.writes == "" or one.effect in ("read", "write")
     models.options((name,), found)
 

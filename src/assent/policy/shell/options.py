@@ -126,13 +126,11 @@ class _Scan:
             return False
         if wrapper.assignments:
             return self._payload_after_assignments()
-        if len(self.use.operands) < wrapper.skip:
-            return False
         start = self.at if len(self.use.operands) == wrapper.skip else self.at - 1
         return self._start_payload(start, drop=len(self.use.operands) - wrapper.skip)
 
     def _payload_after_assignments(self) -> bool:
-        if not self.use.operands or "=" in self.use.operands[-1].text:
+        if "=" in self.use.operands[-1].text:
             return False
         return self._start_payload(self.at - 1, drop=1)
 
