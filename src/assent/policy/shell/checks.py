@@ -285,6 +285,11 @@ def _grep(use: Use, _words: Words) -> None:
         use.problems.append("`-d` walks through folders; `-r` does so without showing secrets")
 
 
+def _rg(use: Use, _words: Words) -> None:
+    if use.option("-L", "--follow", "--no-follow") is not None and use.option("--no-follow") is None:
+        use.problems.append("it follows links, which may lead to secrets")
+
+
 def _ps(use: Use, words: Words) -> None:
     """Words without a dash are BSD options, among which `e` shows the variables of every process."""
     use.problems.clear()
@@ -388,6 +393,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "eslint": _eslint,
     "dpkg": _dpkg,
     "grep": _grep,
+    "rg": _rg,
     "man": _man,
     "getent": _getent,
     "ip": _ip,

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import isabs, join, normpath
 
-from assent.files.protected import secret_samples, why_protected, why_run, why_secret
+from assent.files.protected import secret_pattern, secret_samples, why_protected, why_run, why_secret
 from assent.plan import Word
 
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
+SECRET_PATH = f"{secret_pattern()}|{_SPECIAL.pattern}"
+"""What the path of a secret matches, in small letters: the list as a regular expression, for the runner."""
 _LONGEST_NAME = 255
 
 

@@ -24,7 +24,9 @@ from assent.policy.shell.sweep import (
     guarded,
     names_secret,
     passes_over,
-    split_by_lines,
+    shows_content,
+    sifted,
+    unsifted,
     without_more_options,
 )
 
@@ -133,10 +135,12 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
     inner = judge_stage(Stage(use.payload, text=stage.text), rules, _fed_by(use, where), depth + 1, fed=fed)
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
-    words = stage.words[: use.payload_at] + inner.stage.words
-    if fed and where.harmless_names:
-        words = split_by_lines(use, words)
-    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text)
+    words, names = stage.words[: use.payload_at] + inner.stage.words, inner.stage.names
+    if fed and shows_content(program(use.payload[0].text)):
+        if why := unsifted(use):
+            return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
+        words, names = sifted(use, words, names=where.harmless_names)
+    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
 
