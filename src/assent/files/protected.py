@@ -71,6 +71,7 @@ _RUN_PATTERNS = r"""
 _RUN_PATHS = "node_modules/.bin"
 _SECRET_FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store"
 _SECRET_NAMES = """
+    .dockercfg .s3cfg .boto .my.cnf terraform.tfstate terraform.tfstate.backup service-account.json
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite
 """
@@ -82,7 +83,8 @@ _SECRET_PATTERNS = rf"""
 _SECRET_PATHS = """
     .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d library/keychains
 """
-_SECRET_FILES = "credentials credentials.json environ"  # a folder of code may be called so; /proc has an environ
+# A folder of code may be called so; /proc has an environ.
+_SECRET_FILES = "credentials credentials.json secrets.json secrets.yaml secrets.yml secrets.toml environ"
 # What file systems leave out when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and ext4 without regard to
 # case passes over all that Unicode calls ignorable.
 _IGNORED = re.compile(

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
@@ -63,6 +64,7 @@ class Pipeline:
                 _kill(self._group)
 
     def _step(self, step: "Step") -> int:
+        begun = time.monotonic()
         children: list[subprocess.Popen[bytes] | int] = []
         incoming: int | None = None
         for index, stage in enumerate(step.stages):
@@ -76,12 +78,15 @@ class Pipeline:
         with self._lock:
             self._group = None
         self._tell_dropped()
+        if any(_is_timed([word.text for word in stage.words]) for stage in step.stages):
+            self._say(f"real {time.monotonic() - begun:.3f}s", 0)
         return codes[-1]
 
     def _start(
         self, stage: "Stage", incoming: int | None, outgoing: int, *, alone: bool
     ) -> subprocess.Popen[bytes] | int:
         argv = [text for word in stage.words for text in self._expand(word)]
+        argv = argv[1:] if _is_timed(argv) else argv
         if self.plan.inside and (outside := self._leading_out(argv[1:])):
             return self._say(f"{outside}: leads out of the workspace", REFUSED)
         if (code := self._builtin(argv, outgoing, alone=alone)) is not None:
@@ -258,6 +263,11 @@ def _inside(path: str, roots: tuple[str, ...]) -> bool:
 def _moved(plan: "Plan") -> str | None:
     """A path to be written that, with links followed, is not where its text says."""
     return next((path for path in plan.writes if not _inside(path, plan.roots)), None)
+
+
+def _is_timed(argv: list[str]) -> bool:
+    """`time` is a word of the shell, and not everywhere a program as well."""
+    return argv[0] == "time" and len(argv) > 1 and not argv[1].startswith("-")
 
 
 def _pipe() -> tuple[int, int]:
