@@ -14,6 +14,11 @@ from assent.policy.shell.sed import harmful_sed
 
 Words = tuple[Word, ...]
 
+# A `/` behind a name, a number or a bracket divides; behind one of these words, or the bracket of a condition, it may
+# begin a pattern.
+_DIVISION = re.compile(
+    r"(?:[\d\]]|\b(?!(?:print|printf|return|in|else|do|exit|delete|next|getline|length|case)\b)[A-Za-z_]\w*)[ \t]*/"
+)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
@@ -124,8 +129,10 @@ def _sed(use: Use, _words: Words) -> None:
 def _awk(use: Use, _words: Words) -> None:
     """Patterns and prints only. Where a `/` may begin a pattern, strings and brackets are not told apart."""
     program = use.texts[0].text if use.texts else ""
-    patterns = re.search(r"[/#]", program) is not None
-    plain = program if patterns and '"' in program else _STRING.sub('""', program)
+    plain = _STRING.sub('""', program)
+    # The first pattern or remark stands outside of strings, so it is seen here if there is any.
+    patterns = re.search(r"[/#]", _DIVISION.sub("", plain)) is not None
+    plain = program if patterns and '"' in program else plain
     shown = plain if patterns else _without_brackets(plain)
     if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
