@@ -15,8 +15,6 @@ from assent.plan import Word
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
-SECRET_PATH = f"{secret_pattern()}|{_SPECIAL.pattern}"
-"""What the path of a secret matches, in small letters: the list as a regular expression, for the runner."""
 _LONGEST_NAME = 255
 
 
@@ -50,6 +48,11 @@ def secret(word: Word, cwd: str) -> bool:
     if why_secret(_names(path)) or _SPECIAL.search(path):
         return True
     return not word.literal and any(_could_be_secret(part) for part in path.split("/"))
+
+
+def secret_path() -> str:
+    """What the path of a secret or of a device matches, in small letters: a regular expression for the runner."""
+    return f"{secret_pattern()}|{_SPECIAL.pattern}"
 
 
 def _names(path: str) -> list[str]:
