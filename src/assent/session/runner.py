@@ -170,13 +170,9 @@ class Runner:
             since = await log.read(session, past[-1].seq if past else 0)
             state = fold(session, [*past, *since])
             runner = cls(log, fence, state, model, registry, options or Options())
-        except BaseException:
-            await log.release(fence)
-            raise
-        try:
             await runner._start()
         except BaseException:
-            await runner.close()
+            await log.release(fence)
             raise
         return runner
 
@@ -184,12 +180,11 @@ class Runner:
         self.opened_at = self.state.seq + 1
         opened = SessionOpened(self._fence.token, self._options.client)
         notes = self._notes.loaded()
-        recorded = self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
+        await self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._pick_up_unfinished()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
-        await recorded  # last: what is recorded from now on comes after it anyway, and may share its commit
 
     async def __aenter__(self) -> "Runner":
         return self

@@ -216,7 +216,8 @@ def test_the_words_of_find_mean_nothing_to_another_program() -> None:
     ("command", "runs"),
     [
         ("find . -name '*.py' | timeout 5 cat", "timeout 5 cat"),
-        ("find . -name '*.py' | xargs ls", "xargs -d \n ls"),
+        ("find . -name '*.py' | xargs ls", "xargs ls"),
+        ("find . -name '*.py' | xargs cat", "xargs -0 cat"),
         ("find . -name '*.py' | xargs -0 ls", "xargs -0 ls"),
         ("find . -name '*.py' | xargs -d x ls", "xargs -d x ls"),
         ("echo a b | xargs ls", "xargs ls"),

@@ -38,7 +38,6 @@ _RESERVED = frozenset(
         "in",
         "select",
         "then",
-        "time",
         "until",
         "while",
     ]
