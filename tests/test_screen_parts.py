@@ -274,7 +274,9 @@ def test_words_of_one_script_are_ordinary_wherever_the_pieces_end(pieces: tuple[
     assert lookalikes("".join(pieces)) == ()
 
 
-@pytest.mark.parametrize("pieces", [("сору file",), ("со", "ру", " file"), ("file ", "сору"), ("сору", " f")])
+@pytest.mark.parametrize(
+    "pieces", [("сору file",), ("со", "ру", " file"), ("file ", "сору"), ("file", " сору"), ("сору", " f")]
+)
 def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]) -> None:
     assert words(*pieces) == ('look-alike letter <U+0441> in "сору"',)
 
@@ -283,6 +285,12 @@ def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]
 def test_but_not_where_its_script_is_written_or_nothing_is_latin(text: str) -> None:
     assert words(text) == ()
     assert words(*text) == ()
+
+
+def test_all_pieces_of_a_word_count() -> None:
+    assert words("d", "а") == words("dа") == ('look-alike letter <U+0430> in "dа"',)
+    assert words("d", "а", "1") == ('look-alike letter <U+0430> in "dа1"',)
+    assert words("1", "сору", " file") == words("1сору file") == ()
 
 
 def test_a_long_word_is_told_by_its_beginning() -> None:
