@@ -290,7 +290,8 @@ def test_words_of_one_script_are_ordinary_wherever_the_pieces_end(pieces: tuple[
 
 
 @pytest.mark.parametrize(
-    "pieces", [("сору file",), ("со", "ру", " file"), ("file ", "сору"), ("file", " сору"), ("сору", " f")]
+    "pieces",
+    [("сору file",), ("со", "ру", " file"), ("my сору file",), ("file ", "сору"), ("file", " сору"), ("сору", " f")],
 )
 def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]) -> None:
     assert words(*pieces) == ('look-alike letter <U+0441> in "сору"',)
