@@ -97,7 +97,15 @@ async def test_a_file_that_is_named_twice_comes_once(folder: Path):
 
 @pytest.mark.parametrize(
     "text",
-    ["ann@example.org", "@dataclass(frozen=True)", "npm i @types/node", "@@ -1,3 +1,4 @@", "`@src/a.py`", "@no/such.py", "@"],
+    [
+        "ann@example.org",
+        "@dataclass(frozen=True)",
+        "npm i @types/node",
+        "@@ -1,3 +1,4 @@",
+        "`@src/a.py`",
+        "@no/such.py",
+        "@",
+    ],
 )
 async def test_what_is_no_path_here_is_left_alone(folder: Path, text: str):
     assert await load(folder, text) == []

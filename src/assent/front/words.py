@@ -46,6 +46,13 @@ def _some(names: list[str], between: str) -> str:
     return between.join([*names[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
+def prompt_command(server: str, prompt: str) -> str:
+    """How a prompt of an MCP server is called as a slash command; whatever is odd in its name becomes `_`."""
+    import re
+
+    return re.sub(r"[^\w.:-]+", "_", f"{server}:{prompt}", flags=re.ASCII)[:80]
+
+
 def duration(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else span(milliseconds / 1000)
 
