@@ -77,7 +77,7 @@ async def test_a_picture_that_is_named_comes_along_and_one_in_a_folder_is_left_o
 
 async def test_a_folder_comes_along_as_one_thing_without_what_git_ignores(folder: Path):
     (src,) = await load(folder, "read @src/")
-    assert (src.name, src.about) == ("src", "2 files")
+    assert (src.name, src.about) == ("src/", "2 files")
     assert texts([src]) == "--- src/a.py ---\none\ntwo\n\n--- src/deep/b.py ---\nthree"
     everything = texts(await load(folder, "read @./"))
     assert "buy milk" in everything
@@ -92,7 +92,7 @@ async def test_a_pattern_brings_what_it_matches_and_nothing_when_nothing_does(fo
 
 async def test_a_file_that_is_named_twice_comes_once(folder: Path):
     named = await load(folder, "@src/a.py @./src/a.py @src/ @src/*")
-    assert [(each.name, each.about) for each in named] == [("src/a.py", "2 lines"), ("src", "1 file")]
+    assert [(each.name, each.about) for each in named] == [("src/a.py", "2 lines"), ("src/", "1 file")]
 
 
 @pytest.mark.parametrize(

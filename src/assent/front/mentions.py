@@ -82,12 +82,12 @@ class _Loading:
         if is_ignored(self._files, place):
             return [_left_out(name, IGNORED)]
         if os.path.isdir(place):
-            return await self._pattern(f"{place}/") or [_left_out(name, "there is nothing in it to read")]
+            return await self._pattern(place, "/") or [_left_out(name, "there is nothing in it to read")]
         path = self._files.shown(place)
         self._named.add(path)
         return [_attached(taken) for taken in await self._take([path])]
 
-    async def _pattern(self, name: str) -> list[Attached]:
+    async def _pattern(self, name: str, mark: str = "") -> list[Attached]:
         """What a folder or a pattern brings is one thing; what of it is left out is named by itself."""
         try:
             include = below_root(self._files, name)
@@ -97,7 +97,7 @@ class _Loading:
         read = [each for each in taken if each.parts]
         files = f"{len(read):,} {'file' if len(read) == 1 else 'files'}"
         parts = tuple(part for each in read for part in each.parts)
-        together = [Attached(printable(include), files, parts)] if read else []
+        together = [Attached(printable(include + mark), files, parts)] if read else []
         return [*together, *(_attached(each) for each in taken if not each.parts)]
 
     async def _all(self, means: Callable[[str], bool]) -> list[str]:

@@ -86,7 +86,7 @@ def mentioned() -> Film:
     film = Film().prompt(
         "Does @cart.py do what @docs/ and the picture @till.png say? Mind @.env, too.",
         Attached("cart.py", "27 lines", content),
-        Attached("docs", "3 files", content),
+        Attached("docs/", "3 files", content),
         Attached("till.png", "image/png", content),
         Attached(".env", problem="a usual place for secrets"),
     )
