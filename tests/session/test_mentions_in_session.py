@@ -1,16 +1,18 @@
 """What a prompt names is part of the session: recorded once, told to the model, the same after everything. Row F11."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 
 import pytest
 
 from assent.agent.prompt import ATTACHED, END, LEFT_OUT
 from assent.commands import CancelTurn, RunTool, Submit, Withdraw
-from assent.events import Attached, CommandTaken, PromptSubmitted, TurnFinished
+from assent.events import Attached, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.parts import Media, Text, UserMessage
 from assent.policy.policy import Policy
 from assent.session.fork import fork_session
+from assent.session.log import Fence
+from assent.session.memory import MemoryLog
 from assent.session.state import fold
 from support.house import House, call, calls, crash, text
 
@@ -102,8 +104,7 @@ async def test_while_it_is_read_the_session_hears_everything_else():
         await runner.send(Submit("see @a.py"), key="first")
         await house.until(lambda: shelf.asked)
         second = await runner.send(Submit("and then?"))
-        await house.until(lambda: [queued.key for queued in runner.state.queued] == [second])
-        assert await house.send(runner, Withdraw("first")) == "it is no longer in the queue"
+        await house.until(lambda: [queued.key for queued in runner.state.queued] == ["first", second])
         assert house.recorded(PromptSubmitted) == []
         assert not runner.resting
         shelf.door.set()
@@ -125,6 +126,74 @@ async def test_cancelled_while_it_is_read_a_prompt_ends_without_asking_the_model
         assert house.recorded(PromptSubmitted)[0].attached == ()
         assert house.model.requests == []
         await house.until(lambda: runner.idle)
+
+
+async def test_taken_back_while_it_is_read_a_prompt_leaves_nothing():
+    shelf = Shelf(NOTE, closed=True)
+    house = house_with(shelf, text("Second."))
+    async with await house.open() as runner:
+        await runner.send(Submit("see @a.py"), key="first")
+        await house.until(lambda: shelf.asked)
+        assert await house.send(runner, Withdraw("first")) == ""
+        await house.until(lambda: runner.idle)
+        await house.send(runner, Submit("and then?"))
+        await house.until_done()
+    assert [event.text for event in house.recorded(PromptSubmitted)] == ["and then?"]
+    assert await house.log.inbox(house.session) == []
+
+
+class SlowLog(MemoryLog):
+    """Writes in order, and only while its door is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.door = asyncio.Event()
+        self.door.set()
+        self.asked = 0
+        self._line = asyncio.Lock()
+
+    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
+        self.asked += 1
+        return asyncio.ensure_future(self._append(fence, envelopes, taken))
+
+    async def _append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str]) -> None:
+        async with self._line:
+            await self.door.wait()
+            await super().append(fence, envelopes, taken)
+
+
+async def test_what_is_on_its_way_into_the_log_can_not_be_taken_back():
+    shelf, log = Shelf(NOTE, closed=True), SlowLog()
+    house = House(text("Seen."), log=log)
+    house.options["load_mentions"] = shelf.load
+    async with await house.open() as runner:
+        await runner.send(Submit("see @a.py"), key="first")
+        await house.until(lambda: shelf.asked)
+        before = log.asked
+        log.door.clear()
+        shelf.door.set()
+        await house.until(lambda: log.asked == before + 1)
+        await runner.send(Withdraw("first"), key="back")
+        await house.until(lambda: log.asked == before + 2)
+        log.door.set()
+        assert (await house.until_done()).status == "completed"
+    assert {event.key: event.problem for event in house.recorded(CommandTaken)} == {
+        "first": "",
+        "back": "it is no longer in the queue",
+    }
+    assert [event.attached for event in house.recorded(PromptSubmitted)] == [(NOTE,)]
+
+
+async def test_a_prompt_whose_reading_takes_long_is_shown_among_those_that_wait(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("assent.session.runner.PATIENCE", 0)
+    shelf = Shelf(NOTE, closed=True)
+    house = house_with(shelf, text("Seen."))
+    async with await house.open() as runner:
+        await runner.send(Submit("see @a.py"))
+        await house.until(lambda: [queued.text for queued in runner.state.queued] == ["see @a.py"])
+        shelf.door.set()
+        await house.until_done()
+        assert runner.state.queued == ()
 
 
 async def test_a_prompt_and_a_cancel_that_come_together_end_it_as_well():

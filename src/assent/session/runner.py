@@ -62,6 +62,9 @@ from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
 from assent.tools.undo import hand_over
 
+PATIENCE = 0.3
+"""So many seconds nobody is told that what a prompt names is still being read."""
+
 
 async def create_session(
     log: SessionLog,
@@ -279,8 +282,8 @@ class Runner:
                 pass
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
-            case Submit() if item.key in self._reading:
-                pass  # it is taken when that is over
+            case Submit() if item.key in self._reading and self._reading[item.key].done():
+                pass  # it is on its way into the log
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
             case Compress() if self._turn is not None:
@@ -336,9 +339,11 @@ class Runner:
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
         """Both leave the inbox together: what was taken back, and the wish to take it back."""
-        if self._queue.pop(command.queued, None) is None:
+        reading = self._reading.get(command.queued)
+        if self._queue.pop(command.queued, None) is None or (reading is not None and not reading.cancel()):
             await self._taken(item, "it is no longer in the queue")
             return
+        self._reading.pop(command.queued, None)
         await self._journal.record(
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
@@ -385,16 +390,20 @@ class Runner:
         return prompt_id
 
     async def _read_and_run(self, command: Submit, item: Inboxed) -> None:
-        """Cancelled while it reads, the prompt is recorded without; closed meanwhile, it stays in the inbox."""
+        """Cancelled while it reads, the prompt is recorded without; closed meanwhile, it stays in the inbox; and it may
+        be taken back.
+        """
         reading = self._reading[item.key]
-        await asyncio.wait([reading])
+        if not (await asyncio.wait([reading], timeout=PATIENCE))[0]:
+            self._news.set()  # from now on it is shown among those that wait
+            await asyncio.wait([reading])
         prompt_id = ""
         try:
-            if not self._loop.closing:
+            if item.key in self._reading and not self._loop.closing:
                 prompt_id = await self._submit(command, item, _outcome(reading))
         except LogError:
             self._hub.close()  # the journal keeps the reason in `failure`
-        del self._reading[item.key]
+        self._reading.pop(item.key, None)
         self._news.set()
         if prompt_id:
             await self._run_turn(prompt_id)

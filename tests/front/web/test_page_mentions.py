@@ -1,4 +1,4 @@
-"""`@path` in a prompt that is written in the page: what came along is said below it, as text and nothing else. Row G1."""
+"""`@path` in a prompt that is written in the page: what came along is said below it, as text. Row G1."""
 
 import pytest
 from playwright.sync_api import expect
