@@ -223,7 +223,7 @@ export type WireEvent = Envelope &
     | { type: "session.renamed"; title: string }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string }
-    | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string }
+    | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string; attached?: Attached[] }
     | { type: "model.message"; prompt_id: string; parts: Part[]; finish: string; usage?: Usage }
     | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
     | { type: "call.requested"; request: Request }
@@ -247,6 +247,14 @@ export type WireEvent = Envelope &
     | { type: "prompts.queued"; waiting: Queued[] }
     | { type: "calls.queued"; call_ids: string[] }
   );
+
+/** Something that a prompt names with `@`. */
+export interface Attached {
+  name: string;
+  about?: string;
+  parts?: object[];
+  problem?: string;
+}
 
 /** What stands in a conversation, in order. */
 export type Entry =
