@@ -33,7 +33,7 @@ from assent.front.web.shapes import (
 from assent.models.base import AuthFailed, ModelError
 from assent.session.engine import CANNOT_OPEN
 from assent.session.fork import fork_session
-from assent.session.log import SessionBusy
+from assent.session.log import SessionBusy, SessionInfo
 from assent.session.runner import create_session
 
 OPERATOR = {"role": "operator"}
@@ -91,13 +91,23 @@ async def _check_model(desk: Desk, name: str) -> None:
 
 @get("/sessions")
 async def list_sessions(
-    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100, offset: Offset = 0
+    desk: TheDesk,
+    asker: TheAsker,
+    limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100,
+    offset: Offset = 0,
+    wanted: Annotated[str, QueryParameter(name="query", max_length=200)] = "",
 ) -> SessionList:
-    """The newest first."""
+    """The newest first; with `query` those that have all its words in their title or folder."""
     revision = desk.overview.sessions
-    mine = [info for info in await desk.log.sessions() if info.owner == asker.principal.owner]
+    words = wanted.casefold().split()
+    mine = [i for i in await desk.log.sessions() if i.owner == asker.principal.owner and _has(i, words)]
     views = [await desk.office.view(info) for info in mine[offset : offset + limit]]
     return SessionList(revision, len(mine), tuple(views))
+
+
+def _has(info: SessionInfo, words: list[str]) -> bool:
+    text = f"{info.title}\n{info.folder}".casefold()
+    return all(word in text for word in words)
 
 
 @get("/sessions/{session_id:str}")
