@@ -19,7 +19,9 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 
 from support.program import Json, Program
 
-PATIENCE_MS = 10_000
+PATIENCE_MS = 20_000
+"""What works takes a fraction of it, also on a machine with much else to do."""
+expect.set_options(timeout=PATIENCE_MS)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/browser installs it")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]

@@ -1,7 +1,8 @@
 // A tool call, in whatever state it is: a question while it waits, live output while it runs, one line when it is done.
 
+import { stopCall } from "./acts.js";
 import { Card } from "./card.js";
-import { stopCall, viewOf } from "./desk.js";
+import { viewOf } from "./desk.js";
 import { Diff } from "./diff.js";
 import { html, steady, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
