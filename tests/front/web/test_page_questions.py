@@ -194,7 +194,7 @@ def test_mode_model_name_and_queue_are_changed_in_the_page(served: Served, windo
     tab.page.get_by_label("Message").fill("who are you?")
     tab.page.keyboard.press("Enter")
     tab.sees("I am the other one.")
-    tab.page.get_by_role("button", name="first words").click()
+    tab.page.get_by_role("button", name="first words", exact=True).click()
     tab.page.get_by_label("Name of the session").fill("A better name")
     tab.page.keyboard.press("Enter")
     expect(tab.page).to_have_title(re.compile("A better name"))

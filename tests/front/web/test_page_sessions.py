@@ -1,4 +1,4 @@
-"""What a person does with whole sessions in the page: rename, copy, delete, take back, compress, choose a model, find."""
+"""What a person does with whole sessions in the page: rename, copy, delete, take back, compress, find."""
 
 import re
 from pathlib import Path

@@ -116,7 +116,8 @@ function useSending(talk, box, write) {
     const wrong = await runSlash(talk, text);
     const done = wrong === null ? (await submit(talk.session, text)) !== null : wrong === "";
     setProblem(wrong ?? "");
-    if (done && (box.current?.value ?? text) === text) write(""); // whoever typed on keeps it
+    const now = box.current?.value ?? text;
+    if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // who typed on keeps that
     setSending(false);
   };
   return { sending, problem, send };
@@ -132,7 +133,7 @@ function useRecall(talk) {
     if (!walking) recall.current.leave();
     const atStart = box.selectionEnd === 0;
     const untouched = walking && box.selectionStart === text.length; // as the walk left it
-    if (event.key === "ArrowUp" && (atStart || untouched)) return recall.current.older(text);
+    if (event.key === "ArrowUp" && (atStart || untouched)) return recall.current.older(text) ?? (walking ? text : null);
     return event.key === "ArrowDown" && untouched ? recall.current.newer() : null;
   };
 }
