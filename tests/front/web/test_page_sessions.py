@@ -313,3 +313,80 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
     tab.sees("None with these words.")
     field.press("Escape")
     expect(rows(tab)).to_have_count(100)
+
+
+# --- small screens and readers ---
+
+
+def test_an_open_menu_stays_while_the_conversation_scrolls_and_goes_with_its_own_list(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open("ola", owner="ola", viewport={"width": 1000, "height": 420})
+    lines = "\n\n".join(f"Paragraph {number}" for number in range(60))
+    for number in range(6):
+        behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": served.play(), "title": f"n{number}"})
+    tab.begin(served.play(says(lines)), served.project(), "scroll")
+    tab.sees("Paragraph 59")
+    scroll = """async (area) => {
+        const scrolled = new Promise((done) => area.addEventListener("scroll", done, { once: true }));
+        area.scrollTop = area.scrollTop ? 0 : 50;
+        await scrolled;
+        await new Promise(requestAnimationFrame);
+    }"""
+    tab.page.get_by_role("button", name="Menu of this session").click()
+    tab.page.locator(".scroll-area").evaluate(scroll)
+    expect(tab.page.get_by_role("menu")).to_be_visible()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("button", name="Menu of scroll").click()
+    expect(tab.page.get_by_role("menu")).to_be_visible()
+    tab.page.locator(".side nav").evaluate(scroll)
+    expect(tab.page.get_by_role("menu")).to_have_count(0)
+
+
+@pytest.mark.spec("H2")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_menus_and_windows_fit_the_screen_and_can_be_read(
+    served: Served, windows: Windows, scheme: str, width: int
+) -> None:
+    project = served.project(a__txt="old a\n")
+    tab = windows.open("ann", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    model = served.play(asks_for(write("a.txt", f"{'wide ' * 100}\n", "a")), says("```\n" + "wide " * 100 + "\n```"))
+    behind(tab, "POST", "/sessions", {"folder": str(project), "model": model, "prompt": "go", "mode": "auto_edit"})
+    tab.page.get_by_role("navigation").get_by_role("link").first.click()
+    tab.page.get_by_role("button", name="Copy this code").wait_for()
+
+    def fits() -> None:
+        assert tab.page.evaluate("document.scrollingElement.scrollWidth") == width
+        assert tab.page.evaluate(
+            "[...document.querySelectorAll('dialog, .menu')].every(w => w.scrollWidth <= w.clientWidth)"
+        )
+        assert tab.faint_texts() == []
+        assert tab.unnamed() == []
+
+    fits()
+    tab.page.get_by_role("button", name="Menu of this session").click()
+    fits()
+    tab.page.keyboard.press("Escape")
+    for entry in ("Rename", "Take back a change", "Delete"):
+        menu(tab, entry)
+        expect(
+            tab.page.get_by_role("dialog").get_by_role("button", name=re.compile("Back|Keep it")).last
+        ).to_be_visible()
+        fits()
+        tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("button", name="Model:").click()
+    tab.page.get_by_label("Or another one").fill("scripted:/nowhere.json")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    fits()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_label("Mode", exact=True).select_option("yolo")
+    expect(tab.page.get_by_role("dialog")).to_be_visible()
+    fits()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_label("Message", exact=True).focus()
+    tab.page.keyboard.type("/")
+    expect(tab.page.get_by_role("listbox")).to_be_visible()
+    fits()
+    assert tab.complaints == []

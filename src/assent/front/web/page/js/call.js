@@ -115,7 +115,8 @@ function decided({ decision }, answered) {
 const AIMS = ["command", "file_path", "path", "dir_path", "pattern", "url", "query"];
 
 /** What the call is about, in one line. @param {Call} call */
-function aim({ request }) {
+function aim({ request, display }) {
+  if (request.tool === "undo" && display?.type === "diff") return visible(display.path);
   const told = AIMS.map((name) => request.args[name]).find((value) => typeof value === "string" && value);
   const text = typeof told === "string" ? told : JSON.stringify(request.args);
   return visible(text.replace(/\s+/g, " ").slice(0, 200));

@@ -28,7 +28,7 @@ export let putIntoPrompt = () => {};
 /** @param {{ talk: Talk }} props */
 function Box({ talk }) {
   const { box, text, write } = useText(talk.session);
-  const { problem, sending, send } = useSending(talk, box, write);
+  const { problem, sending, send, forgive } = useSending(talk, box, write);
   const suggestions = useSuggestions(talk);
   const { shown } = suggestions;
   const walk = useRecall(talk);
@@ -42,6 +42,7 @@ function Box({ talk }) {
   const onInput = () => {
     const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
     write(value);
+    forgive();
     void suggestions.look(value, selectionStart);
   };
   /** @param {string} name @param {boolean} [go] carry out what is complete with it */
@@ -120,7 +121,7 @@ function useSending(talk, box, write) {
     if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // who typed on keeps that
     setSending(false);
   };
-  return { sending, problem, send };
+  return { sending, problem, send, forgive: () => setProblem("") };
 }
 
 /** Up at the beginning of the text goes to what was asked before, down leads back. @param {Talk} talk */

@@ -239,7 +239,7 @@ async function readSessions() {
 /** The open session is not in the list: it may be old or not looked for, or somebody deleted it. @param {Talk} talk */
 async function stillThere(talk) {
   try {
-    await get(pathOf(talk.session));
+    await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=1`);
   } catch (error) {
     if (state.talk === talk && error instanceof Problem && error.status === 404) lost(new Error("It was deleted."), talk);
   }

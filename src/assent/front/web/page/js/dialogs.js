@@ -1,9 +1,9 @@
 // Windows over the page: which one is open, a new session, the keys, the standing permissions.
 
 import { begin, revoke } from "./acts.js";
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useId, useRef, useState } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
-import { MODES } from "./modes.js";
+import { modelNames, MODES } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
 import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
 import { closeDialog, state } from "./store.js";
@@ -43,6 +43,7 @@ function Window({ name, title, children }) {
 /** @param {{ compact?: boolean }} props */
 export function NewSession({ compact = false }) {
   const { me } = state;
+  const models = useId();
   const [prompt, setPrompt] = useState("");
   const [folder, setFolder] = useState(me?.folder ?? "");
   const [model, setModel] = useState(me?.model ?? "");
@@ -64,7 +65,8 @@ export function NewSession({ compact = false }) {
       <input type="text" name="folder" value=${folder} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setFolder(valueOf(event))} />
     </label>
     <div class="form-row"><label>Model
-      <input type="text" name="model" value=${model} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
+      <input type="text" name="model" list=${models} value=${model} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
+      <datalist id=${models}>${modelNames(null).map((name) => html`<option value=${name}></option>`)}</datalist>
     </label>
     <label>Mode
       <select name="mode" value=${mode} onChange=${(/** @type {Event} */ event) => setMode(valueOf(event))}>

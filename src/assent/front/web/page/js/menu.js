@@ -31,10 +31,11 @@ function List({ id, label, items, button, close }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     const menu = /** @type {HTMLElement} */ (list.current);
+    if (menu.matches(":popover-open")) return; // it closes by itself when the list around it is put in another order
     menu.showPopover();
     place(menu, /** @type {HTMLElement} */ (button.current));
     entries(menu)[0]?.focus();
-  }, []);
+  });
   useLeaving(list, button, close);
   const choose = (/** @type {Item} */ item) => () => {
     close();
@@ -45,15 +46,15 @@ function List({ id, label, items, button, close }) {
   </div>`;
 }
 
-/** Whoever presses elsewhere, scrolls, or turns the phone is done with it. @param {{ current: HTMLElement | null }} list @param {{ current: HTMLElement | null }} button @param {(back?: boolean) => void} close */
+/** Whoever presses elsewhere, scrolls the button away, or turns the phone is done with it. @param {{ current: HTMLElement | null }} list @param {{ current: HTMLElement | null }} button @param {(back?: boolean) => void} close */
 function useLeaving(list, button, close) {
   useEffect(() => {
     const off = new AbortController();
     const inside = (/** @type {Event} */ event) => [list, button].some(({ current }) => current?.contains(/** @type {Node} */ (event.target)));
-    const leave = (/** @type {Event} */ event) => inside(event) || close(false);
+    const around = (/** @type {Event} */ event) => /** @type {Node} */ (event.target).contains(button.current);
     const options = { capture: true, signal: off.signal };
-    addEventListener("pointerdown", leave, options);
-    addEventListener("scroll", leave, options);
+    addEventListener("pointerdown", (event) => inside(event) || close(false), options);
+    addEventListener("scroll", (event) => around(event) && close(false), options);
     addEventListener("resize", () => close(false), options);
     return () => off.abort();
   }, []);

@@ -122,7 +122,7 @@ export function Model() {
   const wish = typed.trim() || chosen;
   const { doing, problem, run } = useDoing(() => updateInWindow(id, { model: wish }));
   return html`<form class="form" onSubmit=${run}>
-    <fieldset class="choices"><legend class="unseen">Model</legend>
+    <fieldset class="choices"><legend>Which one answers from the next request on?</legend>
       ${modelNames(talk).map(
         (name) => html`<label class="choice" key=${name}><input type="radio" name="model" checked=${!typed.trim() && name === chosen} onChange=${() => (choose(name), setTyped(""))} />
           <span class="grow any">${visible(name)}${name === talk?.model && html` <span class="soft small">in use</span>`}</span></label>`,
@@ -133,6 +133,6 @@ export function Model() {
         onInput=${(/** @type {Event} */ event) => setTyped(valueOf(event))} />
     </label>
     <${Wrong} text=${problem} />
-    <div class="row"><button class="primary" type="submit" disabled=${doing || !wish || wish === talk?.model}>Use it from the next request on</button><${Back} /></div>
+    <div class="row"><button class="primary" type="submit" disabled=${doing || !wish || wish === talk?.model}>Use it</button><${Back} /></div>
   </form>`;
 }

@@ -11,7 +11,7 @@ import { visible } from "./visible.js";
 /** @param {{ session: Named }} props */
 export function ListedMenu({ session }) {
   if (state.me?.role !== "operator") return null;
-  return html`<${Menu} label=${`Menu of ${visible(session.title) || "New session"}`} items=${[rename(session), copy(session), remove(session)]} />`;
+  return html`<${Menu} label=${`Menu of ${visible(session.title) || "a session without a name"}`} items=${[rename(session), copy(session), remove(session)]} />`;
 }
 
 /** @param {{ session: Named }} props */

@@ -12,7 +12,7 @@ import { visible } from "./visible.js";
 /** @typedef {import("./suggest.js").Candidate} Candidate */
 /** @typedef {{ word: Word, items: Candidate[], at: number }} Shown */
 
-const MOST = 8;
+const MOST_FILES = 8;
 const PAUSE_MS = 60;
 export const LIST = "suggestions";
 
@@ -53,9 +53,9 @@ function hasLetters(name, letters) {
 async function offers(talk, word, isNewest) {
   switch (word.kind) {
     case "command":
-      return fitting(word.typed, commandNames()).slice(0, MOST);
+      return fitting(word.typed, commandNames());
     case "argument":
-      return fitting(word.typed, argumentsOf(word.command, talk)).slice(0, MOST);
+      return fitting(word.typed, argumentsOf(word.command, talk));
     case "file":
       await new Promise((wake) => setTimeout(wake, PAUSE_MS));
       return isNewest() ? await files(talk.session, word.typed) : [];
@@ -65,7 +65,7 @@ async function offers(talk, word, isNewest) {
 /** @param {string} session @param {string} typed @returns {Promise<Candidate[]>} */
 async function files(session, typed) {
   /** @type {{ files: string[] }} */
-  const found = await get(`${pathOf(session)}/files?limit=${MOST}&query=${encodeURIComponent(typed)}`).catch(() => ({ files: [] }));
+  const found = await get(`${pathOf(session)}/files?limit=${MOST_FILES}&query=${encodeURIComponent(typed)}`).catch(() => ({ files: [] }));
   return found.files.map((path) => ({ name: path, help: "" }));
 }
 
