@@ -43,20 +43,58 @@ def test_without_a_clipboard_of_its_own_the_page_copies_all_the_same(served: Ser
 def test_who_reads_further_up_stays_there_and_comes_back_with_one_click(served: Served, windows: Windows) -> None:
     lines = "\n\n".join(f"Paragraph {number}" for number in range(80))
     tab = windows.open()
-    tab.begin(served.play(says(lines), says("The very last.")), served.project())
+    model = served.play(says(lines), says("From elsewhere."), says("The very last."))
+    session = tab.begin(model, served.project())
     tab.sees("Paragraph 79")
+    other = windows.open("bob", hash=f"#/s/{session}")
     newest = tab.page.get_by_role("button", name="Newest")
     expect(newest).to_have_count(0)
     tab.page.locator(".scroll-area").evaluate("area => { area.scrollTop = 0 }")
     expect(newest).to_be_visible()
-    tab.page.get_by_label("Message").fill("more")
-    tab.page.keyboard.press("Enter")
-    last = tab.page.get_by_text("The very last.")
+    other.page.get_by_label("Message").fill("more")
+    other.page.keyboard.press("Enter")
+    last = tab.page.get_by_text("From elsewhere.")
     expect(last).to_be_attached()
     expect(last).not_to_be_in_viewport()
     newest.click()
     expect(last).to_be_in_viewport()
     expect(newest).to_have_count(0)
+    tab.page.locator(".scroll-area").evaluate("area => { area.scrollTop = 0 }")
+    expect(newest).to_be_visible()
+    tab.page.get_by_label("Message").fill("and more")  # who says something wants to see what comes of it
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_text("The very last.")).to_be_in_viewport()
+
+
+@pytest.mark.spec("H3")
+def test_a_turn_that_ends_while_nobody_looks_is_told_in_the_title_and_on_the_desktop(
+    served: Served, windows: Windows
+) -> None:
+    tab, other = windows.open("tess", owner="tess"), windows.open("theo", owner="tess")
+    session = tab.begin(served.play(says("Hello."), says("Here it is.")), served.project(), "the task")
+    tab.sees("Hello.")
+    tab.page.evaluate(
+        """() => {
+            window.shown = [];
+            window.Notification = class {
+                static permission = "granted";
+                constructor(title, what) { shown.push([title, what.body]); }
+            };
+            Object.defineProperty(document, "hidden", { value: true, configurable: true });
+        }"""
+    )
+    other.go(f"#/s/{session}")
+    other.page.get_by_label("Message").fill("go on")
+    other.page.keyboard.press("Enter")
+    expect(tab.page).to_have_title("✓ the task · Assent")
+    assert tab.page.evaluate("window.shown") == [["Done", "the task"]]
+    tab.page.evaluate(
+        """() => {
+            Object.defineProperty(document, "hidden", { value: false, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }"""
+    )
+    expect(tab.page).to_have_title("the task · Assent")
 
 
 def test_times_are_told_in_words_and_exactly_on_demand(served: Served, windows: Windows) -> None:

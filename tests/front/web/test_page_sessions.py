@@ -350,7 +350,8 @@ def test_menus_and_windows_fit_the_screen_and_can_be_read(
     served: Served, windows: Windows, scheme: str, width: int
 ) -> None:
     project = served.project(a__txt="old a\n")
-    tab = windows.open("ann", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    me = f"fay{width}{scheme}"
+    tab = windows.open(me, owner=me, viewport={"width": width, "height": 800}, color_scheme=scheme)
     model = served.play(asks_for(write("a.txt", f"{'wide ' * 100}\n", "a")), says("```\n" + "wide " * 100 + "\n```"))
     behind(tab, "POST", "/sessions", {"folder": str(project), "model": model, "prompt": "go", "mode": "auto_edit"})
     tab.page.get_by_role("navigation").get_by_role("link").first.click()

@@ -12,12 +12,12 @@ import { visible } from "./visible.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
 
-/** @param {{ talk: Talk, toEnd: (() => void) | null }} props */
-export function Composer({ talk, toEnd }) {
+/** @param {{ talk: Talk, atEnd: boolean, toEnd: () => void }} props */
+export function Composer({ talk, atEnd, toEnd }) {
   return html`<div class="column">
-    ${toEnd && html`<button type="button" class="to-end" onClick=${toEnd}>↓ Newest</button>`}
+    ${!atEnd && html`<button type="button" class="to-end" onClick=${toEnd}>↓ Newest</button>`}
     ${talk.waiting.length > 0 && html`<${WaitingBar} talk=${talk} />`}
-    ${state.me?.role === "operator" && html`<${Box} talk=${talk} />`}
+    ${state.me?.role === "operator" && html`<${Box} talk=${talk} said=${toEnd} />`}
     <${StatusLine} talk=${talk} />
   </div>`;
 }
@@ -25,10 +25,10 @@ export function Composer({ talk, toEnd }) {
 /** Lets the person go on writing it. @type {(text: string) => void} */
 export let putIntoPrompt = () => {};
 
-/** @param {{ talk: Talk }} props */
-function Box({ talk }) {
+/** @param {{ talk: Talk, said: () => void }} props */
+function Box({ talk, said }) {
   const { box, text, write } = useText(talk.session);
-  const { problem, sending, send, forgive } = useSending(talk, box, write);
+  const { problem, sending, send, forgive } = useSending(talk, box, write, said);
   const suggestions = useSuggestions(talk);
   const { shown } = suggestions;
   const walk = useRecall(talk);
@@ -107,8 +107,8 @@ function useText(session) {
   return { box, text, write };
 }
 
-/** @param {Talk} talk @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string) => void} write */
-function useSending(talk, box, write) {
+/** @param {Talk} talk @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string) => void} write @param {() => void} said */
+function useSending(talk, box, write, said) {
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState("");
   const send = async (/** @type {string} */ text) => {
@@ -116,6 +116,7 @@ function useSending(talk, box, write) {
     setSending(true);
     const wrong = await runSlash(talk, text);
     const done = wrong === null ? (await submit(talk.session, text)) !== null : wrong === "";
+    if (done && wrong === null) said();
     setProblem(wrong ?? "");
     const now = box.current?.value ?? text;
     if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // who typed on keeps that

@@ -29,7 +29,7 @@ export function Conversation({ talk, loading }) {
       </div>
     </div>
     <div class="foot">
-      <${Composer} key=${talk.session} ...${{ talk, tick, toEnd: atEnd ? null : toEnd }} />
+      <${Composer} key=${talk.session} ...${{ talk, tick, atEnd, toEnd }} />
     </div>`;
 }
 

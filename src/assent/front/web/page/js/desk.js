@@ -4,7 +4,7 @@ import { command, get, Problem, request, token, Unreachable } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
 import { loginCode, tokenOfAnotherTab } from "./login.js";
-import { announce } from "./notify.js";
+import { announce, announceEnd } from "./notify.js";
 import { changed, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
 
@@ -176,6 +176,7 @@ function happened(event) {
   if (event.session !== state.talk?.session) return;
   state.talk.apply(event);
   if (event.type === "call.finished") ends.get(event.call_id)?.();
+  if (event.type === "turn.finished") announceEnd(state.talk, event.status);
 }
 
 async function overlay() {

@@ -30,6 +30,8 @@ export const state = {
   dialog: /** @type {Dialog} */ (""),
   /** The session that the dialog is about. */
   about: { id: "", title: "" },
+  /** A turn ended and nobody has looked since. */
+  unseenEnd: false,
   /** Said aloud by screen readers. */
   said: "",
 };
