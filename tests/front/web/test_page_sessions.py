@@ -151,6 +151,16 @@ def test_the_menu_works_with_the_keyboard_alone(served: Served, windows: Windows
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
+def test_a_window_belongs_to_the_place_where_it_was_opened(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    menu(tab, "Delete")
+    expect(window(tab, "Delete this session?")).to_be_visible()
+    tab.page.go_back()
+    expect(tab.page).to_have_url(re.compile("#/$"))
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_who_may_only_look_has_no_menus(served: Served, windows: Windows) -> None:
     tab, viewer = windows.open(), windows.open("vic", "viewer")
     session = finished(served, tab)

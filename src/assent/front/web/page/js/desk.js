@@ -5,7 +5,7 @@ import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
 import { loginCode, tokenOfAnotherTab } from "./login.js";
 import { announce, announceEnd } from "./notify.js";
-import { changed, notice, state } from "./store.js";
+import { changed, closeDialog, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
@@ -20,7 +20,7 @@ export const MOST_SESSIONS = 500;
 // --- in and out ---
 
 export async function start() {
-  addEventListener("hashchange", () => void follow());
+  addEventListener("hashchange", () => (closeDialog(), void follow()));
   addEventListener("online", () => stream.now());
   try {
     await logIn();

@@ -9,10 +9,9 @@ import { show, state } from "./store.js";
 export const SHORTCUTS = [
   ["q", "show the next question and put the focus on it"],
   ["y  a  e  n", "at a question: yes once, always, edit, no"],
-  ["/", "write a message"],
+  ["/", "write a message; at its start a command, e.g. /undo"],
   ["Enter", "send it (Shift+Enter: a new line)"],
   ["@", "in a message: name a file"],
-  ["/", "at its start: a command, e.g. /undo, /compress, /model"],
   ["↑  ↓", "what was asked before"],
   ["i", "inbox"],
   ["c", "new session"],
