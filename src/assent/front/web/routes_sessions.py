@@ -33,7 +33,7 @@ from assent.front.web.shapes import (
 from assent.models.base import AuthFailed, ModelError
 from assent.session.engine import CANNOT_OPEN
 from assent.session.fork import fork_session
-from assent.session.log import SessionBusy, SessionInfo
+from assent.session.log import SessionBusy
 from assent.session.runner import create_session
 
 OPERATOR = {"role": "operator"}
@@ -100,14 +100,10 @@ async def list_sessions(
     """The newest first; with `query` those that have all its words in their title or folder."""
     revision = desk.overview.sessions
     words = wanted.casefold().split()
-    mine = [i for i in await desk.log.sessions() if i.owner == asker.principal.owner and _has(i, words)]
+    mine = [info for info in await desk.log.sessions() if info.owner == asker.principal.owner]
+    mine = [info for info in mine if all(word in f"{info.title}\n{info.folder}".casefold() for word in words)]
     views = [await desk.office.view(info) for info in mine[offset : offset + limit]]
     return SessionList(revision, len(mine), tuple(views))
-
-
-def _has(info: SessionInfo, words: list[str]) -> bool:
-    text = f"{info.title}\n{info.folder}".casefold()
-    return all(word in text for word in words)
 
 
 @get("/sessions/{session_id:str}")
