@@ -1,6 +1,7 @@
 """Writing in the page: files and commands are completed, what was asked before comes back, nothing written is lost."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -9,7 +10,7 @@ from support.page import Served, Tab, Windows, needs_browser
 from support.program import asks_for, says, shell
 
 pytestmark = needs_browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 def box(tab: Tab) -> Locator:

@@ -3,11 +3,12 @@
 import { stopTurn, submit } from "./acts.js";
 import { draftOf, keepDraft } from "./drafts.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
+import { stopped } from "./panels.js";
 import { Recall } from "./recall.js";
 import { runSlash, takesArgument } from "./slash.js";
 import { state } from "./store.js";
 import { taken, wordAt } from "./suggest.js";
-import { LIST, optionId, Suggestions, useSuggestions } from "./suggestions.js";
+import { controls, Suggestions, useSuggestions } from "./suggestions.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
@@ -31,38 +32,14 @@ function Box({ talk, said }) {
   const { problem, sending, send, forgive } = useSending(talk, box, write, said);
   const suggestions = useSuggestions(talk);
   const { shown } = suggestions;
+  const take = taking(box, write, suggestions, send);
   const walk = useRecall(talk);
-  useEffect(() => {
-    putIntoPrompt = (more) => {
-      write(box.current?.value.trim() ? `${box.current.value.trimEnd()}\n\n${more}` : more);
-      box.current?.focus();
-    };
-  }, []);
 
   const onInput = () => {
     const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
     write(value);
     forgive();
     void suggestions.look(value, selectionStart);
-  };
-  /** @param {string} name @param {boolean} [go] carry out what is complete with it */
-  const take = (name, go = true) => {
-    const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
-    const word = wordAt(value, selectionStart);
-    suggestions.close();
-    if (!word) return;
-    const next = taken(value, word, name);
-    write(next.text, next.caret);
-    if (go && (word.kind === "argument" || (word.kind === "command" && !takesArgument(name)))) void send(next.text);
-    else if (word.kind === "command") void suggestions.look(next.text, next.caret);
-  };
-  const choose = (/** @type {KeyboardEvent} */ event) => {
-    if (!shown || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") suggestions.move(event.key === "ArrowDown" ? 1 : -1);
-    else if (event.key === "Enter" || event.key === "Tab") take(shown.items[shown.at].name, event.key === "Enter");
-    else if (event.key === "Escape") suggestions.close();
-    else return false;
-    return true;
   };
   const recall = (/** @type {KeyboardEvent} */ event) => {
     const found = walk(event, text, /** @type {HTMLTextAreaElement} */ (box.current));
@@ -71,24 +48,38 @@ function Box({ talk, said }) {
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.isComposing) return;
-    if (choose(event) || recall(event)) return event.preventDefault();
+    if (suggestions.onKey(event, take) || recall(event)) return event.preventDefault();
     if (event.key === "Escape") /** @type {HTMLElement} */ (event.target).blur();
     if (event.key !== "Enter" || event.shiftKey || touch()) return;
     event.preventDefault();
     void send(text);
   };
-  const combobox = shown && { role: "combobox", "aria-expanded": true, "aria-controls": LIST, "aria-activedescendant": optionId(shown.at) };
-  return html`<form class="composer" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), void send(text))}>
+  return html`<form class="composer" onSubmit=${stopped(() => void send(text))}>
       ${shown && html`<${Suggestions} shown=${shown} take=${take} />`}
       <label class="unseen" for="composer">Message</label>
       <textarea id="composer" rows="1" ref=${box} value=${text} placeholder=${talk.busy ? "What comes next?" : "What should be done?"}
-        aria-autocomplete="list" aria-describedby=${problem ? "composer-problem" : undefined} ...${combobox ?? {}}
+        aria-autocomplete="list" aria-describedby=${problem ? "composer-problem" : undefined} ...${controls(shown)}
         onInput=${onInput} onKeyDown=${onKeyDown} onBlur=${suggestions.close}></textarea>
       ${(talk.busy || talk.compressing) && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
       <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
     </form>
     ${problem && html`<p class="problem small" id="composer-problem" role="alert">${visible(problem)}</p>`}`;
 }
+
+/** Puts what was chosen into the text; a command that is complete with it is carried out, unless `go` is false.
+ * @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string, caret: number) => void} write
+ * @param {ReturnType<typeof useSuggestions>} suggestions @param {(text: string) => Promise<void>} send */
+const taking = (box, write, suggestions, send) => (/** @type {string} */ name, go = true) => {
+  const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
+  const word = wordAt(value, selectionStart);
+  suggestions.close();
+  if (!word) return;
+  const next = taken(value, word, name);
+  write(next.text, next.caret);
+  const complete = word.kind === "argument" || (word.kind === "command" && !takesArgument(name));
+  if (go && complete) void send(next.text);
+  else if (word.kind === "command") void suggestions.look(next.text, next.caret);
+};
 
 /** The text in the box; it outlives a change of the session and a reload. @param {string} session */
 function useText(session) {
@@ -104,6 +95,12 @@ function useText(session) {
     keepDraft(session, next);
     setText(next);
   };
+  useEffect(() => {
+    putIntoPrompt = (more) => {
+      write(box.current?.value.trim() ? `${box.current.value.trimEnd()}\n\n${more}` : more);
+      box.current?.focus();
+    };
+  }, []);
   return { box, text, write };
 }
 

@@ -14,7 +14,7 @@ import { visible } from "./visible.js";
 
 const MOST_FILES = 8;
 const PAUSE_MS = 60;
-export const LIST = "suggestions";
+const LIST = "suggestions";
 
 /** @param {import("./fold.js").Talk} talk */
 export function useSuggestions(talk) {
@@ -33,8 +33,21 @@ export function useSuggestions(talk) {
     if (isNewest()) setShown(word && items.length ? { word, items, at: 0 } : null);
   };
   const move = (/** @type {number} */ by) => setShown((now) => now && { ...now, at: (now.at + by + now.items.length) % now.items.length });
-  return { shown, look, move, close };
+  /** Is this key for the list? `take` gets what was chosen, and whether to carry it out at once. */
+  const onKey = (/** @type {KeyboardEvent} */ event, /** @type {(name: string, go: boolean) => void} */ take) => {
+    if (!shown || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event.key === "ArrowDown" ? 1 : -1);
+    else if (event.key === "Enter" || event.key === "Tab") take(shown.items[shown.at].name, event.key === "Enter");
+    else if (event.key === "Escape") close();
+    else return false;
+    return true;
+  };
+  return { shown, look, close, onKey };
 }
+
+/** What the text box says of itself while it controls the list. @param {Shown | null} shown */
+export const controls = (shown) =>
+  shown ? { role: "combobox", "aria-expanded": true, "aria-controls": LIST, "aria-activedescendant": optionId(shown.at) } : {};
 
 /** Until the new offers are there: those of the old that still fit. @param {Shown | null} shown @param {Word | null} word @returns {Shown | null} */
 function still(shown, word) {
@@ -70,7 +83,7 @@ async function files(session, typed) {
 }
 
 /** @param {number} place */
-export const optionId = (place) => `${LIST}-${place}`;
+const optionId = (place) => `${LIST}-${place}`;
 
 /** @param {{ shown: Shown, take: (name: string) => void }} props */
 export function Suggestions({ shown, take }) {
