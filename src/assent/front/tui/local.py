@@ -131,8 +131,7 @@ class LocalHost:
         return await asyncio.to_thread(current_branch, self.folder)
 
     def models(self) -> Sequence[str]:
-        names = (self._settings.model, self._settings.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
-        return list(dict.fromkeys(name for name in names if name))
+        return self._settings.models
 
     def tools(self) -> Sequence[ToolInfo]:
         return [

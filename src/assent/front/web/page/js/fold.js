@@ -27,6 +27,8 @@ export class Talk {
     /** @type {Map<string, import("./types.d.ts").Grant>} */
     this.grants = new Map();
     this.openPrompt = "";
+    /** A person asked for a summary and waits for it: known only here. */
+    this.compressing = false;
     this.tokens = 0;
     /** The reply that is being written; replaced by the whole one. */
     this.partial = { text: "", thoughts: /** @type {string[]} */ ([]), note: "" };
@@ -174,7 +176,7 @@ export class Talk {
     this.openPrompt = event.prompt_id;
     this.#clear();
     this.queued = this.queued.filter((queued) => queued.key !== event.key);
-    this.#add({ kind: "prompt", id: event.prompt_id, text: event.text, by: event.by });
+    this.#add({ kind: "prompt", id: event.prompt_id, text: event.text, by: event.by, at: event.ts });
     if (event.attached) this.#note(attachedText(event.attached), "", event);
   }
 

@@ -25,6 +25,18 @@ export interface Me {
   folder: string;
   model: string;
   mode: Mode;
+  models?: string[];
+}
+export interface Taken {
+  state: "taken" | "recorded";
+  key: string;
+}
+/** A file that a call wrote. */
+export interface Change {
+  call_id: string;
+  path: string;
+  tool: string;
+  at: number;
 }
 export interface Session {
   id: string;
@@ -258,7 +270,7 @@ export interface Attached {
 
 /** What stands in a conversation, in order. */
 export type Entry =
-  | { kind: "prompt"; id: string; text: string; by: string }
+  | { kind: "prompt"; id: string; text: string; by: string; at: number }
   | { kind: "thought"; id: string; text: string }
   | { kind: "text"; id: string; text: string }
   | { kind: "call"; id: string }
