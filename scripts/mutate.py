@@ -25,7 +25,7 @@ _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
     *("policy/trust.py", "policy/built_in.py", "policy/globs.py"),
-    *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch")),
+    *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch", "content")),
     *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
     *(f"screen/{path.name}" for path in sorted((_SOURCE / "screen").glob("*.py"))),
     *(f"policy/shell/{path.name}" for path in sorted((_SOURCE / "policy" / "shell").glob("*.py"))),
@@ -33,7 +33,9 @@ _GATE = (
 )
 _TESTS = {
     "policy/shell": ["policy/shell", "policy/test_policy.py"],
-    "web": ["web"],
+    "web": ["web/test_fetch.py"],
+    "web/content.py": ["web/test_content.py"],
+    "web/readable.py": ["web/test_readable.py"],
     "web/urls.py": ["web/test_urls.py"],
     "web/url_text.py": ["web/test_urls.py"],
     "web/addresses.py": ["web/test_urls.py"],
@@ -55,7 +57,7 @@ _TESTS = {
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
     "front/web": ["front/web/test_door_checks.py"],
-    "screen": ["test_screen.py"],
+    "screen": ["test_screen_parts.py", "test_screen.py"],
 }
 _SECONDS = 120
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))

@@ -6,6 +6,7 @@ from assent.screen import LABEL_LENGTH, Context, SafeStream, make_safe
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
 from assent.screen.lookalikes import Lookalikes, lookalikes
+from assent.screen.rules import Rules
 
 # --- colours ---
 
@@ -220,6 +221,20 @@ def test_where_a_piece_ends_changes_nothing(context: Context, pieces: tuple[str,
     assert (shown, stream.suspicious) == (whole.text, whole.suspicious)
 
 
+@pytest.mark.parametrize(("first", "more"), [(" ", " "), ("\n", " \n"), ("\u200b", "\u200c")])
+def test_a_run_that_is_held_back_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch, first: str, more: str) -> None:
+    looks, look = list[str](), Rules.complete_until
+
+    def watched(rules: Rules, buffer: str, start: int) -> int:
+        looks.append(buffer)
+        return look(rules, buffer, start)
+
+    monkeypatch.setattr(Rules, "complete_until", watched)
+    stream = SafeStream("prompt")
+    assert [stream.feed(piece) for piece in ("a" + first, *[more] * 100)] == ["a"] + [""] * 100
+    assert looks == ["a" + first], "a run of any length costs linear time"
+
+
 # --- look-alikes ---
 
 
@@ -274,7 +289,10 @@ def test_words_of_one_script_are_ordinary_wherever_the_pieces_end(pieces: tuple[
     assert lookalikes("".join(pieces)) == ()
 
 
-@pytest.mark.parametrize("pieces", [("сору file",), ("со", "ру", " file"), ("file ", "сору"), ("сору", " f")])
+@pytest.mark.parametrize(
+    "pieces",
+    [("сору file",), ("со", "ру", " file"), ("my сору file",), ("file ", "сору"), ("file", " сору"), ("сору", " f")],
+)
 def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]) -> None:
     assert words(*pieces) == ('look-alike letter <U+0441> in "сору"',)
 
@@ -283,6 +301,12 @@ def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]
 def test_but_not_where_its_script_is_written_or_nothing_is_latin(text: str) -> None:
     assert words(text) == ()
     assert words(*text) == ()
+
+
+def test_all_pieces_of_a_word_count() -> None:
+    assert words("d", "а") == words("dа") == ('look-alike letter <U+0430> in "dа"',)
+    assert words("d", "а", "1") == ('look-alike letter <U+0430> in "dа1"',)
+    assert words("1", "сору", " file") == words("1сору file") == ()
 
 
 def test_a_long_word_is_told_by_its_beginning() -> None:

@@ -75,6 +75,12 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     prices: dict[str, Price] = {}
     """Prices by model, where the list that comes with Assent is old or has none: `[prices."gemini-2.5-pro"]`."""
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those to offer for a choice; any other can be named as well."""
+        names = (self.model, self.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
+        return tuple(dict.fromkeys(name for name in names if name))
+
 
 def data_folder(env: Mapping[str, str]) -> Path:
     if home := env.get("ASSENT_HOME"):

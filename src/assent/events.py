@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
-from assent.parts import Display, Failure, FinishReason, JsonObject, ModelPart, Result, Usage
+from assent.parts import Display, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse what is newer than they know."""
@@ -70,12 +70,23 @@ class ContextLoaded(EventBase, frozen=True, tag="context.loaded"):
     sources: tuple[ContextSource, ...]
 
 
+class Attached(Struct, frozen=True, gc=False, omit_defaults=True):
+    """Something that a prompt names with `@`: its content as it was then, or why it does not come along."""
+
+    name: str
+    about: str = ""
+    """How much it is, e.g. `120 lines`."""
+    parts: tuple[Text | Media, ...] = ()
+    problem: str = ""
+
+
 class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
     prompt_id: str
     text: str
     by: str
     key: str = ""
     """The idempotency key of the command, so that a repeated command is not a second prompt."""
+    attached: tuple[Attached, ...] = ()
 
 
 class ModelReplied(EventBase, frozen=True, tag="model.message"):

@@ -12,6 +12,8 @@ from msgspec import Struct
 PartKind = Literal["text", "glob", "home", "variable"]
 Join = Literal["", "&&", "||", ";"]
 RedirectKind = Literal["null", "copy", "read", "text"]
+# How names of files come through a pipe: one a line, ended by a NUL, or as words with quotes as xargs reads them.
+Names = Literal["", "lines", "null", "words"]
 
 
 class Part(Struct, frozen=True):
@@ -53,6 +55,8 @@ class Stage(Struct, frozen=True):
     env: tuple[tuple[str, str], ...] = ()
     redirects: tuple[Redirect, ...] = ()
     text: str = ""
+    names: Names = ""
+    """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
 
 
 class Step(Struct, frozen=True):
@@ -74,6 +78,8 @@ class Plan(Struct, frozen=True):
     """Every path that the words name must be in `roots`, with links followed, or nothing starts."""
     sweeps: bool = False
     """A search in it passes over files that usually hold secrets."""
+    secret: str = ""
+    """What the path of a secret matches, in small letters: a regular expression."""
 
 
 def paths_in(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from assent.agent import tokens
 from assent.agent.compression import EMPTY, INTRODUCTION, LATEST, NOT_SMALLER, NOTHING, cut_position
 from assent.commands import CancelTurn, Compress, Submit
 from assent.events import (
+    Attached,
     CallFinished,
     CallRequest,
     CallRequested,
@@ -34,6 +35,24 @@ def texts(messages: tuple[Message, ...]) -> list[str]:
 
 
 # --- asked for by a person ---
+
+
+async def test_of_what_a_prompt_brought_along_the_summary_is_made_from_the_ends():
+    house = House(text("Seen."), text("# Wishes\nNone."))
+    attached = Attached("a.txt", parts=(Text("begin" + "x" * 100_000 + "end"),))
+
+    async def load() -> tuple[Attached, ...]:
+        return (attached,)
+
+    house.options["load_mentions"] = lambda text, policy: load()  # pyright: ignore
+    async with await house.open() as runner:
+        await house.send(runner, Submit("read @a.txt"))
+        await house.until_done()
+        assert await house.send(runner, Compress()) == ""
+    (transcript,) = texts(house.model.requests[1].messages)
+    assert "User: read @a.txt\nNamed by the user: " in transcript
+    assert "begin" in transcript and "end" in transcript
+    assert len(transcript) < 6_000
 
 
 @pytest.mark.spec("F1")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assent.files.plain import NotPlain, read_plain
-from assent.files.private import PrivateFolder, make_private, save_private
+from assent.files.private import Piece, PrivateFolder, make_private, save_private
 
 
 def mode(path: Path | str) -> int:
@@ -95,6 +95,48 @@ def test_what_was_kept_is_not_read_through_a_link_or_from_elsewhere(folder: Priv
         folder.kept("link")
     with pytest.raises(FileNotFoundError):
         folder.kept("../../secret")
+
+
+def test_a_piece_is_read_without_the_rest(folder: PrivateFolder) -> None:
+    with folder.create("out.txt") as file:
+        file.write(b"0123456789")
+    assert folder.piece("out.txt", 2, 3) == Piece(b"234", 10)
+    assert folder.piece("OUT.txt", 8, 100) == Piece(b"89", 10)
+    assert folder.piece("out.txt", 10, 5) == Piece(b"", 10)
+
+
+def test_no_piece_comes_from_what_is_no_file_of_ours(
+    folder: PrivateFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.create("out").close()
+    (tmp_path / "secret").write_text("x")
+    Path(folder.path, "link").symlink_to(tmp_path / "secret")
+    Path(folder.path, "folder").mkdir()
+    os.mkfifo(f"{folder.path}/pipe")
+    (tmp_path / "other").symlink_to(folder.path)
+    before = len(os.listdir("/proc/self/fd"))
+    for name in ("link", "folder", "pipe", "missing", "../../secret"):
+        assert folder.piece(name, 0, 10) is None
+    assert PrivateFolder(f"{tmp_path}/other").piece("out", 0, 10) is None, "its folder is a link"
+    assert folder.piece("out", 0, 10) == Piece(b"", 0)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert folder.piece("out", 0, 10) is None, "it belongs to somebody else"
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_is_removed_with_its_files_and_not_with_others(folder: PrivateFolder, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        folder.create(name).close()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "x").touch()
+    Path(folder.path, "link").symlink_to(tmp_path / "outside")
+    folder.remove()
+    folder.remove()
+    assert not os.path.exists(folder.path) and (tmp_path / "outside" / "x").exists()
+    folder.create("a").close()
+    Path(folder.path, "folder").mkdir()
+    folder.remove()
+    assert names(folder) == ["folder"]
 
 
 def test_a_file_is_saved_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

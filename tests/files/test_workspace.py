@@ -258,6 +258,9 @@ def test_the_verdict_names_the_real_place(workspace: Workspace, root: Path) -> N
     (root / "link").symlink_to("folder")
     assert workspace.classify("link/x", "write").path == f"{root}/folder/x"
     assert workspace.classify("link", "delete").path == f"{root}/link"
+    assert workspace.classify("link", "rename").path == f"{root}/link"
+    for op in ("read", "write", "create", "list"):
+        assert workspace.classify("link", op).path == f"{root}/folder"
 
 
 @pytest.mark.parametrize("path", ["", "a\0", "a\n", "\ud800", "x" * 300])
@@ -297,7 +300,18 @@ def test_a_file_with_a_second_name_is_protected_from_writing(workspace: Workspac
     (root.parent / "outside").write_text("x")
     os.link(root.parent / "outside", root / "inside")
     assert workspace.classify("inside", "write").kind == "protected"
-    assert workspace.classify("inside", "read").kind == "inside"
+    make(root / "single")
+    (root / "folder" / "inner").mkdir(parents=True)
+    assert [workspace.classify(path, "write").kind for path in ("single", "folder")] == ["inside", "inside"]
+    for op in ("read", "create", "delete", "rename"):  # none of them changes what is in it
+        assert workspace.classify("inside", op).kind == "inside"
+
+
+@pytest.mark.parametrize("op", ["read", "write", "create", "delete", "list", "rename"])
+def test_a_folder_outside_may_be_open_for_reading_alone(root: Path, op: Operation) -> None:
+    workspace = Workspace([str(root)], str(root), readable=[f"{root.parent}/docs"])
+    assert workspace.classify("../docs/x", op).kind == ("inside" if op == "read" else "outside")
+    assert workspace.classify("../docs-other/x", op).kind == "outside"
 
 
 def test_the_workspace_itself_is_not_moved_or_deleted(workspace: Workspace) -> None:
@@ -426,6 +440,14 @@ def test_a_file_that_tools_run_is_inside_and_known(workspace: Workspace, root: P
 @pytest.mark.parametrize("path", ["a.py", "README.md", "makefile.txt", ".gitignore", "package.json.md", "\0"])
 def test_other_files_are_not_run(workspace: Workspace, path: str) -> None:
     assert not workspace.classify(path, "write").runs
+
+
+def test_only_what_is_written_may_be_run(workspace: Workspace) -> None:
+    for op in ("write", "create"):
+        assert workspace.classify("Makefile", op).runs == "Makefile says what tools run or do here"
+        assert workspace.classify("a.py", op).runs == ""
+    for op in ("read", "delete", "list", "rename"):
+        assert workspace.classify("Makefile", op).runs == ""
 
 
 def test_what_a_link_calls_a_file_that_tools_run_is_one(workspace: Workspace, root: Path) -> None:

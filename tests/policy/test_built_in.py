@@ -59,6 +59,24 @@ def test_what_reads_inside_the_workspace_is_allowed(text: str) -> None:
     assert ruling(text, "/w", "/w", "/v") == "allow"
 
 
+@pytest.mark.parametrize("search", ["grep -R x .", "grep --dereference-recursive x .", "egrep -R x .", "fgrep -R x ."])
+def test_a_search_that_would_follow_links_runs_as_one_that_does_not(search: str) -> None:
+    plan = judge(search, rules(["grep", "egrep", "fgrep"]), cwd="/w", roots=["/w"]).plan
+    assert ruling(search, "/w", "/w") == "allow"
+    assert plan is not None
+    words = {word.text for word in plan.steps[0].stages[0].words}
+    assert words & {"-r", "--recursive"} and not words & {"-R", "--dereference-recursive"}
+
+
+@pytest.mark.parametrize("tests", ["-name '*.py'", "-type d", "-name f", "-xtype f", ""])
+def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
+    command = f"find . {tests} -exec wc {{}} +"
+    plan = judge(command, rules(["find", "wc"]), cwd="/w", roots=["/w"]).plan
+    assert ruling(command, "/w", "/w") == "allow"
+    assert plan is not None
+    assert "! -type l (" in " ".join(word.text for word in plan.steps[0].stages[0].words)
+
+
 @pytest.mark.spec("C8")
 @pytest.mark.parametrize(
     "text",
@@ -68,10 +86,7 @@ def test_what_reads_inside_the_workspace_is_allowed(text: str) -> None:
         *("cd a; cat < ../x", "cd a | cat < ../x", "cd a || cat < ../x", "cd a && ls; cat < ../x"),
         *("cd a || cd b && cat < ../../x", "cd a/b || cd c && cat < ../../x"),
         *("ls -L a", "ls --dereference a", "du -L a", "du --dereference a", "tree -l", "find -L .", "find . -follow"),
-        *("rg -L x", "rg --follow x", "grep -R x .", "grep --dereference-recursive x .", "egrep -R x ."),
-        *("egrep --dereference-recursive x .", "fgrep -R x .", "fgrep --dereference-recursive x ."),
-        *("find . -name '*.py' -exec wc {} +", "find . -type d -exec wc {} +", "find . -exec wc {} + -type f"),
-        *("find . -name f -exec wc {} +", "find . -xtype f -exec wc {} +"),
+        *("rg -L x", "rg --follow x"),
         *("diff --from-file=/etc/passwd a", "diff --from-file=../x a", "date -r/etc/passwd", "ls -I=/etc", "ls -I../x"),
     ],
 )

@@ -336,15 +336,24 @@ def test_a_read_only_command_does_not_leave_the_workspace_by_another_way(text: s
 @pytest.mark.parametrize(
     "text",
     [
-        *("rg -nL x", "rg --follow x", "grep -Rn x .", "egrep -R x .", "find -L . -name x", "find . -follow"),
+        *("rg -nL x", "rg --follow x", "find -L . -name x", "find . -follow", "find -L . -name '*.py' -exec cat {} +"),
         *("ls -lL", "du -shL .", "tree -al", "ls {src,/etc}", "grep --file=/etc/passwd x", "cat -- /etc/passwd"),
-        *("find . -name '*.py' -exec cat {} +", "find . -exec cat {} + -type f"),
+        "find . -exec cat {} + -type f",
     ],
 )
 def test_a_read_only_command_follows_no_links_out_of_the_workspace(text: str):
     assert judge(command(text)).ruling == "ask"
-    assert judge(command("find . -type f -name '*.py' -exec cat {} +")).ruling == "allow"
-    assert judge(command("ls {src,tests} -R")).ruling == "allow"
+
+
+@pytest.mark.parametrize(
+    "text", ["find . -name '*.py' -exec cat {} +", "grep -Rn x .", "egrep -R x .", "ls {src,tests} -R"]
+)
+def test_what_can_be_told_to_leave_links_alone_is_told_so_and_runs(text: str):
+    verdict = judge(command(text))
+    assert verdict.ruling == "allow"
+    words = [word.text for word in verdict.plan.steps[0].stages[0].words] if verdict.plan else []
+    assert "-R" not in words or words[0] == "ls"
+    assert words[0] != "find" or words[2:5] == ["!", "-type", "l"]
 
 
 @pytest.mark.parametrize("text", ["cargo --version", "npm ls", "pip list"])
@@ -610,6 +619,10 @@ def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() ->
         "grep -r x keys",
         "ls && cat ./keys/a",
         "cat variables",
+        "cat twin.txt",
+        "grep x s*/twin",
+        "sort < twin.txt",
+        "diff sub sub",
     ],
 )
 def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_path: Path) -> None:
@@ -620,14 +633,27 @@ def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_p
     (tmp_path / "sub" / "up").symlink_to("../.env")
     (tmp_path / "keys").symlink_to(".ssh")
     (tmp_path / "variables").symlink_to("/proc/self/environ")
+    os.link(tmp_path / ".env", tmp_path / "twin.txt")
+    os.link(tmp_path / "sub" / "tls.key", tmp_path / "sub" / "twin")
     for rules in ([], [parse_allowed(f"{SHELL}({name})") for name in ("cat", "timeout", "grep", "sort", "head")]):
         policy = Policy(rules, roots=(str(tmp_path),))
         assert policy.judge(command(text, str(tmp_path))).ruling == "ask"
+
+
+def test_a_link_to_another_folder_is_no_place_to_start_a_search_from(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "there").symlink_to(tmp_path)
+    (tmp_path / "w" / "here").symlink_to(".")
+    policy = Policy([parse_allowed(f"{SHELL}({name})") for name in ("find", "xargs", "cat")], roots=(f"{tmp_path}/w",))
+    for start, ruling in (("there/", "ask"), ("here/", "allow"), (".", "allow")):
+        text = f"find {start} -name '*.yml' | xargs cat"
+        assert policy.judge(command(text, f"{tmp_path}/w")).ruling == ruling, text
 
 
 def test_a_link_to_an_ordinary_file_and_names_of_secrets_do_not_ask(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     (tmp_path / ".env").touch()
     (tmp_path / "b.py").symlink_to("a.py")
-    for text in ("cat b.py", "cat *.py", "ls -l *", "ls -la .env", "wc -l *"):
+    os.link(tmp_path / "a.py", tmp_path / "c.py")
+    for text in ("cat b.py", "cat c.py", "cat *.py", "ls -l *", "ls -la .env", "wc -l *"):
         assert Policy(roots=(str(tmp_path),)).judge(command(text, str(tmp_path))).ruling == "allow", text

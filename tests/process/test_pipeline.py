@@ -1,7 +1,9 @@
 """Plans run as they stand: no shell, own environment, one group that can be ended."""
 
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import threading
 from pathlib import Path
@@ -35,6 +37,8 @@ _ALLOW = [
     "git",
     "tr",
     "command",
+    "time",
+    "sqlite3",
 ]
 
 
@@ -256,3 +260,21 @@ def test_a_plan_that_must_stay_inside_starts_nothing_that_a_link_leads_out(folde
         output.seek(0)
         assert b"leads out of the workspace" in (said := output.read())
     assert said.count(b"secret") <= 1, "the name of what was refused, never its content"
+
+
+def test_time_measures_without_a_program_of_that_name(folder: Path) -> None:
+    code, shown = run("time cat a.txt | wc -l", folder, {"PATH": "/usr/bin:/bin"})
+    assert code == 0
+    count, took = shown.splitlines()
+    assert count.strip().isdigit()
+    assert re.fullmatch(r"real \d+\.\d{3}s", took)
+
+
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="sqlite3 is not installed")
+def test_a_question_to_a_database_changes_nothing_even_if_it_tried(folder: Path) -> None:
+    made = sqlite3.connect(folder / "db")
+    made.execute("create table t as select 7 as a")
+    made.close()
+    assert run("sqlite3 db 'select a from t'", folder, {"PATH": "/usr/bin:/bin"}) == (0, "7\n")
+    assert run("sqlite3 new 'select 1'", folder, {"PATH": "/usr/bin:/bin"})[0] != 0
+    assert not (folder / "new").exists()

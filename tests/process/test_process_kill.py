@@ -174,7 +174,8 @@ def start_and_age(argv: list[str], folder: Path) -> "subprocess.Popen[bytes]":
 async def test_an_older_process_that_was_handed_our_pipe_is_left_alone(tmp_path: Path) -> None:
     for name in ("whose", "held"):
         os.mkfifo(tmp_path / name)
-    take = "read pid < whose; exec 3> /proc/$pid/fd/1; echo > held; while :; do read -t 60 < whose; done"
+    # Not by its descriptor 1, which is the fifo while the child tells who it is.
+    take = "read pid < whose; exec 3> /proc/$pid/fd/2; echo > held; while :; do read -t 60 < whose; done"
     older = start_and_age(["bash", "-c", take], tmp_path)
     try:
         async with cancelled_after_start(

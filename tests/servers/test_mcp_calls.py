@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from assent.mcp.offers import Argument
 from assent.parts import Media, PlainDisplay, Text
 from assent.process.peer import Peer
 from assent.tools.base import InvalidParams, Live, Permit, ToolFailed, ToolResult
@@ -82,7 +83,7 @@ async def listening(folder: Path, port: int = 0) -> AsyncGenerator[str]:
 async def test_a_program_is_started_and_all_its_pages_of_tools_prompts_and_resources_are_found(tmp_path: Path):
     async with open_shop(tmp_path, program(SDK, tmp_path)) as shop:
         (status,) = shop.manager.status()
-        assert (status.state, status.prompts, status.resources) == ("ready", 1, 1)
+        assert (status.state, status.prompts, status.resources) == ("ready", 2, 1)
         assert len(status.tools) == 10
         assert shop.states() == ["connecting", "ready"]
         declared = {declaration.name: declaration for declaration in shop.registry.declarations()}
@@ -153,8 +154,8 @@ async def test_a_call_that_takes_too_long_fails_and_is_cancelled(tmp_path: Path)
 @pytest.mark.spec("E5")
 async def test_prompts_and_resources_can_be_read(tmp_path: Path):
     async with open_shop(tmp_path, program(SDK, tmp_path)) as shop:
-        (prompt,) = shop.manager.prompts()
-        assert (prompt.name, prompt.arguments) == ("greet", (("who", True),))
+        prompt = shop.manager.prompts()[0]
+        assert (prompt.name, prompt.arguments) == ("greet", (Argument("who", needed=True, description="Whom."),))
         assert await shop.manager.prompt("srv", "greet", {"who": "Ann"}) == (Text("Say hello to Ann."),)
         assert shop.manager.has_resource("srv:note:/1") and not shop.manager.has_resource("src/a.py")
         assert await shop.manager.read("srv:note:/1") == (Text("the text of note:/1"),)

@@ -4,12 +4,13 @@ For pictures only: nothing runs here, so that every picture is the same each tim
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
 from assent.commands import Command
 from assent.events import (
     ApprovalRequested,
+    Attached,
     CallFinished,
     CallOutput,
     CallRequest,
@@ -30,7 +31,16 @@ from assent.events import (
     TurnFinished,
     TurnStatus,
 )
-from assent.front.tui.host import CustomCommand, MemoryFile, RuleInfo, ServerInfo, ToolInfo
+from assent.front.tui.host import (
+    CustomCommand,
+    MemoryFile,
+    PromptArgument,
+    RuleInfo,
+    ServerInfo,
+    ServerPrompt,
+    ServerResource,
+    ToolInfo,
+)
 from assent.models.prices import Prices
 from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Usage
 from assent.session.log import SessionInfo
@@ -60,8 +70,8 @@ class Film:
             self.envelopes.append(Envelope(0 if transient else self._seq, START, SESSION, event))
         return self
 
-    def prompt(self, text: str) -> "Film":
-        return self.happens(PromptSubmitted(PROMPT, text, "ann"))
+    def prompt(self, text: str, *attached: Attached) -> "Film":
+        return self.happens(PromptSubmitted(PROMPT, text, "ann", attached=attached))
 
     def reply(self, text: str = "", thought: str = "", tokens: int = 1234) -> "Film":
         parts = (*((Thought(thought),) if thought else ()), *((Text(text),) if text else ()))
@@ -192,7 +202,21 @@ class FilmHost:
         pass
 
     def servers(self) -> Sequence[ServerInfo]:
-        return (ServerInfo("docs", "ready", 4), ServerInfo("tracker", "failed", 0, "it did not answer in 30 s"))
+        docs = ServerInfo("docs", "ready", 4, prompts=1, resources=2)
+        return (docs, ServerInfo("tracker", "failed", 0, "it did not answer in 30 s"))
+
+    def server_prompts(self) -> Sequence[ServerPrompt]:
+        arguments = (PromptArgument("topic", needed=True), PromptArgument("tone"))
+        return (ServerPrompt("docs", "summary", "Summarises a topic of the handbook", arguments),)
+
+    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+        return ""
+
+    def server_resources(self) -> Sequence[ServerResource]:
+        return (
+            ServerResource("docs", "docs:book:/1", "Chapter 1"),
+            ServerResource("docs", "docs:book:/2", "Chapter 2"),
+        )
 
     def memory(self) -> Sequence[MemoryFile]:
         return ()

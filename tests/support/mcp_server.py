@@ -102,13 +102,24 @@ def picture() -> types.CallToolResult:
 
 
 async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    who = types.PromptArgument(name="who", required=True)
-    return types.ListPromptsResult(prompts=[types.Prompt(name="greet", description="Greets.", arguments=[who])])
+    who = types.PromptArgument(name="who", description="Whom.", required=True)
+    how = types.PromptArgument(name="how")
+    return types.ListPromptsResult(
+        prompts=[
+            types.Prompt(name="greet", description="Greets.", arguments=[who]),
+            types.Prompt(name="odd name!", description="Shows.", arguments=[who, how]),
+        ]
+    )
 
 
 async def get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    text = types.TextContent(text=f"Say hello to {(params.arguments or {})['who']}.")
-    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
+    given = params.arguments or {}
+    text = types.TextContent(text=f"Say hello to {given['who']}{' ' + given['how'] if 'how' in given else ''}.")
+    messages = [types.PromptMessage(role="user", content=text)]
+    if params.name != "greet":
+        picture = types.ImageContent(data=PIXEL, mime_type="image/png")
+        messages.append(types.PromptMessage(role="user", content=picture))
+    return types.GetPromptResult(messages=messages)
 
 
 async def list_resources(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:

@@ -19,10 +19,47 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 
 from support.program import Json, Program
 
-PATIENCE_MS = 10_000
+PATIENCE_MS = 20_000
+"""What works takes a fraction of it, also on a machine with much else to do."""
+expect.set_options(timeout=PATIENCE_MS)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/browser installs it")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+CONTRAST = """() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const rgba = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const light = ([red, green, blue]) => [red, green, blue]
+        .map((byte) => byte / 255)
+        .map((share) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, share, place) => sum + share * [0.2126, 0.7152, 0.0722][place], 0);
+    const behind = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = rgba(getComputedStyle(at).backgroundColor);
+            if (colour[3] === 255) return colour;
+        }
+        return [255, 255, 255, 255];
+    };
+    const faint = (element) => element.closest(":disabled, .left-out, .unseen, [hidden]");
+    const speaks = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+    const texts = [...document.querySelectorAll("body *")].filter(
+        (element) => element.checkVisibility() && !faint(element) && [...element.childNodes].some(speaks));
+    return texts.map((element) => {
+        const [one, two] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+        const ratio = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+        return [Math.round(ratio * 100) / 100, element.className, element.textContent.slice(0, 30)];
+    }).filter(([ratio]) => ratio < 4.5);
+}"""
+"""Texts with too little contrast to what is behind them."""
+UNNAMED = """() => [...document.querySelectorAll("button, a, input, select, textarea")]
+    .filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length))
+    .map((one) => one.outerHTML)"""
 
 
 class Served(Program):
@@ -111,7 +148,7 @@ class Tab:
     def begin(self, model: str, folder: Path, prompt: str = "go") -> str:
         """Starts a session as a person does; gives its id."""
         page = self.page
-        page.get_by_role("button", name="New session").click()
+        page.get_by_role("complementary").get_by_role("button", name="New session").click()
         window = page.get_by_role("dialog", name="New session")
         window.get_by_label("What should be done?").fill(prompt)
         window.get_by_label("Folder").fill(str(folder))
@@ -133,6 +170,13 @@ class Tab:
         expect(found).to_be_enabled()
         self.page.wait_for_timeout(450)
         found.click()
+
+    def faint_texts(self) -> object:
+        return self.page.evaluate(CONTRAST)
+
+    def unnamed(self) -> object:
+        """What a screen reader would have no word for."""
+        return self.page.evaluate(UNNAMED)
 
     def sees(self, text: str | re.Pattern[str]) -> None:
         expect(self.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)

@@ -14,7 +14,16 @@ from textual.screen import ModalScreen
 from assent.approval import Mode
 from assent.front.client import LocalClient
 from assent.front.preferences import PreferenceFile
-from assent.front.tui.host import CustomCommand, MemoryFile, NotHere, RuleInfo, ServerInfo, ToolInfo
+from assent.front.tui.host import (
+    CustomCommand,
+    MemoryFile,
+    NotHere,
+    RuleInfo,
+    ServerInfo,
+    ServerPrompt,
+    ServerResource,
+    ToolInfo,
+)
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.news import News
 from assent.front.tui.slash.registry import Registry
@@ -39,6 +48,10 @@ class FakeHost:
         self.server_infos: list[ServerInfo] = []
         self.memory_files: list[MemoryFile] = []
         self.customs: list[CustomCommand] = []
+        self.prompt_infos: list[ServerPrompt] = []
+        self.resource_infos: list[ServerResource] = []
+        self.prompt_texts: dict[str, str] = {}
+        """By name, with places for the arguments."""
         self.model_names = ["gemini-2.5-pro", "gemini-2.5-flash"]
         self.can_fork = True
 
@@ -81,6 +94,17 @@ class FakeHost:
 
     def servers(self) -> Sequence[ServerInfo]:
         return self.server_infos
+
+    def server_prompts(self) -> Sequence[ServerPrompt]:
+        return self.prompt_infos
+
+    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+        if prompt.name not in self.prompt_texts:
+            raise NotHere(f"The server {prompt.server} is not connected.")
+        return self.prompt_texts[prompt.name].format(**arguments)
+
+    def server_resources(self) -> Sequence[ServerResource]:
+        return self.resource_infos
 
     def memory(self) -> Sequence[MemoryFile]:
         return self.memory_files

@@ -26,13 +26,15 @@ E = TypeVar("E", bound=DurableEvent)
 class Stage:
     """Short words for what a person does, and for what they see."""
 
-    def __init__(self, folder: Path, home: Path, *replies: Json, model: str = "") -> None:
+    def __init__(
+        self, folder: Path, home: Path, *replies: Json, model: str = "", settings: Settings | None = None
+    ) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         scenario = home.parent / "scenario.json"
         scenario.write_bytes(msgspec.json.encode({"replies": replies}))
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "ASSENT_HOME": str(home)}
-        self.host = LocalHost(str(folder), Settings(), self.env, model=model or f"scripted:{scenario}")
+        self.host = LocalHost(str(folder), settings or Settings(), self.env, model=model or f"scripted:{scenario}")
         self.guard = KeyGuard(quiet=0, settle=0)
         self.app: AssentApp
         self.pilot: Pilot[None]

@@ -125,8 +125,10 @@ def _request(messages: Sequence[Message]) -> Request:
 def _lines(message: Message) -> list[str]:
     who = "User" if isinstance(message, UserMessage) else "Agent"
     lines: list[str] = []
-    for part in message.parts:
+    for place, part in enumerate(message.parts):
         match part:
+            case Text(text=text) if place and isinstance(message, UserMessage):
+                lines.append(f"Named by the user: {_cut(text, _LONGEST_RESULT)}")
             case Text(text=text):
                 lines.append(f"{who}: {text}")
             case Call(name=name, args=args):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from assent.events import ContextSource
-from assent.files.context import ContextFile, files_in, import_matches
+from assent.files.context import ContextFile, files_in, imports
 from assent.parts import JsonObject
 
 
@@ -67,9 +67,9 @@ def _expanded(file: ContextFile, allowed: dict[str, ContextFile], told: set[str]
     places = dict(file.imports)
     pieces: list[str] = []
     at = 0
-    for match in import_matches(file.text):
-        imported = allowed.get(places.get(match["path"], ""))
+    for mention in imports(file.text):
+        imported = allowed.get(places.get(mention.path, ""))
         if imported is not None and imported.path not in told:
-            pieces += [file.text[at : match.start()], _block(imported, allowed, told)]
-            at = match.end()
+            pieces += [file.text[at : mention.start], _block(imported, allowed, told)]
+            at = mention.end
     return "".join([*pieces, file.text[at:]])

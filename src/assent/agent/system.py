@@ -18,7 +18,6 @@ def _instructions(folder: str) -> str:
 
 - The folder is {folder}; the system is {platform.system()}. Paths may be relative to the folder; you cannot leave it.
 - Look before you change: read a file before you edit it, and keep to the conventions you find there.
-- `@path` in a message names a file or folder: read it first.
 - Ask for several independent tool calls at once; they run in parallel.
 - The user sees and approves what you do. When a call is refused or cancelled, do not try it again in another form;
   say what you would need, or go on without it.

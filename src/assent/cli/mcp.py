@@ -10,7 +10,7 @@ from assent import exits
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import BadSettings, load_settings, settings_file
-from assent.front.words import safe
+from assent.front.words import prompt_command, safe
 from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.servers import McpServer
@@ -18,6 +18,7 @@ from assent.servers import McpServer
 if TYPE_CHECKING:  # imported with the first server
     from assent.mcp.keeper import Status
     from assent.mcp.manager import McpManager
+    from assent.mcp.offers import Prompt
 
 EPILOG = """\
   assent mcp list [NAME]                     connects, and shows status, tools and problems
@@ -104,8 +105,12 @@ def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manag
         news = " (new or changed: asks)" if name in status.unseen else ""
         yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
-    yield from (f"  /{safe(p.name, 'label')}  {p.description}" for p in manager.prompts() if p.server == server.name)
+    yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
     yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
+
+
+def _prompt_line(prompt: "Prompt") -> str:
+    return f"/{prompt_command(prompt.server, prompt.name)}  {prompt.description}"
 
 
 async def _accept(name: str) -> int:

@@ -28,7 +28,7 @@ from assent.front.lookup import find_session
 from assent.front.question import question_lines
 from assent.front.secrets import export_masker
 from assent.front.style import Style
-from assent.front.words import duration, safe
+from assent.front.words import attached_words, duration, safe
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
 from assent.session.fork import fork_session
@@ -121,8 +121,10 @@ def _answers(approval: Approval) -> str:
 
 def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Iterable[str]:
     match envelope.event:
-        case PromptSubmitted(text=text):
+        case PromptSubmitted(text=text, attached=attached):
             yield f"\n{style.cyan('>')} {safe(text)}"
+            if along := attached_words(attached):
+                yield style.dim(f"  {along}")
         case ModelReplied(parts=parts):
             for part in parts:
                 if isinstance(part, Text):

@@ -107,6 +107,17 @@ class Api:
     async def delete(self, session: str) -> None:
         await self.ask("DELETE", f"/sessions/{session}")
 
+    async def changes(self, session: str) -> list[Json]:
+        """What calls wrote and nobody took back, the newest first."""
+        return (await self.get(f"/sessions/{session}/changes"))["changes"]
+
+    async def undo(self, session: str, call_id: str, key: str | None = None) -> Json:
+        """`call_id` of the answer is the call that takes back; its `call.finished` tells what came of it."""
+        return await self.post(f"/sessions/{session}/calls/{quote(call_id, safe='')}/undo", key=key)
+
+    async def compress(self, session: str, key: str | None = None) -> Json:
+        return await self.post(f"/sessions/{session}/compress", key=key)
+
     async def files(self, session: str, query: str, limit: int = 20) -> list[str]:
         return (await self.get(f"/sessions/{session}/files", query=query, limit=limit))["files"]
 

@@ -8,12 +8,12 @@ was read may take effect is not decided here.
 import os
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from msgspec import Struct
 
 from assent.files.access import FileAccess
 from assent.files.errors import NotFound, WorkspaceError
+from assent.files.mentions import Mention, mentions
 from assent.files.workspace import Workspace
 
 NAMES = ("ASSENT.md", "AGENTS.md", "GEMINI.md")
@@ -21,8 +21,6 @@ SIZE_LIMIT = 200_000
 MOST_FILES = 50
 DEEPEST_IMPORT = 5
 
-_CODE = r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`"
-_IMPORT = rf"(?P<code>{_CODE})|(?<!\S)@(?P<path>[\w./~+-]*[./][\w./+-]*[\w+-])"
 _MOST_FOLDERS = 5_000
 _NEVER_BELOW = ("node_modules", "__pycache__", "venv")
 
@@ -81,14 +79,9 @@ def _folders_in(folder: str) -> list[str]:
     return [each.path for each in folders if each.name[0] != "." and each.name not in _NEVER_BELOW]
 
 
-def import_matches(text: str) -> Iterator["re.Match[str]"]:
-    """Every `@path` outside code; the group `path` is what follows the sign."""
-    return (match for match in _import_pattern().finditer(text) if match["path"])
-
-
-@cache
-def _import_pattern() -> "re.Pattern[str]":
-    return re.compile(_IMPORT, re.DOTALL)
+def imports(text: str) -> Iterator[Mention]:
+    """Every `@path` outside code that is more than a name, such as `@ann`."""
+    return (mention for mention in mentions(text) if re.search(r"[./].*[^./]", mention.path))
 
 
 class _Reader:
@@ -120,10 +113,9 @@ class _Reader:
     def _imports(self, file: ContextFile, depth: int) -> Iterator[tuple[str, str]]:
         if depth >= DEEPEST_IMPORT:
             return
-        for match in import_matches(file.text):
-            written = match["path"]
-            if place := self.read(os.path.join(os.path.dirname(file.path), written), depth + 1):
-                yield written, place
+        for mention in imports(file.text):
+            if place := self.read(os.path.join(os.path.dirname(file.path), mention.path), depth + 1):
+                yield mention.path, place
 
 
 def _with_imports(file: ContextFile, imports: tuple[tuple[str, str], ...]) -> ContextFile:

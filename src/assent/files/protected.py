@@ -71,6 +71,7 @@ _RUN_PATTERNS = r"""
 _RUN_PATHS = "node_modules/.bin"
 _SECRET_FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store"
 _SECRET_NAMES = """
+    .dockercfg .s3cfg .boto .my.cnf terraform.tfstate terraform.tfstate.backup service-account.json
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite
 """
@@ -82,7 +83,8 @@ _SECRET_PATTERNS = rf"""
 _SECRET_PATHS = """
     .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d library/keychains
 """
-_SECRET_FILES = "credentials credentials.json environ"  # a folder of code may be called so; /proc has an environ
+# A folder of code may be called so; /proc has an environ.
+_SECRET_FILES = "credentials credentials.json secrets.json secrets.yaml secrets.yml secrets.toml environ"
 # What file systems leave out when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and ext4 without regard to
 # case passes over all that Unicode calls ignorable.
 _IGNORED = re.compile(
@@ -150,11 +152,17 @@ def why_contains_protected(folder: str, names: Sequence[str]) -> str | None:
 
 def secrets_below(folder: str) -> int:
     """How many files below a folder are usual places for secrets, as far as a short look tells."""
+    return len(secret_files(folder))
+
+
+def secret_files(folder: str) -> list[str]:
+    """The files below a folder that are usual places for secrets, as far as a short look tells."""
     try:
-        entries = islice(_below(folder, ()), _SHORT_LOOK)
-        return sum(1 for names in entries if why_secret(names) and not os.path.isdir(os.path.join(folder, *names)))
+        found = [names for names in islice(_below(folder, ()), _SHORT_LOOK) if why_secret(names)]
     except OSError:
-        return 0
+        return []
+    paths = (os.path.join(folder, *names) for names in found)
+    return [path for path in paths if not os.path.isdir(path)]
 
 
 def fold(name: str) -> str:
@@ -214,6 +222,16 @@ def secret_globs() -> tuple[str, ...]:
     kinds = ("pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk")
     env = (".env", ".env-*", ".env_*", *(f".env.{rest}" for rest in _all_but(_ENV_EXAMPLES.split())))
     return (*env, *(f"*.{kind}" for kind in kinds), ".*_history", *_SECRET_FILES.split(), *_SECRET_NAMES.split())
+
+
+@cache
+def secret_pattern() -> str:
+    """A regular expression for the whole path of a secret, in small letters, for who cannot ask here."""
+    one_name = "".join(_SECRET_PATTERNS.split()).replace(".+", "[^/]+").replace(".*", "[^/]*").replace("$", "(?:/|$)")
+    names = "|".join(map(re.escape, sorted(_secret().names)))
+    paths = "|".join(map(re.escape, _SECRET_PATHS.split()))
+    files = "|".join(map(re.escape, _SECRET_FILES.split()))
+    return f"(?:^|/)(?:(?:{names}|{paths}|{one_name})(?:/|$)|(?:{files})$)"
 
 
 def secret_folders() -> tuple[str, ...]:

@@ -6,7 +6,9 @@ Also `safe`, the way of all foreign text to a screen. Imported at every start: w
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assent.events import CallRequest
+    from collections.abc import Sequence
+
+    from assent.events import Attached, CallRequest
     from assent.screen import Context
 
 
@@ -25,6 +27,30 @@ def one_line(text: str) -> str:
 def call_about(request: "CallRequest") -> str:
     """The argument that says what a call is about: its first text. It is the model's, so make it safe."""
     return next((value for value in request.args.values() if isinstance(value, str)), "")
+
+
+_MOST_NAMED = 8
+
+
+def attached_words(attached: "Sequence[Attached]") -> str:
+    """What comes along with a prompt and what was left out, in one safe line; empty when it names nothing."""
+    along = [f"{safe(one.name, 'label')}{f' ({one.about})' if one.about else ''}" for one in attached if one.parts]
+    left_out = [f"{safe(one.name, 'label')}: {safe(one.problem, 'label')}" for one in attached if one.problem]
+    with_them = f"with {_some(along, ', ')}" if along else ""
+    without = f"left out {_some(left_out, '; ')}" if left_out else ""
+    return "; ".join(filter(None, (with_them, without)))
+
+
+def _some(names: list[str], between: str) -> str:
+    more = len(names) - _MOST_NAMED
+    return between.join([*names[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+def prompt_command(server: str, prompt: str) -> str:
+    """How a prompt of an MCP server is called as a slash command; whatever is odd in its name becomes `_`."""
+    import re
+
+    return re.sub(r"[^\w.:-]+", "_", f"{server}:{prompt}", flags=re.ASCII)[:80]
 
 
 def duration(milliseconds: float) -> str:

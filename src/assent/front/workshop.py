@@ -11,7 +11,7 @@ is in `problems`.
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +23,7 @@ from assent.config import (
     parse_workspace_settings,
     settings_file,
 )
+from assent.events import Attached
 from assent.files.plain import NotPlain, read_plain
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
@@ -34,6 +35,7 @@ from assent.front.secrets import result_masker
 from assent.models.base import Model
 from assent.models.choose import open_model
 from assent.models.windows import context_window
+from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.servers import McpServer
@@ -98,7 +100,15 @@ class Workshop:
             compress_above=int(settings.compression_threshold * window),
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             masker=self.masker,
+            load_mentions=self._load_mentions,
         )
+
+    def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
+        if "@" not in text:  # most prompts need none of the code for it
+            return None
+        from assent.front.mentions import load_mentions
+
+        return load_mentions(text, policy, self.workspace, self.mcp, self.masker)
 
     @property
     def folder(self) -> str:

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from assent import __version__
 from assent.mcp.definitions import Offer
 from assent.mcp.ears import Ears, Era, NotConnected
-from assent.mcp.offers import Offers, Prompt, Resource
+from assent.mcp.offers import Argument, Offers, Prompt, Resource
 from assent.mcp.results import Part, to_parts, to_tool_result
 from assent.mcp.transport import open_transport
 from assent.parts import JsonObject
@@ -192,7 +192,10 @@ def _offer(tool: sdk.Tool) -> Offer:
 
 
 def _prompt(server: str, prompt: sdk.Prompt) -> Prompt:
-    arguments = tuple((argument.name, bool(argument.required)) for argument in prompt.arguments or ())
+    arguments = tuple(
+        Argument(argument.name, bool(argument.required), make_safe(argument.description or "", "label").text)
+        for argument in prompt.arguments or ()
+    )
     return Prompt(server, prompt.name, make_safe(prompt.description or "", "label").text, arguments)
 
 

@@ -100,11 +100,18 @@ class McpManager:
         return await (await self._keeper(server).link()).prompt(name, args)
 
     async def read(self, reference: str) -> tuple[Text | Media, ...]:
-        """A resource, as `server:uri`, for what a person writes as `@server:uri`. Raises NoSuchServer or ToolFailed."""
+        """A resource, as `server:uri`, for what a person writes as `@server:uri`. Raises NoSuchServer or ToolFailed.
+
+        Only one that the server lists: an address made up by somebody else could make it fetch anything.
+        """
         server, found, uri = reference.partition(":")
         if not found or not uri:
             raise ToolFailed("mcp_resource_not_found", f"{reference!r} is no resource; write server:uri")
-        return await (await self._keeper(server).link()).read(uri)
+        keeper = self._keeper(server)
+        link = await keeper.link()
+        if all(resource.uri != uri for resource in keeper.offers.resources):
+            raise ToolFailed("mcp_resource_not_found", f"The server {server} lists no such resource.")
+        return await link.read(uri)
 
     def has_resource(self, reference: str) -> bool:
         """Whether `@reference` means a resource of ours rather than a file."""

@@ -5,12 +5,17 @@ from msgspec import Struct
 from assent.mcp.definitions import Offer
 
 
+class Argument(Struct, frozen=True):
+    name: str
+    needed: bool = False
+    description: str = ""
+
+
 class Prompt(Struct, frozen=True):
     server: str
     name: str
     description: str
-    arguments: tuple[tuple[str, bool], ...] = ()
-    """Name, and whether it is needed."""
+    arguments: tuple[Argument, ...] = ()
 
 
 class Resource(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Secrets behind other names: a link to a key, or a wildcard that matches one.
+"""Secrets behind other names: a link to a key, a second name of it, or a wildcard that matches one.
 
 The shell gate judges words by their text; here the disk is asked what they stand for in this moment. It looks at names
 only and opens nothing.
@@ -6,13 +6,14 @@ only and opens nothing.
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from assent.files.protected import why_secret
+from assent.files.protected import secret_files, why_secret
+from assent.files.workspace import has_other_names
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, value, with_folders
-from assent.policy.shell.paths import secret
+from assent.policy.shell.paths import inside, secret
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import shows_content
 
@@ -24,23 +25,68 @@ def secret_behind(plan: Plan) -> str | None:
     for stage, folders in with_folders(plan):
         if not folders:
             return "it changes its folder too often to look for secrets behind its names"
-        if shows_content(program(stage.words[0].text)):
-            why = next((why for cwd in folders if (why := _behind(stage, cwd))), None)
-            if why is not None:
-                return why
+        name = program(stage.words[0].text)
+        why = next((why for cwd in folders if (why := _stage(name, stage, cwd, plan.roots))), None)
+        if why is not None:
+            return why
     return None
 
 
-def _behind(stage: Stage, cwd: str) -> str | None:
+def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    if name == "find":
+        return _starts_outside(stage, cwd, roots)
+    return _behind(stage, cwd, roots) if shows_content(name) else None
+
+
+def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    """A folder to start from that lies in the workspace by its name only: what is found there is judged by names."""
+    real_roots = [os.path.realpath(root) for root in roots]
+    for word in stage.words[1:]:
+        path = os.path.normpath(os.path.join(cwd, expanded(word, cwd)))
+        if inside(path, roots) and not inside(os.path.realpath(path), real_roots):
+            return f"`{word.text}` leads to {os.path.realpath(path)}, outside the workspace"
+    return None
+
+
+def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     words = [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
     for word in words:
         matches = list(islice(_matches(word, cwd), _MOST_MATCHES + 1))
         if len(matches) > _MOST_MATCHES:
             return f"`{word.text}` matches more than {_MOST_MATCHES} files, too many to look for secrets among them"
+        if program(stage.words[0].text) == "diff":
+            matches += [os.path.join(folder, name) for folder in matches for name in _entries(folder, cwd)]
         found = next((path for path in matches if _leads_to_secret(path, cwd, wild=_is_wild(word))), None)
         if found is not None:
             return f"`{word.text}` leads to {os.path.realpath(os.path.join(cwd, found))}, which may hold secrets"
+        if (twin := _secret_twin(matches, cwd, roots)) is not None:
+            return f"`{word.text}` is another name of {twin}, which may hold secrets"
     return None
+
+
+def _entries(folder: str, cwd: str) -> list[str]:
+    """What `diff` of two folders opens by itself, links with it; with `-r` it is told to leave links alone."""
+    try:
+        return os.listdir(os.path.join(cwd, folder))
+    except OSError:
+        return []
+
+
+def _secret_twin(paths: Sequence[str], cwd: str, roots: Sequence[str]) -> str | None:
+    """A secret of the workspace that one of these files is (hard link). Such files are rare, and so is the search."""
+    twins = [path for path in paths if has_other_names(os.path.join(cwd, path))]
+    if not twins:
+        return None
+    secrets = {_identity(path): path for root in roots for path in secret_files(root)}
+    return next((secrets[one] for path in twins if (one := _identity(os.path.join(cwd, path))) in secrets), None)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _leads_to_secret(path: str, cwd: str, *, wild: bool) -> bool:

@@ -5,8 +5,6 @@ asks, and what would leave it through a link is refused by the runner (`Plan.ins
 what to run (version managers, package managers) are not here.
 """
 
-from itertools import pairwise
-
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import with_folders
 from assent.policy.shell.options import examine
@@ -73,9 +71,6 @@ def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
 def _follows_links(stage: Stage) -> bool:
     name = program(stage.words[0].text)
     use = examine(name, stage.words)
-    texts = [word.text for word in stage.words]
-    if "-exec" in texts and ("-type", "f") not in pairwise(texts[: texts.index("-exec")]):
-        return True  # a link that is found is opened by the other program
     return use is not None and use.option(*_FOLLOWING.get(name, ())) is not None
 
 

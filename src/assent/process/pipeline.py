@@ -13,16 +13,19 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
 from assent.process.repository import UnreadableError, without_filters
+from assent.process.sift import Sieve, sift
 
 if TYPE_CHECKING:
     from assent.plan import Plan, Redirect, Stage, Step, Word
 
 NOT_FOUND = 127
 REFUSED = 126
+_SIEVE_ENDS = 1.0  # seconds, after all programs of the pipeline have ended
 _KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 
 
@@ -37,6 +40,8 @@ class Pipeline:
         self._group: int | None = None
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
+        self._sieves: list[threading.Thread] = []
+        self._dropped = 0
 
     def run(self) -> int:
         """The exit code of the last pipeline that ran, as bash would give it."""
@@ -59,6 +64,7 @@ class Pipeline:
                 _kill(self._group)
 
     def _step(self, step: "Step") -> int:
+        begun = time.monotonic()
         children: list[subprocess.Popen[bytes] | int] = []
         incoming: int | None = None
         for index, stage in enumerate(step.stages):
@@ -71,12 +77,16 @@ class Pipeline:
         codes = [child if isinstance(child, int) else _code(child.wait()) for child in children]
         with self._lock:
             self._group = None
+        self._tell_dropped()
+        if any(_is_timed([word.text for word in stage.words]) for stage in step.stages):
+            self._say(f"real {time.monotonic() - begun:.3f}s", 0)
         return codes[-1]
 
     def _start(
         self, stage: "Stage", incoming: int | None, outgoing: int, *, alone: bool
     ) -> subprocess.Popen[bytes] | int:
         argv = [text for word in stage.words for text in self._expand(word)]
+        argv = argv[1:] if _is_timed(argv) else argv
         if self.plan.inside and (outside := self._leading_out([*argv[1:], *self._read_from(stage)])):
             return self._say(f"{outside}: leads out of the workspace", REFUSED)
         if (code := self._builtin(argv, outgoing, alone=alone)) is not None:
@@ -94,6 +104,8 @@ class Pipeline:
             try:
                 first = null.fileno() if incoming is None else incoming
                 descriptors = self._redirect(stage, [first, outgoing, self.output], null.fileno(), spool, files)
+                if stage.names:
+                    descriptors[0] = self._sifted(stage.names, descriptors[0], files)
                 return self._spawn(program, argv, environment, descriptors)
             except OSError as error:
                 return self._say(f"{argv[0]}: {error.strerror}", REFUSED)
@@ -155,6 +167,28 @@ class Pipeline:
                 file = open(os.path.join(self.cwd, self._expand(redirect.target)[0]), "rb")  # noqa: SIM115
                 files.append(file)
                 return file.fileno()
+
+    def _sifted(self, kind: str, incoming: int, files: list[IO[bytes]]) -> int:
+        """A pipe with those of the names that may be opened."""
+        writing, reading = _pipe()
+        files.append(os.fdopen(reading, "rb"))
+        source, target = os.fdopen(os.dup(incoming), "rb"), os.fdopen(writing, "wb")
+        sieve = Sieve(self.plan.secret, self.cwd, self.plan.roots, inside=self.plan.inside)
+
+        def work() -> None:
+            self._dropped += sift(source, target, kind, sieve.keeps)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        self._sieves.append(thread)
+        return reading
+
+    def _tell_dropped(self) -> None:
+        while self._sieves:
+            self._sieves.pop().join(_SIEVE_ENDS)
+        if self._dropped:
+            self._say(f"passed over: {self._dropped} name(s) of secrets, or of links that lead to them or outside", 0)
+        self._dropped = 0
 
     def _expand(self, word: "Word") -> list[str]:
         """One text, or the files a wildcard matches. A match never looks like an option."""
@@ -235,6 +269,11 @@ def _inside(path: str, roots: tuple[str, ...]) -> bool:
 def _moved(plan: "Plan") -> str | None:
     """A path to be written that, with links followed, is not where its text says."""
     return next((path for path in plan.writes if not _inside(path, plan.roots)), None)
+
+
+def _is_timed(argv: list[str]) -> bool:
+    """`time` is a word of the shell, and not everywhere a program as well."""
+    return argv[0] == "time" and len(argv) > 1 and not argv[1].startswith("-")
 
 
 def _pipe() -> tuple[int, int]:

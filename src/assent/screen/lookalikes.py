@@ -80,13 +80,10 @@ class Lookalikes:
 
     def _feed_ends(self, text: str) -> None:
         """Of a harmless piece only the words that may go on in its neighbours matter."""
-        head = _WORD.match(text)
-        if self._open is not None and head:
+        if head := _WORD.match(text):
             self._add(head.group())
-        if head and head.end() == len(text):
-            if self._open is None:
-                self._add(text)
-            return
+            if head.end() == len(text):
+                return
         self._finish()
         if tail := _WORD.match(text[::-1]):
             self._add(text[-tail.end() :])

@@ -2,15 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
 from assent.agent.context import Context
 from assent.agent.loop import DEFAULT_MAX_TURNS
 from assent.agent.turn import Retries, Sleep
-from assent.events import Envelope
+from assent.events import Attached, Envelope
 from assent.models.base import Model
+from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
 
@@ -31,6 +32,8 @@ class Options(Struct, frozen=True):
     """Opens another model by its name, for when a client wants to change it."""
     load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
     """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
+    load_mentions: Callable[[str, Policy], Awaitable[tuple[Attached, ...]] | None] = lambda _, __: None
+    """Reads what a prompt names with `@`, as far as the policy lets it; None when it names nothing."""
     compress_above: int = 0
     """So many tokens of conversation are compressed before the next request; 0 is never."""
     masker: Masker = Masker()

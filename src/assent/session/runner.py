@@ -32,6 +32,7 @@ from assent.commands import (
     Withdraw,
 )
 from assent.events import (
+    Attached,
     CallRequest,
     CommandTaken,
     Envelope,
@@ -60,6 +61,9 @@ from assent.session.options import Options
 from assent.session.state import SessionState, fold
 from assent.tools.registry import Registry
 from assent.tools.undo import hand_over
+
+PATIENCE = 0.3
+"""So many seconds nobody is told that what a prompt names is still being read."""
 
 
 async def create_session(
@@ -124,6 +128,8 @@ class Runner:
         )
         self._compressing: asyncio.Task[None] | None = None
         """The task in `_turn` when a person asked for a compression."""
+        self._reading: dict[str, asyncio.Future[tuple[Attached, ...]]] = {}
+        """While what a prompt names is read, by its key: it is still in the inbox then."""
         self._turn: asyncio.Task[None] | None = None
         self._local: set[asyncio.Task[None]] = set()
         """Batches that do not belong to the turn: tools that a person started."""
@@ -170,13 +176,9 @@ class Runner:
             since = await log.read(session, past[-1].seq if past else 0)
             state = fold(session, [*past, *since])
             runner = cls(log, fence, state, model, registry, options or Options())
-        except BaseException:
-            await log.release(fence)
-            raise
-        try:
             await runner._start()
         except BaseException:
-            await runner.close()
+            await log.release(fence)
             raise
         return runner
 
@@ -184,12 +186,11 @@ class Runner:
         self.opened_at = self.state.seq + 1
         opened = SessionOpened(self._fence.token, self._options.client)
         notes = self._notes.loaded()
-        recorded = self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
+        await self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._pick_up_unfinished()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
-        await recorded  # last: what is recorded from now on comes after it anyway, and may share its commit
 
     async def __aenter__(self) -> "Runner":
         return self
@@ -203,6 +204,7 @@ class Runner:
         self._news.set()
         if self._turn is not None and not self._scheduler.busy:
             self._stop(self._turn, "Assent was closed.")
+        self._stop_reading()
         await self._scheduler.park()
         if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
             await asyncio.gather(self._inbox_task, return_exceptions=True)
@@ -262,7 +264,8 @@ class Runner:
                     if not self._loop.closing:
                         await self._take(item)
                 self._show_queue()
-                self._caught_up.set()
+                if not self._reading:
+                    self._caught_up.set()
                 await self._news.wait()
                 self._news.clear()
         except LogError:
@@ -276,6 +279,8 @@ class Runner:
                 pass
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
+            case Submit() if item.key in self._reading and self._reading[item.key].done():
+                pass  # it is on its way into the log
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
             case Compress() if self._turn is not None:
@@ -331,9 +336,11 @@ class Runner:
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
         """Both leave the inbox together: what was taken back, and the wish to take it back."""
-        if self._queue.pop(command.queued, None) is None:
+        reading = self._reading.get(command.queued)
+        if self._queue.pop(command.queued, None) is None or (reading is not None and not reading.cancel()):
             await self._taken(item, "it is no longer in the queue")
             return
+        self._reading.pop(command.queued, None)
         await self._journal.record(
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
@@ -364,10 +371,41 @@ class Runner:
     # --- turns ---
 
     async def _begin_turn(self, command: Submit, item: Inboxed) -> None:
+        """What it names may come from far away; the inbox does not wait for that."""
+        reading = self._options.load_mentions(command.text, self._policy)
+        if reading is None:
+            turn = self._run_turn(await self._submit(command, item))
+        else:
+            self._reading[item.key] = asyncio.ensure_future(reading)
+            turn = self._read_and_run(command, item)
+        self._turn = asyncio.create_task(turn, name="turn")
+
+    async def _submit(self, command: Submit, item: Inboxed, attached: tuple[Attached, ...] = ()) -> str:
         prompt_id = f"{self.session}########{self.state.prompts}"
-        submitted = PromptSubmitted(prompt_id, command.text, command.by, item.key)
+        submitted = PromptSubmitted(prompt_id, command.text, command.by, item.key, attached)
         await self._journal.record(submitted, CommandTaken(item.key, command.by), taken=(item.key,))
-        self._turn = asyncio.create_task(self._run_turn(prompt_id), name="turn")
+        return prompt_id
+
+    async def _read_and_run(self, command: Submit, item: Inboxed) -> None:
+        """Cancelled while it reads, the prompt is recorded without; closed meanwhile, it stays in the inbox; and it may
+        be taken back.
+        """
+        reading = self._reading[item.key]
+        if not (await asyncio.wait([reading], timeout=PATIENCE))[0]:
+            self._news.set()  # from now on it is shown among those that wait
+            await asyncio.wait([reading])
+        prompt_id = ""
+        try:
+            if item.key in self._reading and not self._loop.closing:
+                prompt_id = await self._submit(command, item, _outcome(reading))
+        except LogError:
+            self._hub.close()  # the journal keeps the reason in `failure`
+        self._reading.pop(item.key, None)
+        self._news.set()
+        if prompt_id:
+            await self._run_turn(prompt_id)
+        else:
+            self._turn = None
 
     async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> None:
         try:
@@ -389,7 +427,12 @@ class Runner:
         if turn is self._compressing:
             turn.cancel()
         else:
+            self._stop_reading()
             self._loop.cancel(turn, reason)
+
+    def _stop_reading(self) -> None:
+        for reading in self._reading.values():
+            reading.cancel()
 
     def _pick_up_unfinished(self) -> None:
         """Goes on where an earlier process stopped. Calls that had started are not run again."""
@@ -437,6 +480,15 @@ class Runner:
 def person_call_id(key: str) -> str:
     """The id of the call that a RunTool with this key becomes, so that its sender can wait for it."""
     return f"person-{key}"
+
+
+def _outcome(reading: "asyncio.Future[tuple[Attached, ...]]") -> tuple[Attached, ...]:
+    """Whatever goes wrong with what a prompt names, the prompt itself is not lost."""
+    if reading.cancelled():
+        return ()
+    if (error := reading.exception()) is not None:
+        return (Attached("what it names", problem=f"{type(error).__name__}: {error}"),)
+    return reading.result()
 
 
 def _queued(key: str, command: Submit | RunTool) -> Queued:

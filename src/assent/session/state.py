@@ -6,6 +6,7 @@
 from msgspec import Struct
 
 from assent.agent import tokens
+from assent.agent.prompt import user_message
 from assent.approval import Grant, Mode
 from assent.events import (
     ApprovalAnswered,
@@ -188,8 +189,9 @@ class SessionState:
                 self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
                 self.latest_prompt = event.text
-                self.tokens += tokens.of_text(event.text)
-                self._history.append(UserMessage((Text(event.text),)))
+                message = user_message(event)
+                self.tokens += tokens.of_message(message)
+                self._history.append(message)
             case ModelReplied():
                 self._count(event)
                 if event.parts:

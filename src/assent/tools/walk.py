@@ -5,6 +5,7 @@ and then, so that a large tree neither blocks the loop nor resists cancelling.
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 
 from assent.files.ignore import IgnoreRules
@@ -44,6 +45,20 @@ async def walk(files: Files, start: str, *, respect_ignore: bool = True) -> Asyn
             yield path
         waiting += [(below, rules) for below in reversed(folders)]
         await asyncio.sleep(0)
+
+
+def is_ignored(files: Files, path: str) -> bool:
+    """Whether git ignores what is at this absolute path, or a folder above it."""
+    root = files.root_of(path)
+    names = path[len(root) :].strip("/").split("/")
+    rules, folder = IgnoreRules(), ""
+    for name in names:
+        rules = rules.below(folder, files.text_or_none(f"{root}/{folder}.gitignore"))
+        here = folder + name
+        if rules.ignores(here, is_folder=os.path.isdir(f"{root}/{here}")):
+            return True
+        folder = f"{here}/"
+    return False
 
 
 def _look(

@@ -63,7 +63,7 @@ class _Reader(HTMLParser):
             self._open(tag, found)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _UNSEEN and not self._unseen:
+        if not self._unseen:
             self._open(tag, dict(attrs))
 
     def handle_endtag(self, tag: str) -> None:
@@ -175,7 +175,7 @@ class _Reader(HTMLParser):
         self._breaks, self._blank = max(self._breaks, lines), False
 
     def _write(self, text: str) -> None:
-        if self._breaks and self._out:
+        if self._breaks:
             self._out.append("\n" * self._breaks)
         elif self._blank and self._out and not self._out[-1].endswith((" ", "\n")):
             self._out.append(" ")

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from assent.files.mentions import mentions
 from assent.front.tui.prompt.completion import (
     MOST_SHOWN,
     Candidate,
     Word,
     mention,
-    mentioned_files,
     ranked,
     replacement,
     word_at,
@@ -167,26 +167,6 @@ def test_what_is_chosen_takes_the_place_of_what_was_typed(marked: str, name: str
 # --- mentions ---
 
 
-@pytest.mark.spec("G1")
-@pytest.mark.parametrize(
-    ("text", "files"),
-    [
-        ("fix @a.py, then @src/b.py.", ["a.py", "src/b.py"]),
-        ('@"a b.txt" and @c\\ d.txt', ["a b.txt", "c d.txt"]),
-        ("(see @a.py) [@b] {@c}", ["a.py", "b", "c"]),
-        ("mail ann@example.org or @", []),
-        ("@a @a @b", ["a", "b"]),
-        ('@"never closed', []),
-        (r"@odd\)", ["odd)"]),
-        ("why @a.py?!", ["a.py"]),
-        ("@größe/漢字.txt", ["größe/漢字.txt"]),
-        ("line\n@x\n\t@y", ["x", "y"]),
-    ],
-)
-def test_the_files_a_prompt_names_are_found(text: str, files: list[str]):
-    assert mentioned_files(text) == files
-
-
 printable = st.text(st.characters(codec="utf-8"), min_size=1).filter(
     lambda text: text.isprintable() and not any(unicodedata.category(char).startswith("Z") for char in text.strip(" "))
 )
@@ -197,7 +177,7 @@ printable = st.text(st.characters(codec="utf-8"), min_size=1).filter(
 @example("a b.", "x ", " y")
 @example("\\", "", " y")
 def test_a_path_written_into_a_prompt_is_found_again(path: str, before: str, after: str):
-    assert mentioned_files(before + mention(path) + after) == [path]
+    assert [named.path for named in mentions(before + mention(path) + after)] == [path]
 
 
 @given(st.text(st.sampled_from('/@"\\ \nab.('), max_size=20), st.integers(0, 20))
@@ -213,6 +193,6 @@ def test_a_word_always_lies_around_the_cursor(text: str, cursor: int):
 
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_is_too_odd_for_the_parser(text: str):
-    mentioned_files(text)
+    list(mentions(text))
     for cursor in range(len(text) + 1):
         word_at(text, cursor)

@@ -7,8 +7,9 @@ import pytest
 from textual.pilot import Pilot
 
 from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
+from assent.events import Attached
 from assent.front.tui.answers import AnswerScreen
-from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Todo, TodosDisplay
+from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
 from assent.tools.diff import diff
 from support.film import FOLDER, Film
 from support.screens import SIZES, Play, check, picture, settle
@@ -78,6 +79,18 @@ def streaming() -> Film:
     film = Film().prompt("Watch the tests.")
     film.reply("I start them.").call("test", "run_shell_command", command="make test").runs("test", TESTS)
     return film.call("look", "read_file", file_path="Makefile").runs("look").ends("look", PlainDisplay("all:"))
+
+
+def mentioned() -> Film:
+    content = (Text("…"),)
+    film = Film().prompt(
+        "Does @cart.py do what @docs/ and the picture @till.png say? Mind @.env, too.",
+        Attached("cart.py", "27 lines", content),
+        Attached("docs/", "3 files", content),
+        Attached("till.png", "image/png", content),
+        Attached(".env", problem="a usual place for secrets"),
+    )
+    return film.reply("It does.").over()
 
 
 def thinking() -> Film:
@@ -233,6 +246,7 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
     "conversation": (told, None),
     "conversation-unfolded": (told, presses("ctrl+o")),
     "conversation-selected": (told, presses("ctrl+up", "up")),
+    "mentions": (mentioned, None),
     "live-output": (streaming, None),
     "thinking": (thinking, None),
     "model-failed": (failed_model, None),
@@ -263,7 +277,9 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
     "tools": (Film, types("/tools")),
     "servers": (Film, types("/mcp")),
     "models": (Film, types("/model")),
+    "server-page": (Film, presses(*"/mcp", "enter", "enter")),
     "completion": (Film, presses(*"/mo")),
+    "completion-resource": (Film, presses(*"@doc")),
 }
 
 

@@ -77,16 +77,19 @@ class Entry:
         body: Sequence[bytes] = (b"",),
         host: bytes | None = b"127.0.0.1:8420",
         token: str | None = None,
+        is_cut: bool = False,
     ) -> Answer:
         sent: list[Message] = []
         pieces = [{"type": "http.request", "body": piece, "more_body": True} for piece in body]
-        pieces[-1]["more_body"] = False
+        pieces[-1]["more_body"] = is_cut
         usual = [(b"authorization", f"Bearer {self.token if token is None else token}".encode())]
         usual += [] if host is None else [(b"host", host)]
         scope: Scope = {"type": "http", "path": path, "method": method, "query_string": query}
         scope["headers"] = [*(header for header in usual if header[1] != b"Bearer "), *headers]
 
         async def receive() -> Message:
+            if not pieces:
+                await asyncio.Event().wait()  # for ever
             return pieces.pop(0)
 
         async def send(message: Message) -> None:
@@ -115,6 +118,7 @@ def test_only_the_usual_port_may_be_left_out():
     assert place_of("http", ["a.example"], 80).hosts == {"a.example", "a.example:80"}
     assert place_of("https", ["a.example"], 80).hosts == {"a.example:80"}
     assert place_of("http", ["a.example", "::1"], 443).hosts == {"a.example:443", "[::1]:443"}
+    assert place_of("http", ["A.Example"], 1).hosts == {"a.example:1"}, "as clients write it"
     assert (place_of("https", [], 1).secure, place_of("http", [], 1).secure) == (True, False)
 
 
@@ -153,7 +157,7 @@ async def test_a_link_to_the_page_may_be_followed_and_to_nothing_else(entry: Ent
 
 @pytest.mark.parametrize("name", ["host", "origin", "authorization", "content-type", "content-length"])
 async def test_a_header_that_could_be_read_two_ways_may_come_once(entry: Entry, name: str):
-    values = {"host": b"127.0.0.1:8420", "origin": b"http://127.0.0.1:8420", "content-length": b"2"}
+    values = {"host": b"127.0.0.1:8420", "origin": b"http://127.0.0.1:8420", "content-length": b"0"}
     values |= {"authorization": f"Bearer {entry.token}".encode(), "content-type": b"application/json"}
     again = (name.encode(), values[name])
     twice = [again] if name in ("host", "authorization") else [again, again]
@@ -232,6 +236,43 @@ async def test_what_a_question_says_of_its_kind_does_not_matter(entry: Entry, me
     assert await entry.status(ME, (b"content-type", b"text/plain"), method=method) == status
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_question_has_no_body(entry: Entry, method: str):
+    for header, status in ((b"content-length", b"1"), 400), ((b"content-length", b"00"), 204):
+        assert await entry.status(ME, header, method=method) == status
+    assert await entry.status(ME, (b"transfer-encoding", b"chunked"), method=method) == 400
+    assert await entry.post((b"content-length", b"00"), body=[b""]) == 204
+
+
+async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path):
+    entry = Entry(tmp_path, Limits(body_seconds=0))
+    answer = await entry.ask("/api/v1/sessions", JSON, method="POST", is_cut=True)
+    assert (answer.status, answer.detail) == (408, "the body must come within 0 seconds")
+    assert await entry.post(JSON) == 204
+
+
+async def test_a_client_whose_body_has_come_may_be_quiet_for_long(tmp_path: Path):
+    told: list[str] = []
+
+    async def patient(scope: Scope, receive: Receive, send: Send) -> None:
+        told.extend([(await receive())["type"] for _ in range(2)])
+
+    async def receive() -> Message:
+        for _ in range(10 * len(told_before)):
+            await asyncio.sleep(0)
+        told_before.append(1)
+        return {"type": "http.disconnect"} if len(told_before) > 1 else {"type": "http.request", "body": b""}
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    told_before: list[int] = []
+    door = Door(patient, PLACE, TokenStore(tmp_path / "tokens.json"), Limits(body_seconds=0), {})
+    headers = [(b"host", b"127.0.0.1:8420")]
+    await door({"type": "http", "path": "/", "method": "GET", "query_string": b"", "headers": headers}, receive, send)
+    assert told == ["http.request", "http.disconnect"]
+
+
 async def test_a_length_must_be_a_number_and_not_too_large(tmp_path: Path):
     entry = Entry(tmp_path, Limits(body=100))
     for length, status in ((b"100", 204), (b"101", 413), (b"-1", 400), (b"x", 400), (b"", 400), (b"1 2", 400)):
@@ -275,6 +316,17 @@ async def test_every_answer_has_the_headers_that_keep_the_page_in(entry: Entry):
         assert set(HEADERS) <= set(answer.headers.items())
         assert b"strict-transport-security" not in answer.headers
     assert entry.answered == {204: 2, 401: 1}
+
+
+async def test_a_connection_on_which_the_rest_of_a_body_may_come_is_closed(tmp_path: Path):
+    entry = Entry(tmp_path, Limits(body=10, body_seconds=0))
+    slow = await entry.ask("/api/v1/sessions", JSON, method="POST", is_cut=True)
+    large = await entry.ask("/api/v1/sessions", JSON, method="POST", body=[b"x" * 11])
+    assert [(answer.status, answer.headers.get(b"connection")) for answer in (slow, large, await entry.ask())] == [
+        (408, b"close"),
+        (413, b"close"),
+        (204, None),
+    ]
 
 
 async def test_only_the_page_is_kept_by_a_browser(entry: Entry):

@@ -279,37 +279,6 @@ def test_a_phone_shows_everything_without_sideways_scrolling(served: Served, win
     expect(page.get_by_role("button", name="New session")).to_be_visible()
 
 
-CONTRAST = """() => {
-    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-    const rgba = (colour) => {
-        canvas.clearRect(0, 0, 1, 1);
-        canvas.fillStyle = colour;
-        canvas.fillRect(0, 0, 1, 1);
-        return [...canvas.getImageData(0, 0, 1, 1).data];
-    };
-    const light = ([red, green, blue]) => [red, green, blue]
-        .map((byte) => byte / 255)
-        .map((share) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4))
-        .reduce((sum, share, place) => sum + share * [0.2126, 0.7152, 0.0722][place], 0);
-    const behind = (element) => {
-        for (let at = element; at; at = at.parentElement) {
-            const colour = rgba(getComputedStyle(at).backgroundColor);
-            if (colour[3] === 255) return colour;
-        }
-        return [255, 255, 255, 255];
-    };
-    const faint = (element) => element.closest(":disabled, .left-out, .unseen, [hidden]");
-    const speaks = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
-    const texts = [...document.querySelectorAll("body *")].filter(
-        (element) => element.checkVisibility() && !faint(element) && [...element.childNodes].some(speaks));
-    return texts.map((element) => {
-        const [one, two] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
-        const ratio = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
-        return [Math.round(ratio * 100) / 100, element.className, element.textContent.slice(0, 30)];
-    }).filter(([ratio]) => ratio < 4.5);
-}"""
-
-
 @pytest.mark.spec("H2")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_has_enough_contrast(served: Served, windows: Windows, scheme: str) -> None:
@@ -328,12 +297,12 @@ def test_all_text_has_enough_contrast(served: Served, windows: Windows, scheme: 
     tab = windows.open("ann", color_scheme=scheme)
     tab.begin(model, project)
     expect(tab.card().get_by_role("group", name="Your answer")).to_be_visible()
-    assert tab.page.evaluate(CONTRAST) == []
+    assert tab.faint_texts() == []
     tab.yes()
     expect(tab.card("Look twice").get_by_role("group", name="Your answer")).to_be_visible()
-    assert tab.page.evaluate(CONTRAST) == []
+    assert tab.faint_texts() == []
     tab.press("Always") if tab.card().get_by_role("button", name="Always").count() else tab.press("No")
-    assert tab.page.evaluate(CONTRAST) == []
+    assert tab.faint_texts() == []
 
 
 @pytest.mark.spec("H2")
@@ -347,9 +316,4 @@ def test_a_screen_reader_finds_landmarks_names_and_states(served: Served, window
     expect(card.get_by_role("region", name="The exact command")).to_be_visible()
     for role in ("main", "navigation", "log"):
         expect(page.get_by_role(role)).to_have_count(1)  # pyright: ignore[reportArgumentType]
-    unnamed = page.evaluate(
-        """() => [...document.querySelectorAll("button, a, input, select, textarea")]
-            .filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length))
-            .map((one) => one.outerHTML)"""
-    )
-    assert unnamed == []
+    assert tab.unnamed() == []

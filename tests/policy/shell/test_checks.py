@@ -30,7 +30,6 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             'awk \'/"/{print | "x"} /"/\' f',
             "awk '{print > x}' f",
             "awk '{print' f",
-            "awk '{if(1){print}}' f",
             "awk 'function f(){print}' f",
         ],
     ),
@@ -53,7 +52,10 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
     "gzip": (["gzip -l a.gz"], ["gzip a"]),
     "command": (["command -v ls"], ["command ls"]),
-    "openssl": (["openssl version", "openssl version -a"], ["openssl", "openssl rand 8", "openssl version -a -b"]),
+    "openssl": (
+        ["openssl version", "openssl version -a"],
+        ["openssl", "openssl rand -out x 8", "openssl version -engine x"],
+    ),
     "make": (["make", "make test", "make a b"], ["make CC=x", "make a CC=x"]),
     "mvn": ([f"mvn {goal}" for goal in _GOALS.split()], ["mvn deploy", "mvn test deploy"]),
     "npm test": (
@@ -88,7 +90,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "kubectl get": (
         ["kubectl get pods", "kubectl get pods -o wide", "kubectl get pod/a"],
         [
-            *("kubectl get secret", "kubectl get secrets", "kubectl get all", "kubectl get Secret"),
+            *("kubectl get secret", "kubectl get secrets", "kubectl get Secret"),
             *("kubectl get secrets.v1", "kubectl get secret/a", "kubectl get pods,secrets", "kubectl get pods secret"),
             *("kubectl get pods -o go-template-file=x", "kubectl get pods --output=jsonpath-file=x"),
         ],

@@ -13,23 +13,26 @@ _BYPASSES = [line for line in _LINES if line["expect"] == "stop"]
 _HARMLESS = [line for line in _LINES if line["expect"] == "allow"]
 # The price: harmless, but of a form in which too much can hide. No other harmless command is stopped.
 _STOPPED_ALTHOUGH_HARMLESS = {
-    "time ls",
     "! grep -q foo f",
     "(cd src && ls)",
-    "{ ls; pwd; }",
-    "nohup ls",
-    "file *",
+    "brew outdated",
+    "cat $(find . -name foo.txt)",
     "cp -r src dst",
-    "tsc --noEmit -p tsconfig.json",
     "diff <(ls a) <(ls b)",
-    "echo $((1+2))",
-    "echo $(pwd)",
+    "docker compose config --services",
+    "dotnet list package",
     'echo "$(date)"',
     'echo "Branch: $(git branch --show-current)"',
-    "ls $(git rev-parse --show-toplevel)",
-    "cat $(find . -name foo.txt)",
-    "wc -l $(git ls-files '*.py')",
+    "echo $((1+2))",
+    "echo $(pwd)",
+    "git describe --always --dirty",
     "grep -rn foo $(git ls-files '*.py')",
+    "ls $(git rev-parse --show-toplevel)",
+    "nohup ls",
+    "npm run",
+    "poetry config --list",
+    "wc -l $(git ls-files '*.py')",
+    "{ ls; pwd; }",
 }
 
 
@@ -38,8 +41,8 @@ def _decision(line: dict[str, list[str]]) -> str:
 
 
 def test_the_corpus_is_large_enough_to_mean_something() -> None:
-    assert len(_BYPASSES) >= 400
-    assert len(_HARMLESS) >= 200
+    assert len(_BYPASSES) >= 6_000
+    assert len(_HARMLESS) >= 2_800
     assert {line["threat"] for line in _BYPASSES} == {f"T{number}" for number in range(8, 17)}
 
 

@@ -270,7 +270,6 @@ def test_the_file_names_that_a_wildcard_finds_never_become_options(tmp_path: Pat
     [
         "ls {v}> x",
         "ls {v}>/dev/null",
-        "time ls",
         "if ls",
         "! ls",
         "{ ls",

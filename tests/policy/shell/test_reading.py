@@ -232,7 +232,6 @@ def test_a_text_is_read_as_bash_reads_it(source: str, means: str) -> None:
         "a)",
         "a 'b",
         'a "b',
-        "time a",
         "! a",
         "[[ a ]]",
         "]] a",

@@ -1,6 +1,7 @@
 """Searches that come upon secrets by themselves, run with the real programs: what they show and what not."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.files.protected import secret_folders, secret_globs, why_secret
+from assent.files.protected import secret_folders, secret_globs, secret_pattern, why_secret
 from assent.plan import Plan
 from assent.policy.shell import judge, rules
 from assent.process.pipeline import Pipeline
@@ -64,6 +65,8 @@ PROGRAMS = [
     "git",
     "sed",
     "echo",
+    "cd",
+    "timeout",
 ]
 
 
@@ -192,6 +195,80 @@ def test_a_pattern_that_wants_secrets_asks(option: str) -> None:
     assert judge(command, rules(["rg"]), cwd="/w", roots=["/w"]).decision == "ask"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "end", ["| xargs cat", "-print0 | xargs -0 cat", "| sort | xargs -n 1 cat", "| xargs -I{} cat {}"]
+)
+def test_a_line_break_in_a_name_does_not_make_a_secret_of_it(end: str, tree: Path) -> None:
+    (tree / "x\n.env\n.py").write_text("plain\n")
+    (tree / "sub\n.env").mkdir()
+    shown = output(f"find . -name '*.py' {end}", tree)
+    assert "needle in .env\n" not in shown
+    assert "needle in a.py\n" in shown
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.txt' | xargs cat",
+        "find . -name '*.txt' -print0 | xargs -0 head",
+        "find -L . -name '*.txt' | xargs cat",
+        "find . -follow -name '*.txt' | timeout 9 xargs cat",
+        "find . -name '*.txt' -exec cat {} +",
+        "find . -maxdepth 1 -name '*.txt' -exec grep -h needle {} \\;",
+        "find . -name '*.md' -o -name '*.txt' -exec cat {} +",
+        "echo notes.txt outside.txt plain.txt | xargs grep needle",
+        "echo 'notes.txt' \"plain.txt\" | xargs grep needle",
+        "xargs grep needle < list",
+        "grep -Rh needle --include='*.txt' .",
+        "egrep -hR needle .",
+        "grep --dereference-recursive needle .",
+        "diff -r sub other/sub",
+    ],
+)
+def test_a_link_that_is_come_upon_shows_no_secret(command: str, tree: Path) -> None:
+    (tree.parent / "elsewhere").write_text("needle elsewhere\n")
+    (tree / "plain.txt").write_text("needle in plain.txt\n")
+    (tree / "list").write_text("notes.txt\nplain.txt\noutside.txt\n")
+    for folder in (tree, tree / "sub", tree / "other"):
+        (folder / "notes.txt").symlink_to(tree / ".env")
+        (folder / "outside.txt").symlink_to(tree.parent / "elsewhere")
+        (folder / "also.txt").symlink_to(tree / "plain.txt")
+    (tree / "other" / "sub" / "notes.txt").write_text("needle there\n")
+    shown = output(command, tree)
+    assert "needle in .env\n" not in shown
+    assert "elsewhere\n" not in shown
+    assert "needle" in shown
+
+
+def test_names_that_are_passed_over_are_counted(tree: Path) -> None:
+    assert "passed over: 2 name(s)" in output("echo .env .npmrc a.py | xargs grep needle", tree)
+    assert "passed over" not in output("find . -name '*.py' | xargs cat", tree)
+
+
+@pytest.mark.parametrize("words", ["-a list", "--arg-file=list", "-d, ", "-dx"])
+def test_names_that_cannot_be_looked_at_first_ask(words: str) -> None:
+    command = f"echo a | xargs {words} grep needle"
+    assert judge(command, rules(PROGRAMS), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.parametrize("program", ["ag", "ack"])
+def test_other_searches_are_told_to_pass_over_secrets(program: str, tree: Path) -> None:
+    found = judge(f"{program} needle .", rules([program]), cwd=str(tree), roots=[str(tree)])
+    words = [word.text for word in found.plan.steps[0].stages[0].words] if found.plan else []
+    told = [word for word in words if "ignore" in word or words[words.index(word) - 1] == "--ignore"]
+    assert len(told) >= len(secret_globs()) + len(secret_folders())
+    assert words[-2:] == ["needle", "."]
+    assert found.plan is not None
+    assert found.plan.sweeps
+
+
+@pytest.mark.parametrize("command", ["ag -u needle", "ag -a x", "ag -t x", "ag --hidden x", "rg -L x", "rg --follow x"])
+def test_a_search_that_cannot_be_told_asks(command: str) -> None:
+    assert judge(command, rules(["ag", "rg"]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
 def test_a_pattern_that_leaves_secrets_out_does_not_ask() -> None:
     assert judge("rg -g '!x/.env' needle", rules(["rg"]), cwd="/w", roots=["/w"]).decision == "allow"
 
@@ -214,7 +291,9 @@ def test_words_from_a_pipe_are_no_options_of_a_search(tree: Path) -> None:
 
 def test_where_is_no_repository_git_compares_no_folders(tree: Path) -> None:
     (tree / "empty").mkdir()
-    assert "needle" not in output("git diff empty sub", tree)
+    for command in ("git diff empty sub", "git diff .env.example a.py", "cd sub && git diff key.py .env.default"):
+        assert "needle" not in output(command, tree)
+    assert "needle" not in output("git grep needle", tree)
 
 
 def test_a_pattern_in_any_case_brings_no_secret_back(tree: Path) -> None:
@@ -411,3 +490,4 @@ def test_the_globs_say_what_the_list_says(name: str) -> None:
     parts = name.split("/")
     by_globs = any(fnmatchcase(parts[-1], glob) for glob in secret_globs()) or bool({*parts} & {*secret_folders()})
     assert by_globs == (why_secret(parts) is not None)
+    assert (re.search(secret_pattern(), f"/w/{name}") is not None) == by_globs

@@ -23,12 +23,13 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    PromptSubmitted,
     TextDelta,
     to_wire,
 )
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
-from assent.front.words import call_about, duration, safe
+from assent.front.words import attached_words, call_about, duration, safe
 from assent.parts import Text
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ class TextOutput:
     def _tell(self, event: Event) -> None:
         """What happens around the answer and the calls."""
         match event:
+            case PromptSubmitted(attached=attached) if attached:
+                self._note(self._style.dim(attached_words(attached)))
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):

@@ -201,6 +201,7 @@ class AssentApp(App[None]):
         self._facts = replace(self._facts, folder=self.host.folder, branch=await self.host.branch())
         self._refresh_bars()
         self.desk.commands.set_custom(self.host.custom_commands())
+        self.desk.commands.set_prompts(self.host.server_prompts())
         for problem in self.host.problems:
             self.note(problem, "warning")
         self.prompt.remember(await self.host.prompts())
@@ -329,6 +330,7 @@ class AssentApp(App[None]):
 
     def _servers_changed(self) -> None:
         self._facts = replace(self._facts, servers=server_words(self.host.servers()))
+        self.desk.commands.set_prompts(self.host.server_prompts())
         self._refresh_bars()
 
     def _cost(self) -> str:

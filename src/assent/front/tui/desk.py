@@ -117,7 +117,7 @@ class AppDesk:
 
 
 class DeskCompletions:
-    """What the input can complete: commands, their arguments, files."""
+    """What the input can complete: commands, their arguments, files, and resources of servers."""
 
     def __init__(self, desk: AppDesk) -> None:
         self._desk = desk
@@ -129,4 +129,5 @@ class DeskCompletions:
         return await self._desk.commands.arguments(command, typed, self._desk)
 
     async def files(self) -> Sequence[str]:
-        return await self._desk.host.files()
+        host = self._desk.host
+        return [*await host.files(), *(resource.mention for resource in host.server_resources())]

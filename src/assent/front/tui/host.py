@@ -4,7 +4,7 @@ A port: `local.py` serves it from this machine, and a served session from its se
 by raising `NotHere`, whose message is for the person.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
@@ -47,6 +47,31 @@ class ServerInfo(Struct, frozen=True):
     state: ServerState
     tools: int = 0
     problem: str = ""
+    prompts: int = 0
+    resources: int = 0
+
+
+class PromptArgument(Struct, frozen=True):
+    name: str
+    needed: bool = False
+    description: str = ""
+
+
+class ServerPrompt(Struct, frozen=True):
+    """A prompt that an MCP server offers."""
+
+    server: str
+    name: str
+    description: str
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+class ServerResource(Struct, frozen=True):
+    """Something to read that an MCP server offers; `mention` is how it is named after `@`."""
+
+    server: str
+    mention: str
+    name: str
 
 
 class MemoryFile(Struct, frozen=True):
@@ -110,6 +135,18 @@ class Host(Protocol):
 
     def on_servers(self, changed: Callable[[], None]) -> None:
         """Calls it whenever the state of a server changes, in this session and in those that are opened later."""
+        ...
+
+    def server_prompts(self) -> Sequence[ServerPrompt]:
+        """Those of the servers that are ready."""
+        ...
+
+    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+        """Its text, from the server; raises NotHere when there is none."""
+        ...
+
+    def server_resources(self) -> Sequence[ServerResource]:
+        """Those of the servers that are ready."""
         ...
 
     def memory(self) -> Sequence[MemoryFile]: ...

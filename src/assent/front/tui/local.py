@@ -6,7 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from assent.approval import Mode
-from assent.front.tui.host import CustomCommand, MemoryFile, RuleInfo, ServerInfo, ToolInfo
+from assent.front.tui.host import (
+    CustomCommand,
+    MemoryFile,
+    NotHere,
+    PromptArgument,
+    RuleInfo,
+    ServerInfo,
+    ServerPrompt,
+    ServerResource,
+    ToolInfo,
+)
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
@@ -16,6 +26,8 @@ if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.models.prices import Prices
     from assent.policy.rules import Rule
     from assent.session.log import SessionInfo, SessionLog
+
+LONGEST_URI = 500
 
 
 class LocalHost:
@@ -119,8 +131,7 @@ class LocalHost:
         return await asyncio.to_thread(current_branch, self.folder)
 
     def models(self) -> Sequence[str]:
-        names = (self._settings.model, self._settings.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
-        return list(dict.fromkeys(name for name in names if name))
+        return self._settings.models
 
     def tools(self) -> Sequence[ToolInfo]:
         return [
@@ -140,8 +151,44 @@ class LocalHost:
     def servers(self) -> Sequence[ServerInfo]:
         manager = self._workshop.mcp if self._workshop is not None else None
         return [
-            ServerInfo(status.server, status.state, len(status.tools), status.reason)
+            ServerInfo(status.server, status.state, len(status.tools), status.reason, status.prompts, status.resources)
             for status in (manager.status() if manager is not None else ())
+        ]
+
+    def server_prompts(self) -> Sequence[ServerPrompt]:
+        manager = self._workshop.mcp if self._workshop is not None else None
+        return [
+            ServerPrompt(
+                prompt.server,
+                prompt.name,
+                prompt.description,
+                tuple(PromptArgument(each.name, each.needed, each.description) for each in prompt.arguments),
+            )
+            for prompt in (manager.prompts() if manager is not None else ())
+        ]
+
+    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+        from assent.mcp.manager import NoSuchServer
+        from assent.parts import Text
+        from assent.tools.base import ToolFailed
+
+        manager = self._workshop.mcp if self._workshop is not None else None
+        if manager is None:
+            raise NotHere("There are no MCP servers here.")
+        try:
+            parts = await manager.prompt(prompt.server, prompt.name, arguments)
+        except NoSuchServer as error:
+            raise NotHere(str(error)) from error
+        except ToolFailed as error:
+            raise NotHere(error.failure.message) from error
+        return "\n\n".join(part.text if isinstance(part, Text) else f"[{part.mime}, left out]" for part in parts)
+
+    def server_resources(self) -> Sequence[ServerResource]:
+        manager = self._workshop.mcp if self._workshop is not None else None
+        return [
+            ServerResource(resource.server, f"{resource.server}:{resource.uri}", resource.name)
+            for resource in (manager.resources() if manager is not None else ())
+            if resource.uri.isprintable() and len(resource.uri) <= LONGEST_URI
         ]
 
     def on_servers(self, changed: Callable[[], None]) -> None:

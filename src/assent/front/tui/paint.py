@@ -12,6 +12,7 @@ from assent.front.tui.calls import draw_call
 from assent.front.tui.ink import Ink, indented, shaded
 from assent.front.tui.reply import GrowingReply
 from assent.front.tui.story import CallItem, ContentItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
+from assent.front.words import attached_words
 from assent.scheduler.call import ToolCall
 
 Calls = Callable[[], Mapping[str, ToolCall]]
@@ -80,6 +81,8 @@ class Painter:
 
     def _prompt(self, item: PromptItem, width: int) -> list[Strip]:
         lines = self._ink.text(item.text.rstrip(), "bold", width - 3)
+        if along := attached_words(item.attached):
+            lines += self._ink.text(along, self._ink.palette.dim, width - 3)
         return shaded(indented(lines, 2, "❯", self._ink.palette.accent), width, self._ink.palette.shade)
 
     def _thoughts(self, item: ThoughtItem, width: int) -> list[Strip]:

@@ -1,12 +1,21 @@
 """The host for sessions that a server runs: the same screen, attached from outside."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from assent.approval import Mode
-from assent.front.tui.host import CustomCommand, MemoryFile, NotHere, RuleInfo, ServerInfo, ToolInfo
+from assent.front.tui.host import (
+    CustomCommand,
+    MemoryFile,
+    NotHere,
+    RuleInfo,
+    ServerInfo,
+    ServerPrompt,
+    ServerResource,
+    ToolInfo,
+)
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.client import Api, RemoteClient
@@ -98,6 +107,15 @@ class RemoteHost:
 
     def on_servers(self, changed: Callable[[], None]) -> None:
         pass  # they are the server's, and so is the word about them
+
+    def server_prompts(self) -> Sequence[ServerPrompt]:
+        return ()
+
+    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+        raise NotHere("Prompts of MCP servers are used on the server's machine.")
+
+    def server_resources(self) -> Sequence[ServerResource]:
+        return ()
 
     def memory(self) -> Sequence[MemoryFile]:
         raise NotHere("Context files are on the server's machine.")

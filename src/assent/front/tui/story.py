@@ -11,6 +11,7 @@ from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
     ApprovalRequested,
+    Attached,
     CallFinished,
     CallOutput,
     CallRequested,
@@ -54,10 +55,11 @@ class Item:
 
 
 class PromptItem(Item):
-    def __init__(self, text: str, by: str) -> None:
+    def __init__(self, text: str, by: str, attached: Sequence[Attached] = ()) -> None:
         super().__init__()
         self.text = text
         self.by = by
+        self.attached = attached
 
 
 class ReplyItem(Item):
@@ -172,7 +174,7 @@ class Story:
         match event:
             case PromptSubmitted():
                 self._drop_unfinished()
-                self.add(PromptItem(event.text, event.by))
+                self.add(PromptItem(event.text, event.by, event.attached))
             case ModelReplied():
                 self._finish(event)
             case ModelRetry():

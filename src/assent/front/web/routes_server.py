@@ -36,7 +36,9 @@ async def me(desk: TheDesk, asker: TheAsker) -> Me:
     setup = desk.setup
     mode = setup.settings.approval_mode
     who = asker.principal
-    return Me(who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, asker.by)
+    return Me(
+        who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, asker.by, setup.settings.models
+    )
 
 
 @get("/healthz", opt={"role": None})

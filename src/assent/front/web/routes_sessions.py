@@ -91,11 +91,17 @@ async def _check_model(desk: Desk, name: str) -> None:
 
 @get("/sessions")
 async def list_sessions(
-    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100, offset: Offset = 0
+    desk: TheDesk,
+    asker: TheAsker,
+    limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100,
+    offset: Offset = 0,
+    wanted: Annotated[str, QueryParameter(name="query", max_length=200)] = "",
 ) -> SessionList:
-    """The newest first."""
+    """The newest first; with `query` those that have all its words in their title or folder."""
     revision = desk.overview.sessions
+    words = wanted.casefold().split()
     mine = [info for info in await desk.log.sessions() if info.owner == asker.principal.owner]
+    mine = [info for info in mine if all(word in f"{info.title}\n{info.folder}".casefold() for word in words)]
     views = [await desk.office.view(info) for info in mine[offset : offset + limit]]
     return SessionList(revision, len(mine), tuple(views))
 

@@ -91,6 +91,8 @@ class Me(Struct, frozen=True):
     mode: Mode
     by: str
     """How others see us."""
+    models: tuple[str, ...] = ()
+    """Models to choose from; any other name may be given as well."""
 
 
 class SessionView(Struct, frozen=True):
@@ -177,6 +179,19 @@ class FileList(Struct, frozen=True):
     files: tuple[str, ...]
 
 
+class ChangeView(Struct, frozen=True):
+    """A file that a call wrote."""
+
+    call_id: str
+    path: str
+    tool: str
+    at: float
+
+
+class ChangeList(Struct, frozen=True):
+    changes: tuple[ChangeView, ...]
+
+
 class GrantView(Struct, frozen=True):
     grant: Grant
     uses: int
@@ -188,6 +203,12 @@ class GrantList(Struct, frozen=True):
 
 class Key(Struct, frozen=True):
     key: str
+
+
+class Undoing(Struct, frozen=True):
+    key: str
+    call_id: str
+    """The call that takes back; its `call.finished` tells what came of it."""
 
 
 class Taken(Struct, frozen=True):

@@ -14,6 +14,12 @@ from assent.policy.shell.sed import harmful_sed
 
 Words = tuple[Word, ...]
 
+# A `/` behind a name, a number or a bracket divides; behind one of these words, or the bracket of a condition, it may
+# begin a pattern.
+_DIVISION = re.compile(
+    r"(?:[\d\]]|\b(?!(?:print|printf|return|in|else|do|exit|delete|next|getline|length|case)\b)[A-Za-z_]\w*)[ \t]*/"
+)
+_BRACKETS = re.compile(r"\([^()]*\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -77,6 +83,12 @@ _SCRIPT_OPTIONS = frozenset(
         "-D",
         "-W",
         "-A",
+        "--ignored",
+        "--include-ignored",
+        "--exact",
+        "--show-output",
+        "--check",
+        "--test-threads=1",
     ]
 )
 _GOALS = frozenset(
@@ -114,22 +126,40 @@ def _sed(use: Use, _words: Words) -> None:
 
 
 def _awk(use: Use, _words: Words) -> None:
-    """Patterns and prints only. Where a quote may stand in a pattern, strings are not told apart."""
+    """Patterns and prints only. Where a `/` may begin a pattern, strings and brackets are not told apart."""
     program = use.texts[0].text if use.texts else ""
-    plain = program if re.search(r"[/#]", program) else _STRING.sub('""', program)
+    plain = _STRING.sub('""', program)
+    # The first pattern or remark stands outside of strings, so it is seen here if there is any.
+    patterns = re.search(r"[/#]", _DIVISION.sub("", plain)) is not None
+    plain = program if patterns and '"' in program else plain
+    shown = plain if patterns else _without_brackets(plain)
     if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
-    elif re.search(r">(?!=)", plain.partition("{")[2]):
+    elif "ENVIRON" in program:
+        use.problems.append("the awk program may show variables")
+    elif re.search(r">(?!=)", shown[shown.find("{") :] if "{" in shown else ""):
         # Where an action ends is not known: a pattern may have braces, too.
         use.problems.append("the awk program may write files")
-    elif plain.count("{") != plain.count("}") or re.search(r"\{[^}]*\{|\bfunc", plain):
+    elif plain.count("{") != plain.count("}") or re.search(r"\bfunc" if not patterns else r"\{[^}]*\{|\bfunc", plain):
         use.problems.append("the awk program is more than a line of patterns and prints")
+
+
+def _without_brackets(text: str) -> str:
+    """Inside of round brackets `>` compares; outside it writes."""
+    shorter = _BRACKETS.sub("", text)
+    return text if shorter == text else _without_brackets(shorter)
+
+
+_YQ_COMMANDS = (["eval"], ["e"], ["eval-all"], ["ea"])
 
 
 def _jq(use: Use, _words: Words) -> None:
     program = use.texts[0].text if use.texts else ""
     if use.names[0] == "yq":  # some of them want a sub-command first
-        program = " ".join(word.text for word in use.operands)
+        rest = use.operands[1:] if [word.text for word in use.operands[:1]] in _YQ_COMMANDS else use.operands
+        program = " ".join(word.text for word in rest)
+    if re.search(r"\$ENV\b|\b(?:str)?env\b|\benvsubst\b", program):
+        use.problems.append("the program shows variables")
     if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
         use.problems.append("the program reads other files or runs something")
 
@@ -146,6 +176,8 @@ def _test(use: Use, words: Words) -> None:
         use.problems.append("`[` lacks its `]`")
     if any(not word.literal and word.parts[0].kind == "glob" for word in words[1:]):
         use.problems.append("a wildcard in a condition may become several words")
+    if any("$(" in text or "`" in text for text in texts):
+        use.problems.append("a condition with a command in it")
     # bash evaluates the subscript of a variable's name here, even a quoted one.
     if "-v" in texts or "-R" in texts:
         use.problems.append("`-v` looks into a variable, whose name may run a command")
@@ -189,8 +221,8 @@ def _unzip(use: Use, _words: Words) -> None:
 
 
 def _listing(use: Use, _words: Words) -> None:
-    if use.option("-l", "--list", "-t", "--test", "-V", "--version", "--help") is None:
-        use.problems.append("without `-l` or `-t` it replaces files")
+    if use.option("-l", "--list", "-t", "--test", "-c", "--stdout", "-V", "--version", "--help") is None:
+        use.problems.append("without `-l`, `-t` or `-c` it replaces files")
 
 
 def _command(use: Use, _words: Words) -> None:
@@ -199,10 +231,90 @@ def _command(use: Use, _words: Words) -> None:
         use.payload = ()
 
 
-def _openssl(use: Use, words: Words) -> None:
+_ABOUT = (
+    r"(?:table|index|foreign_key|database|function|collation|pragma|module)_(?:x?info|list)|user_version|page_count"
+)
+_SELECT = re.compile(
+    rf"\s*(?:(?:select|with|explain|values)\b(?!.*\n\s*\.).*|pragma\s+(?:{_ABOUT})\s*(?:\([\w'\".]+\))?\s*|)",
+    re.I | re.S,
+)
+_DOT = re.compile(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")
+_CHANGES = re.compile(
+    r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|reindex|analyze|into|begin|commit|savepoint"
+    r"|load_extension|writefile|readfile|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
+    re.I,
+)
+
+
+def _sqlite(use: Use, _words: Words) -> None:
+    """Questions only. It also runs with `-safe -readonly`, where nothing else would work."""
+    for word in use.texts:
+        dotted = word.text.strip().startswith(".")
+        parts = [word.text.strip()] if dotted else word.text.split(";")
+        if not all((_DOT if dotted else _SELECT).fullmatch(part) for part in parts) or _CHANGES.search(word.text):
+            use.problems.append("it may do more than ask the database")
+    if not use.texts and use.option("-version", "--version", "-help") is None:
+        use.problems.append("it runs what it reads from its input")
+
+
+_SYSTEM_FILE = re.compile(r"/(?:s?bin|lib\w*|usr)/.*")
+
+
+def _ldd(use: Use, _words: Words) -> None:
+    if not all(_SYSTEM_FILE.fullmatch(word.text) and "/.." not in word.text for word in use.operands):
+        use.problems.append("it may start the program that it looks at")
+
+
+# What the command line tools of clouds call reading, and what they show that nobody else should see.
+_CLOUD_READS = re.compile(
+    r"(?:describe|list|show|search|lookup|head)(?:-[a-z0-9-]+)?|ls|get-(?:caller-identity|user|role|policy)"
+)
+_CLOUD_KEYS = re.compile(r".*(?:secret|token|password|credential|parameter|key|kms|access|session|login|function).*")
+_CLOUD_OPTION = re.compile(
+    r"--(?!endpoint|ca-|cli-input|configuration|account|impersonate|file|from-file|output-file|debug$|log-|flags)"
+    r"[a-z0-9][a-z0-9-]*(?:=.*)?"
+)
+
+
+def _cloud(use: Use, words: Words) -> None:
+    """`aws ec2 describe-instances`: the last plain word before the options says what is done."""
     use.problems.clear()
-    if [word.text for word in words[1:2]] != ["version"] or len(words) > 3:
-        use.problems.append("only `openssl version` is known to be harmless")
+    texts = [word.text for word in words[1:]]
+    at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
+    if texts in (["--version"], ["version"], ["help"]):
+        return
+    named = texts[:at]
+    verb = next((text for text in named[1:] if _CLOUD_READS.fullmatch(text)), None)
+    if verb is None or (use.names[0] != "aws" and verb != named[-1] and verb not in ("describe", "show", "list")):
+        use.problems.append("it may change something")
+    if any(_CLOUD_KEYS.fullmatch(text) for text in named) and named != ["sts", "get-caller-identity"]:
+        use.problems.append("it may show keys")
+    options = [text for text in texts[at:] if text.startswith("-")]
+    if any("://" in text and not text.startswith("s3://") for text in texts) or not all(map(_cloud_option, options)):
+        use.problems.append("an option of it is not known to be harmless")
+
+
+def _terraform_fmt(use: Use, _words: Words) -> None:
+    use.by_name = use.option("-check", "-check=true", "-write=false") is None
+
+
+def _cloud_option(text: str) -> bool:
+    return _CLOUD_OPTION.fullmatch(text) is not None
+
+
+def _npm_config(use: Use, _words: Words) -> None:
+    if any(re.search(r"auth|token|password|//|^_", word.text, re.I) for word in use.operands):
+        use.problems.append("it may show a password")
+
+
+def _plain_media(use: Use, _words: Words) -> None:
+    if any(re.search(r"[:|@]", word.text) for word in use.operands):
+        use.problems.append("an operand may be more than the name of a file")
+
+
+def _git_format(use: Use, _words: Words) -> None:
+    if any(name in ("--format", "--pretty") and "%G" in value for name, value in use.seen):
+        use.problems.append("`%G` runs a program that checks signatures")
 
 
 def _make(use: Use, _words: Words) -> None:
@@ -212,6 +324,9 @@ def _make(use: Use, _words: Words) -> None:
 
 
 def _maven(use: Use, _words: Words) -> None:
+    for name, value in use.seen:
+        if name == "--tests" and not re.fullmatch(r"[A-Za-z0-9_.*$]+", value):
+            use.problems.append("`--tests` names no plain test")
     for word in use.operands:
         if word.text not in _GOALS:
             use.problems.append(f"the goal `{word.text}` is not known")
@@ -234,12 +349,19 @@ def _plain_names(use: Use, _words: Words) -> None:
         use.problems.append("an operand is not a plain name")
 
 
+_PYTEST = ("pytest", "py.test")
+
+
 def _plain_words(use: Use, _words: Words) -> None:
-    if any(word.text.startswith("@") for word in use.operands):
-        use.problems.append("`@` reads further options from a file")
+    if any(
+        name == "-p" and not re.fullmatch(r"no:[a-z_]+", value) for name, value in use.seen if use.names[-1] in _PYTEST
+    ):
+        use.problems.append("`-p` loads a module")
+    if any(word.text.startswith(("@", "+")) for word in use.operands):
+        use.problems.append("`@` reads further options from a file, `+` chooses another program")
     if any(name == "--cov-report" and ":" in value for name, value in use.seen):
         use.problems.append("`--cov-report` with `:` names where it writes")
-    if any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
+    if use.names[-1] in _PYTEST and any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
         use.problems.append("`-W` with a dotted name loads a module")
 
 
@@ -247,6 +369,19 @@ def _eslint(use: Use, _words: Words) -> None:
     chosen = use.option("-f", "--format", "--output-format", "-R", "--reporter")
     if chosen is not None and not re.fullmatch(r"[a-z,-]+", chosen):
         use.problems.append("a format that is a file is run as code")
+
+
+def _only_checks(use: Use, _words: Words) -> None:
+    """Without `--check` it rewrites files, which a rule for the whole program does not mean."""
+    use.by_name = use.option("--check", "--diff") is None
+
+
+def _tsc(use: Use, words: Words) -> None:
+    _plain_words(use, words)
+    if use.option("-p", "--project") is not None and use.option("--noEmit", "--showConfig", "--listFilesOnly") is None:
+        use.problems.append("a project file says what it writes and where")
+    if use.option("--noEmit") is not None and any(word.text in ("true", "false") for word in use.operands):
+        use.problems.append("`--noEmit false` writes files")
 
 
 def _man(use: Use, _words: Words) -> None:
@@ -273,7 +408,7 @@ def _ip(use: Use, _words: Words) -> None:
 
 def _kubectl(use: Use, _words: Words) -> None:
     kinds = [kind.partition("/")[0] for word in use.operands for kind in word.text.lower().split(",")]
-    if any(kind in ("secret", "secrets", "all") or kind.startswith("secrets.") for kind in kinds):
+    if any(kind in ("secret", "secrets") or kind.startswith("secrets.") for kind in kinds):
         use.problems.append("it shows secrets of the cluster")
     if "file" in (use.option("-o", "--output") or ""):
         use.problems.append("it takes its format from a file")
@@ -282,6 +417,16 @@ def _kubectl(use: Use, _words: Words) -> None:
 def _grep(use: Use, _words: Words) -> None:
     if any(name in ("-d", "--directories") and value not in ("read", "skip") for name, value in use.seen):
         use.problems.append("`-d` walks through folders; `-r` does so without showing secrets")
+
+
+def _bat(use: Use, _words: Words) -> None:
+    if use.option("--paging") not in (None, "never", "auto"):
+        use.problems.append("it shows files on a screen, from which commands can be started")
+
+
+def _rg(use: Use, _words: Words) -> None:
+    if use.option("-L", "--follow") is not None:
+        use.problems.append("it follows links, which may lead to secrets")
 
 
 def _ps(use: Use, words: Words) -> None:
@@ -376,7 +521,13 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "unzip": _unzip,
     "listing": _listing,
     "command": _command,
-    "openssl": _openssl,
+    "sqlite": _sqlite,
+    "ldd": _ldd,
+    "cloud": _cloud,
+    "terraform-fmt": _terraform_fmt,
+    "npm-config": _npm_config,
+    "plain-media": _plain_media,
+    "git-format": _git_format,
     "make": _make,
     "maven": _maven,
     "script": _script,
@@ -385,7 +536,11 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "eslint": _eslint,
     "dpkg": _dpkg,
     "grep": _grep,
+    "rg": _rg,
+    "bat": _bat,
     "man": _man,
+    "tsc": _tsc,
+    "only-checks": _only_checks,
     "getent": _getent,
     "ip": _ip,
     "kubectl": _kubectl,

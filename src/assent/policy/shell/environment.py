@@ -13,6 +13,7 @@ _NUMBER = re.compile(r"\d{1,6}")
 _CAT = re.compile(r"cat|")
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:_[A-Za-z]{2})?(?:\.[A-Za-z0-9-]+)?(?:@[a-z]+)?|")
 _MODE = re.compile(r"[a-z]+")
+_TARGET = re.compile(r"[a-z0-9]+")
 _LOG = re.compile(r"[A-Za-z0-9_:=,*.-]*")
 
 _VALUES: dict[str, re.Pattern[str]] = {
@@ -49,6 +50,10 @@ _VALUES: dict[str, re.Pattern[str]] = {
     "PYTHONHASHSEED": re.compile(r"\d{1,10}|random"),
     "PYTHONIOENCODING": re.compile(r"utf-?8", re.IGNORECASE),
     "PYTHONUTF8": _SWITCH,
+    "CGO_ENABLED": _SWITCH,
+    "GOOS": _TARGET,
+    "GOARCH": _TARGET,
+    "GO111MODULE": _SWITCH,
     "RUST_BACKTRACE": re.compile(r"0|1|full"),
     "RUST_LOG": _LOG,
     "LOG_LEVEL": _MODE,

@@ -1,7 +1,8 @@
 """`find … -exec PROGRAM {} +`: the files that are found become operands of another program.
 
-Both are judged: find without the clause, and the program with `{}` as the name of a file. Only programs that
-read are accepted, and those that show content only for names that cannot be a secret's (see `names`).
+Both are judged: find without the clause, and the program with `{}` as the name of a file. Only programs that read
+are accepted, and those that show content only for names that cannot be a secret's (see `names`). They get no
+links, which may lead to a secret under any name: find is told to pass over them.
 """
 
 from collections.abc import Sequence
@@ -9,10 +10,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from assent.plan import Word
-from assent.policy.shell.names import finds_harmless
+from assent.policy.shell.names import BEGINS, LEADING, finds_harmless
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.rules import program
-from assent.policy.shell.sweep import COUNTING, shows_no_secret
+from assent.policy.shell.sweep import COUNTING, opens, shows_content, shows_no_secret
+
+_GLOBAL = frozenset(("-maxdepth", "-mindepth", "-regextype"))
+_GLOBAL_FLAGS = frozenset(("-depth", "-d", "-mount", "-xdev", "-daystart", "-noleaf", "-nowarn", "-warn"))
+_NO_LINK = (Word("!"), Word("-type"), Word("l"))
+_FOLLOWING = frozenset(("-L", "-follow"))
 
 
 class Clause(Struct, frozen=True):
@@ -28,7 +34,11 @@ class Clause(Struct, frozen=True):
         return (*self.before, Word("-print"), *self.after)
 
     def running(self, payload: tuple[Word, ...]) -> tuple[Word, ...]:
-        return (*self.before, Word("-exec"), *payload, self.end, *self.after)
+        clause = (Word("-exec"), *payload, self.end)
+        if not opens(program(payload[0].text)):
+            return (*self.before, *clause, *self.after)
+        at = _first_test(self.before)
+        return (*self.before[:at], *_NO_LINK, Word("("), *self.before[at:], *clause, *self.after, Word(")"))
 
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:
@@ -48,11 +58,24 @@ def _ends(texts: list[str], at: int) -> bool:
     return texts[at] == ";" or (texts[at] == "+" and texts[at - 1] == "{}")
 
 
+def _first_test(words: tuple[Word, ...]) -> int:
+    """Where the expression begins, behind the folders and the options that are for all of it."""
+    begins = (
+        at for at in range(1, len(words)) if BEGINS.match(words[at].text) and not LEADING.fullmatch(words[at].text)
+    )
+    at = next(begins, len(words))
+    while at < len(words) and words[at].text in (*_GLOBAL, *_GLOBAL_FLAGS):
+        at += 2 if words[at].text in _GLOBAL else 1
+    return min(at, len(words))
+
+
 def payload_problem(clause: Clause, cwd: str, roots: Sequence[str]) -> str | None:
     """Why the program must not get whatever is found, beyond what is said of it alone."""
     use = examine(program(clause.payload[0].text), clause.payload)
     if use is None or not _only_reads(use):
         return "`-exec` can run another program"
+    if shows_content(use.names[0]) and any(word.text in _FOLLOWING for word in clause.without):
+        return "it follows links, which may lead to secrets"
     if shows_no_secret(use) or use.names[0] in COUNTING or finds_harmless(clause.without, cwd, roots):
         return None
     return "`-exec` may show secrets among the files that are found"

@@ -19,7 +19,7 @@ from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
 from assent.policy.shell.names import give_harmless_names
 from assent.policy.shell.options import examine
-from assent.policy.shell.paths import cd_target, moves, place
+from assent.policy.shell.paths import cd_target, moves, place, secret_path
 from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Rules, denying, loose, program
@@ -148,7 +148,8 @@ def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) ->
     )
     writes = tuple(path for line in verdicts for verdict in line for path in verdict.writes)
     sweeps = any(verdict.sweeps for line in verdicts for verdict in line)
-    return Plan(ready, where.cwd, where.roots, writes, sweeps=sweeps)
+    sifts = any(stage.names for step in ready for stage in step.stages)
+    return Plan(ready, where.cwd, where.roots, writes, sweeps=sweeps, secret=secret_path() if sifts else "")
 
 
 def _part(verdict: Verdict) -> PartJudgement:

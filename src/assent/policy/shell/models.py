@@ -19,7 +19,7 @@ Kind = Literal["program", "interpreter", "shell", "wrapper"]
 # gnu: options anywhere, long ones may be shortened · exact: as gnu, but long names in full ·
 # first: options end at the first operand · words: `-name` is one option, as find and go write them
 Style = Literal["gnu", "exact", "first", "words"]
-OptionUse = Literal["flag", "value", "optional", "read", "write", "change", "execute"]
+OptionUse = Literal["flag", "value", "optional", "read", "write", "change", "execute", "pair", "pair-read"]
 Risk = Literal["low", "medium", "high"]
 
 _FOLDER = Path(__file__).parent / "programs"
@@ -31,6 +31,8 @@ _FIELDS: tuple[tuple[str, OptionUse], ...] = (
     ("writes", "write"),
     ("changes", "change"),
     ("executes", "execute"),
+    ("pairs", "pair"),
+    ("pair_reads", "pair-read"),
 )
 
 
@@ -40,6 +42,7 @@ class Wrapper(Struct, frozen=True, forbid_unknown_fields=True):
     payload: Literal["argv", "shell", "remote", "none"]
     skip: int = 0
     trusted: bool = False
+    named: bool = False  # a rule that also names what it runs covers both: `npx tsc`
     assignments: bool = False
     feeds: bool = False  # adds words read from its input, so the payload must be harmless with any option
 
@@ -57,10 +60,13 @@ class Model(Struct, frozen=True, forbid_unknown_fields=True):
     writes: str = ""
     changes: str = ""
     executes: str = ""
+    pairs: str = ""  # two values: `--arg NAME VALUE`
+    pair_reads: str = ""  # a name and a file
     operands: str = ""
     unless: str = ""  # with one of these options the first kind of operand is absent
     numbers: bool = False  # `-5` is an option
     inert: bool = False  # no option at all executes or writes, so any word is harmless
+    wild: bool = False  # a lone wildcard is welcome: the runner makes no option of a file's name
     effect: Effect = "read"
     check: str = ""
     sub: dict[str, "Model"] = {}

@@ -50,8 +50,8 @@ _FILTERS = {
     "uniq": _set("-u -d -i -z --unique --repeated --ignore-case"),
     "grep": _set(_PATTERN),
 }
-_LEADING = re.compile(r"-[HLP]|-O[0-3]")
-_BEGINS = re.compile(r"[-(),!]")
+LEADING = re.compile(r"-[HLP]|-O[0-3]")
+BEGINS = re.compile(r"[-(),!]")
 _SHOWS_MORE = _set("-ls -printf -help --help -version --version -D")
 _NOT_PLAIN = re.compile(r"\\|\[(?![A-Za-z0-9]+\])")  # what find and we may read differently
 _DEEPEST = 40
@@ -72,9 +72,9 @@ def give_harmless_names(stages: Sequence[Stage], cwd: str, roots: Sequence[str])
 def finds_harmless(words: Sequence[Word], cwd: str, roots: Sequence[str]) -> bool:
     """Whether a find command acts only on files in the workspace whose names no secret has."""
     given = list(words[1:])
-    while given and _LEADING.fullmatch(given[0].text):
+    while given and LEADING.fullmatch(given[0].text):
         given.pop(0)
-    at = next((index for index, word in enumerate(given) if _BEGINS.match(word.text)), len(given))
+    at = next((index for index, word in enumerate(given) if BEGINS.match(word.text)), len(given))
     if not all(map(_is_plain, given)) or not _inside(given[:at], cwd, roots):
         return False
     return _Expression([word.text for word in given[at:]]).harmless()

@@ -14,7 +14,8 @@ from assent.policy.shell.models import Model, OptionUse, Wrapper, model, options
 _OPTION_NAME = re.compile(r"[!-~]+")
 _NUMBER = re.compile(r"-\d+")
 # A value that begins like an option but cannot be one: `-5`, find's `-10k`, date's `-2 days`.
-_NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?)?")
+# and find's `-u+x`.
+_NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
 
 
 class Use(Struct):
@@ -36,6 +37,7 @@ class Use(Struct):
     unknown_sub: bool = False
     fed: bool = False  # further words will come from its input
     found: bool = False  # a word of it stands for whatever find finds
+    by_name: bool = False  # only a rule that names it in full covers it
 
     def option(self, *names: str) -> str | None:
         """The value of the last of these options, or None."""
@@ -96,9 +98,12 @@ class _Scan:
             return len(word.text) > 1 and word.text[0] == "-"
         if word.fixed.startswith("-"):
             return True
-        if word.parts[0].kind == "glob" and not self.use.model.inert and not _ends_plainly(word):
+        if word.parts[0].kind == "glob" and not self._welcomes(word):
             self.use.problems.append(f"`{word.text}` could match a file named like an option")
         return False
+
+    def _welcomes(self, word: Word) -> bool:
+        return self.use.model.inert or self.use.model.wild or _ends_plainly(word)
 
     def _operand(self, word: Word) -> bool:
         """Takes an operand; True when the rest belongs to a wrapped program."""
@@ -186,12 +191,15 @@ class _Scan:
         match use:
             case None:
                 self.use.problems.append(f"the option `{name}` is not known to be harmless")
-            case "flag" if equals:
+            case "flag" | "pair" | "pair-read" if equals:
                 self.use.problems.append(f"the option `{name}` takes no value")
             case "flag" | "change":
                 self._note(name, use, value)
             case "optional" if not equals:
                 self._note(name, "flag", Word(""))
+            case "pair" | "pair-read":
+                self._next(name)
+                self._note(name, "read" if use == "pair-read" else "value", self._next(name))
             case _:
                 self._note(name, use, value if equals else self._next(name))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import join, normpath
 
-from assent.files.protected import secret_samples, why_protected, why_run, why_secret
+from assent.files.protected import secret_pattern, secret_samples, why_protected, why_run, why_secret
 from assent.plan import Part, Stage, Word
 
 _SPECIAL = re.compile(
@@ -59,6 +59,11 @@ def secret(word: Word, cwd: str) -> bool:
     if why_secret(_names(path)) or _SPECIAL.search(path):
         return True
     return not word.literal and any(_could_be_secret(part) for part in path.split("/"))
+
+
+def secret_path() -> str:
+    """What the path of a secret or of a device matches, in small letters: a regular expression for the runner."""
+    return f"{secret_pattern()}|{_SPECIAL.pattern}"
 
 
 def _names(path: str) -> list[str]:

@@ -21,7 +21,7 @@ _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
 _RESERVED = frozenset(
     (
         *("!", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in"),
-        *("select", "then", "time", "until", "while"),
+        *("select", "then", "until", "while"),
     )
 )
 

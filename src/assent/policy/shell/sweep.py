@@ -5,38 +5,20 @@ A search that walks through folders is told to pass over them. A program that ge
 does not decide.
 """
 
+from fnmatch import translate
+
 from assent.files.protected import secret_folders, secret_globs
-from assent.plan import Word
+from assent.plan import Names, Word
+from assent.policy.shell.models import options
 from assent.policy.shell.options import Use
 from assent.policy.shell.paths import secret
 
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _GLOBS = ("--include", "-g", "--glob", "--iglob")
 _RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
-_NO_CONTENT = frozenset(
-    [
-        "ls",
-        "stat",
-        "basename",
-        "dirname",
-        "realpath",
-        "readlink",
-        "md5sum",
-        "sha1sum",
-        "sha224sum",
-        "sha256sum",
-        "sha384sum",
-        "sha512sum",
-        "b2sum",
-        "cksum",
-        "echo",
-        "printf",
-        "test",
-        "[",
-        "true",
-        "false",
-    ]
-)
+_ONLY_NAMES = frozenset(("ls", "stat", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "["))
+_SUMS = ("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum")
+_NO_CONTENT = frozenset((*_ONLY_NAMES, *_SUMS, "true", "false"))
 COUNTING = frozenset(("wc", "du"))  # with `--files0-from` they would repeat a file as names that are not found
 
 
@@ -51,7 +33,7 @@ def names_secret(use: Use) -> str | None:
 def walks(use: Use) -> bool:
     """Whether it searches the content of whatever it comes upon."""
     name = use.names[0]
-    return name in ("rg", "rgrep") or (name in _GREPS and use.option(*_RECURSIVE) is not None)
+    return name in ("rg", "rgrep", "diff", "ag", "ack") or (name in _GREPS and use.option(*_RECURSIVE) is not None)
 
 
 def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -60,10 +42,33 @@ def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
     The last pattern that matches wins in grep and rg, so they stand after the patterns of the command;
     without such patterns they stand first.
     """
+    extra = _exclusions(use)
+    if not extra:
+        return words
+    words = _without_following(use, words)
     at = 1
     if any(name in _GLOBS for name, _ in use.seen):
         at = next((index for index, word in enumerate(words) if word.text == "--"), len(words))
-    return (*words[:at], *map(Word, _exclusions(use)), *words[at:])
+    return (*words[:at], *map(Word, extra), *words[at:])
+
+
+def _without_following(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`grep -R` as `-r`, and `diff -r` of links as links: one that is come upon may lead to a secret."""
+    if use.names[0] == "diff" and use.option("-r", "--recursive") is not None:
+        return (words[0], Word("--no-dereference"), *words[1:])
+    if use.option("-R", "--dereference-recursive") is None:
+        return words
+    flags = {name for name, kind in options(use.names, use.model).items() if kind == "flag"}
+    options_end = next((index for index, word in enumerate(words) if word.text == "--"), len(words))
+    return (*(_not_following(word, flags) for word in words[:options_end]), *words[options_end:])
+
+
+def _not_following(word: Word, flags: set[str]) -> Word:
+    if word.text.startswith("--d"):
+        return Word("--recursive") if "--dereference-recursive".startswith(word.text) else word
+    before = word.text.partition("R")[0]
+    bundled = before.startswith("-") and all(f"-{letter}" in flags for letter in before[1:])
+    return Word(word.text.replace("R", "r", 1)) if bundled and word.text != before else word
 
 
 def passes_over(use: Use) -> bool:
@@ -83,6 +88,11 @@ def _exclusions(use: Use) -> list[str]:
         case "diff":  # it repeats its options before every pair of files, so it gets fewer
             names = [".env*", *(name for name in secret_globs() if not name.startswith(".env"))]
             return [f"--exclude={name}" for name in (*names, *secret_folders())]
+        case "ag":
+            return [word for name in (*secret_globs(), *secret_folders()) for word in ("--ignore", name)]
+        case "ack":  # it knows no globs
+            files = [f"--ignore-file=match:/^{translate(name)}/" for name in secret_globs()]
+            return ["--noenv", *files, *(f"--ignore-dir={name}" for name in secret_folders())]
         case _:
             return []
 
@@ -104,6 +114,11 @@ def fed_problem(use: Use, words: tuple[Word, ...], *, harmless_names: bool, at_t
     return "it would get names of files from its input and may show secrets"
 
 
+def opens(name: str) -> bool:
+    """Whether a program opens the files it gets, and not only looks at their names and sizes."""
+    return name not in _ONLY_NAMES
+
+
 def shows_content(name: str) -> bool:
     """Whether a program may show what is in files, and not only their names and sizes."""
     return name not in (*_NO_CONTENT, *COUNTING, "find", "tree", "pwd", "which", "type")
@@ -114,11 +129,25 @@ def shows_no_secret(use: Use) -> bool:
     return use.names[0] in _NO_CONTENT or (use.names[0] in _GREPS and not walks(use))
 
 
-def split_by_lines(xargs: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """A blank in the name of a file must not make two names of it, nor a quote another name."""
-    if xargs.option("-0", "--null", "-d", "--delimiter") is not None:
-        return words
-    return (words[0], Word("-d"), Word("\n"), *words[1:])
+def sifted(xargs: Use, words: tuple[Word, ...], *, names: bool) -> tuple[tuple[Word, ...], Names]:
+    """The words of an xargs that is given only names the runner has looked at, and how they come to the runner.
+
+    `names`: its input are names of files one a line, where a blank makes no two of one.
+    """
+    if xargs.option("-0", "--null") is not None or xargs.option("-d", "--delimiter") == "\\0":
+        return words, "null"
+    at = xargs.payload_at - (words[xargs.payload_at - 1].text == "--")
+    by_line = names or xargs.option("-d", "--delimiter", "-I", "-i", "--replace") is not None
+    return (*words[:at], Word("-0"), *words[at:]), "lines" if by_line else "words"
+
+
+def unsifted(xargs: Use) -> str | None:
+    """Why the runner cannot look at the names before they are opened."""
+    if xargs.option("-a", "--arg-file") is not None:
+        return "it takes names of files from a file"
+    if xargs.option("-d", "--delimiter") not in (None, "\n", "\\n", "\\0"):
+        return "it takes names of files apart"
+    return None
 
 
 def without_more_options(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -24,22 +24,25 @@ from assent.policy.shell.sweep import (
     guarded,
     names_secret,
     passes_over,
-    split_by_lines,
+    shows_content,
+    sifted,
+    unsifted,
     without_more_options,
 )
+from assent.policy.shell.unknown import unknown_words
 
 MAX_DEPTH = 4
 
 Decision = Literal["allow", "ask", "deny"]
 
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
-_PLAIN_OPERAND = re.compile(r"[A-Za-z0-9_./:@,][A-Za-z0-9_./:@,+-]*")
 # Against the network the hardening of git must not cut the connection itself.
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
 # Options of git that write a file or start a pager, whatever place they seem to have.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
+_ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and the like, which a person takes for the beginning of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -87,7 +90,7 @@ def judge_stage(
     run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
-    problems += use.problems + _kind_problems(use, stage) + _file_problems(use, stage.words, where)
+    problems += use.problems + _kind_problems(use, stage, rules) + _file_problems(use, stage.words, where)
     if fed:
         why = fed_problem(use, stage.words, harmless_names=where.harmless_names, at_the_end=where.at_the_end)
         problems += [why] if why else []
@@ -119,8 +122,9 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
 
 def _must_be_named(use: Use) -> bool:
     """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
-    known = use.models[0]
-    return known.kind == "interpreter" or (use.model.effect != "read" and known.effect == "read")
+    if use.by_name or use.models[0].kind == "interpreter":
+        return len(use.names) > 1
+    return use.model.effect != "read" and use.models[0].effect == "read"
 
 
 def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
@@ -129,15 +133,24 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
         return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
-    inner = judge_stage(Stage(use.payload, text=stage.text), rules, _fed_by(use, where), depth + 1, fed=fed)
+    known = replace(rules, allow=(*rules.allow, rule[use.payload_at :])) if _names_payload(use, rule) else rules
+    inner = judge_stage(Stage(use.payload, text=stage.text), known, _fed_by(use, where), depth + 1, fed=fed)
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
-    words = stage.words[: use.payload_at] + inner.stage.words
-    if fed and where.harmless_names:
-        words = split_by_lines(use, words)
-    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text)
+    words, names = stage.words[: use.payload_at] + inner.stage.words, inner.stage.names
+    if fed and shows_content(program(use.payload[0].text)):
+        if why := unsifted(use):
+            return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
+        words, names = sifted(use, words, names=where.harmless_names)
+    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
+
+
+def _names_payload(use: Use, rule: Prefix | None) -> bool:
+    """Whether the rule for a wrapper also says what it may run, as `npx tsc` does."""
+    named = use.model.wrapper is not None and use.model.wrapper.named
+    return named and rule is not None and bool(use.payload) and len(rule) > use.payload_at
 
 
 def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: int) -> Verdict:
@@ -173,11 +186,7 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
     problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
-    problems += [
-        f"`{word.text}` is more than the rule says, and the program is not known"
-        for word in stage.words[len(rule) :]
-        if not _PLAIN_OPERAND.fullmatch(word.text)
-    ]
+    problems += unknown_words(stage.words, len(rule))
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
     if problems:
@@ -216,18 +225,20 @@ def _redirect_problem(redirect: Redirect, where: Place) -> str | None:
     return None
 
 
-def _kind_problems(use: Use, stage: Stage) -> list[str]:
-    model: Model = use.model
+def _kind_problems(use: Use, stage: Stage, rules: Rules) -> list[str]:
+    about: Model = use.model
     texts = [word.text for word in stage.words]
-    if model.kind == "shell" and texts[1:] != ["--version"]:
+    if _names_payload(use, covering(rules.allow, texts)):
+        return []
+    if about.kind == "shell" and texts[1:] != ["--version"]:
         return ["it runs shell commands"]
-    if model.kind == "interpreter" and len(texts) == 1:
+    if about.kind == "interpreter" and len(texts) == 1:
         return ["it runs what it reads from its input"]
-    if model.wrapper is not None and use.payload and not model.wrapper.trusted:
-        return [f"it {model.does or 'runs another program'}"]
-    if model.wrapper is not None and model.wrapper.payload != "argv" and model.kind != "shell":
-        return [f"it {model.does or 'runs another program'}"]
-    if model.wrapper is not None and model.wrapper.assignments:
+    if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in _ASKS_FOR_VERSION:
+        return [f"it {about.does or 'runs another program'}"]
+    if about.wrapper is not None and about.wrapper.payload != "argv" and about.kind != "shell":
+        return [f"it {about.does or 'runs another program'}"]
+    if about.wrapper is not None and about.wrapper.assignments:
         return [
             f"the variable `{word.text}` can change what programs do"
             for word in use.operands
@@ -250,7 +261,9 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
     if use.model.effect == "run":
-        problems += [f"{word.text} is outside the workspace" for word in use.operands if _leaves(word, where)]
+        problems += [
+            f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
+        ]
     for word in use.writes:
         problems += _write_problem(word, where)
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):

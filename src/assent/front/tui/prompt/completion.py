@@ -1,7 +1,7 @@
 """What is being typed, as far as it can be completed, and what to offer for it. Pure functions.
 
-Three kinds: the name of a slash command at the very start, its argument, and a file after `@` anywhere. A path with
-blanks or quotes is written `@"a b.txt"` or `@a\\ b.txt`; what follows a letter is no file (`ann@example.org`).
+Three kinds: the name of a slash command at the very start, its argument, and a file after `@` anywhere, written as
+`assent.files.mentions` reads it.
 """
 
 import re
@@ -10,18 +10,15 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from assent.files.mentions import AT, BARE, QUOTED, unescaped
+
 MOST_SHOWN = 8
 _LONG_WORD = 5
 _NEAR = 200
 Kind = Literal["command", "argument", "file"]
 
-_QUOTED = r'(?:\\[^\n]|[^"\\\n])*'
-_BARE = r'(?:\\[^\n]|[^\s"\\])'
-_AT = r"(?<![^\s(\[{<])@"  # at the start, or after a blank or an opening bracket
-_MENTION = re.compile(rf'{_AT}(?:"(?P<quoted>{_QUOTED})"|(?P<bare>{_BARE}+))')
-_MENTION_BEGUN = re.compile(rf'{_AT}(?:"(?P<quoted>{_QUOTED}\\?)|(?P<bare>{_BARE}*\\?))\Z')
-_REST = {"quoted": re.compile(rf'{_QUOTED}"?'), "bare": re.compile(rf"{_BARE}*")}
-_PUNCTUATION = re.compile(r"(?<!\\)[,.;:!?)\]}>'*`]+\Z")
+_MENTION_BEGUN = re.compile(rf'{AT}(?:"(?P<quoted>{QUOTED}\\?)|(?P<bare>{BARE}*\\?))\Z')
+_REST = {"quoted": re.compile(rf'{QUOTED}"?'), "bare": re.compile(rf"{BARE}*")}
 _PLAIN_PATH = re.compile(r"[\w@%+=~/.:,#^-]*[\w@%+=~/#^-]")
 _COMMAND = re.compile(r"/(?P<name>[^\s/@]*)\Z")
 _ARGUMENT = re.compile(r"/(?P<name>[^\s/@]+)[ \t]+(?P<typed>[^\n]*)\Z")
@@ -82,7 +79,7 @@ def _file_at(text: str, before: str) -> Word | None:
         return None
     kind = "bare" if found["quoted"] is None else "quoted"
     rest = _REST[kind].match(text, len(before))
-    return Word("file", found.start(), rest.end() if rest else len(before), _unescaped(found[kind]))
+    return Word("file", found.start(), rest.end() if rest else len(before), unescaped(found[kind]))
 
 
 def replacement(word: Word, name: str) -> str:
@@ -104,21 +101,6 @@ def mention(path: str) -> str:
         return f"@{path}"
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'@"{escaped}"'
-
-
-def mentioned_files(text: str) -> list[str]:
-    """The paths after `@`, each once, in their order. Whether there are such files is not known here."""
-    found = (_path(match["quoted"], match["bare"] or "") for match in _MENTION.finditer(text))
-    return list(dict.fromkeys(path for path in found if path))
-
-
-def _path(quoted: str | None, bare: str) -> str:
-    """Punctuation at the end of a bare path belongs to the sentence."""
-    return _unescaped(_PUNCTUATION.sub("", bare) if quoted is None else quoted)
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text)
 
 
 def ranked(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -15,7 +15,6 @@ from textual.reactive import reactive
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
-from assent.front.tui.prompt.completion import mentioned_files
 from assent.front.tui.prompt.paste import Pastes, clean
 from assent.front.tui.prompt.recall import Recall, Search
 
@@ -59,11 +58,10 @@ class PromptInput(TextArea):
     """What is typed is a command for the shell."""
 
     class Submitted(Message):
-        """A prompt, pastes expanded. `files`: those the person named after `@`; in pasted placeholders none are."""
+        """A prompt, pastes expanded."""
 
-        def __init__(self, text: str, files: tuple[str, ...] = ()) -> None:
+        def __init__(self, text: str) -> None:
             self.text = text
-            self.files = files
             super().__init__()
 
     class ShellSubmitted(Message):
@@ -230,8 +228,7 @@ class PromptInput(TextArea):
         text = self._pastes.expand(self.text).lstrip("\n").rstrip()
         if not text:
             return
-        files = tuple(mentioned_files(self.text))
-        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text, files))
+        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text))
         self._recall.add(text)
         self._pastes.forget()
         self._show("")

@@ -11,7 +11,7 @@ from assent.front.tui.prompt.completion import Candidate
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
 
-Group = Literal["Session", "Model and mode", "Approving", "Looking", "This program", "Custom"]
+Group = Literal["Session", "Model and mode", "Approving", "Looking", "This program", "Custom", "Prompts of servers"]
 
 
 Run = Callable[["Desk", str], Awaitable[None]]

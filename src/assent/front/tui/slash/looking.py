@@ -10,11 +10,13 @@ from assent.front.tui.lists import Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
+from assent.front.tui.slash.server_prompts import prompt_slash
 from assent.front.tui.slash.words import action, carry_out, named, size, still
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
-from assent.front.words import safe
+from assent.front.words import count, safe
 
 if TYPE_CHECKING:
+    from assent.front.tui.host import ServerInfo, ServerPrompt
     from assent.front.tui.slash.desk import Desk
 
 SAVE_MEMORY = "save_memory"
@@ -55,7 +57,7 @@ async def mcp(desk: "Desk", argument: str) -> None:
         return [
             Row(
                 server.name,
-                (server.name, server.state, f"{server.tools} tools"),
+                (server.name, server.state, _offers(server)),
                 server.problem,
                 _STATE_STYLES.get(server.state, ""),
             )
@@ -81,9 +83,25 @@ def _server_text(desk: "Desk", name: str) -> str:
     server = next((server for server in desk.host.servers() if server.name == name), None)
     if server is None:
         return "This server is gone."
-    offered = [f"  {tool.name}: {tool.description}" for tool in desk.host.tools() if tool.server == name]
+    tools = [f"  {tool.name}: {tool.description}" for tool in desk.host.tools() if tool.server == name]
+    prompts = [f"  {_prompt_line(prompt)}" for prompt in desk.host.server_prompts() if prompt.server == name]
+    resources = [f"  @{each.mention}: {each.name}" for each in desk.host.server_resources() if each.server == name]
     problem = [f"Problem: {server.problem}"] if server.problem else []
-    return "\n".join([f"State: {server.state}", *problem, "", f"{len(offered)} tools", *offered])
+    lines = [f"State: {server.state}", *problem, "", count(len(tools), "tool"), *tools]
+    lines += ["", count(len(prompts), "prompt"), *prompts] if prompts else []
+    lines += ["", count(len(resources), "resource"), *resources] if resources else []
+    return "\n".join(lines)
+
+
+def _prompt_line(prompt: "ServerPrompt") -> str:
+    command = prompt_slash(prompt)
+    about = [f"      {each.name}: {each.description}" for each in prompt.arguments if each.description]
+    return "\n".join([f"{command.call}: {command.help}", *about])
+
+
+def _offers(server: "ServerInfo") -> str:
+    more = [(server.prompts, "prompt"), (server.resources, "resource")]
+    return ", ".join([count(server.tools, "tool"), *(count(number, thing) for number, thing in more if number)])
 
 
 # --- memory ---

@@ -65,7 +65,7 @@ def overview(registry: "Registry", keys: dict[str, str]) -> Content:
     if keys:
         sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
     tail = (
-        "`!COMMAND` runs a command yourself, `@PATH` names a file to read. "
+        "`!COMMAND` runs a command yourself, `@PATH` brings a file along. "
         "Text that begins with // or a path is sent as it is."
     )
     return Content("\n").join([*sections, Content(tail)])

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash import approving, changes, choices, looking, program, sessions
-from assent.front.tui.slash.command import SlashCommand, parse
+from assent.front.tui.slash.command import Group, SlashCommand, parse
 from assent.front.tui.slash.words import TROUBLES, named
 
 if TYPE_CHECKING:
-    from assent.front.tui.host import CustomCommand
+    from assent.front.tui.host import CustomCommand, ServerPrompt
     from assent.front.tui.slash.desk import Desk
 
 NEAR_ENOUGH = 60
@@ -36,10 +36,20 @@ class Registry:
         """Replaces the custom ones; none of them takes a name that is taken."""
         from assent.front.tui.slash.custom import custom_slash
 
-        self._commands = {name: command for name, command in self._commands.items() if command.group != "Custom"}
-        for command in custom:
-            if self.find(command.name) is None:
-                self._commands[command.name] = custom_slash(command)
+        self._replace("Custom", map(custom_slash, custom))
+
+    def set_prompts(self, prompts: "Iterable[ServerPrompt]") -> None:
+        """Replaces those that servers offer; what the person has wins."""
+        from assent.front.tui.slash.server_prompts import prompt_slash
+
+        self._replace("Prompts of servers", map(prompt_slash, prompts))
+
+    def _replace(self, group: Group, commands: Iterable[SlashCommand]) -> None:
+        self._commands = {name: command for name, command in self._commands.items() if command.group != group}
+        for command in commands:
+            taken = self.find(command.name)
+            if taken is None or (group == "Custom" and taken.group == "Prompts of servers"):
+                self._commands[command.name] = command
 
     def commands(self) -> Sequence[SlashCommand]:
         return tuple(self._commands.values())

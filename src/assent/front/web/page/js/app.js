@@ -2,13 +2,15 @@
 
 import { Card } from "./card.js";
 import { Conversation } from "./conversation.js";
-import { go, update, useToken } from "./desk.js";
-import { closeDialog, Dialogs, MODES, NewSession } from "./dialogs.js";
+import { go, useToken } from "./desk.js";
+import { Dialogs, NewSession } from "./dialogs.js";
 import { html, useState } from "./html.js";
+import { MODES, setMode } from "./modes.js";
 import { folderName, titled } from "./notify.js";
 import { stopped, valueOf } from "./panels.js";
+import { OpenMenu } from "./session_menu.js";
 import { Mark, Side } from "./side.js";
-import { changed, dismiss, state } from "./store.js";
+import { changed, dismiss, show, state } from "./store.js";
 import { visible } from "./visible.js";
 
 export function App() {
@@ -67,57 +69,36 @@ function SessionPage() {
 /** @param {{ talk: import("./fold.js").Talk }} props */
 function Top({ talk }) {
   const may = state.me?.role === "operator";
-  const change = (/** @type {"mode" | "model"} */ field) => (/** @type {Event} */ event) => void update(talk.session, { [field]: valueOf(event) });
+  const about = { id: talk.session, title: talk.title };
+  const choose = (/** @type {Event} */ event) => {
+    setMode(talk, valueOf(event));
+    changed(); // it shows the mode that holds until the session says otherwise
+  };
   return html`<header class="top">
     <${Back} to="#/" />
     <div class="grow title">
-      <${Title} key=${talk.session} talk=${talk} may=${may} />
+      <${Title} talk=${talk} may=${may} />
       <div class="small soft cut" title=${visible(talk.folder)}>${visible(folderName(talk.folder))}</div>
     </div>
     <div class="row tools">
       <label><span class="unseen">Mode</span>
-        <select aria-label="Mode" value=${talk.mode} disabled=${!may} onChange=${change("mode")}>
-          ${MODES.map(([value, label]) => html`<option value=${value}>${label}</option>`)}
+        <select aria-label="Mode" value=${talk.mode} disabled=${!may} onChange=${choose}>
+          ${MODES.map(({ name, label }) => html`<option value=${name}>${label}</option>`)}
         </select>
       </label>
-      <${Model} key=${talk.model} talk=${talk} may=${may} />
-      <button class="quiet" onClick=${() => ((state.dialog = "grants"), changed())}>Allowed${talk.grants.size > 0 && html` <span class="badge">${talk.grants.size}</span>`}</button>
+      <button class="model" aria-label=${`Model: ${visible(talk.model)}`} aria-haspopup="dialog" title=${visible(talk.model)} disabled=${!may}
+        onClick=${() => show("model", about)}><span class="cut">${visible(folderName(talk.model))}</span></button>
+      <button class="quiet" aria-haspopup="dialog" onClick=${() => show("grants")}>Allowed${talk.grants.size > 0 && html` <span class="badge">${talk.grants.size}</span>`}</button>
     </div>
+    <${OpenMenu} session=${about} />
   </header>`;
 }
 
 /** @param {{ talk: import("./fold.js").Talk, may: boolean }} props */
 function Title({ talk, may }) {
-  const [editing, setEditing] = useState(false);
-  const [text, setText] = useState("");
   const shown = visible(talk.title) || "New session";
   if (!may) return html`<h2 class="cut">${shown}</h2>`;
-  const begin = () => (setText(talk.title), setEditing(true));
-  const keep = () => {
-    setEditing(false);
-    if (text.trim() && text !== talk.title) void update(talk.session, { title: text.trim() });
-  };
-  if (editing) {
-    return html`<form onSubmit=${stopped(keep)}><input type="text" aria-label="Name of the session" value=${text} autofocus maxlength="200"
-      onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} onBlur=${keep} /></form>`;
-  }
-  return html`<h2><button class="quiet cut" title="Rename" onClick=${begin}>${shown}</button></h2>`;
-}
-
-/** @param {{ talk: import("./fold.js").Talk, may: boolean }} props */
-function Model({ talk, may }) {
-  const names = [...new Set([talk.model, state.me?.model ?? "", ...state.sessions.map((session) => session.model)])].filter(Boolean);
-  const choose = (/** @type {Event} */ event) => {
-    const name = valueOf(event) === "…" ? prompt("Name of the model", talk.model) : valueOf(event);
-    if (name && name !== talk.model) void update(talk.session, { model: name });
-    else changed();
-  };
-  return html`<label><span class="unseen">Model</span>
-    <select aria-label="Model" value=${talk.model} disabled=${!may} onChange=${choose}>
-      ${names.map((name) => html`<option value=${name}>${visible(name)}</option>`)}
-      <option value="…">another …</option>
-    </select>
-  </label>`;
+  return html`<h2><button class="quiet cut" title="Rename" onClick=${() => show("rename", { id: talk.session, title: talk.title })}>${shown}</button></h2>`;
 }
 
 function Inbox() {
@@ -144,5 +125,3 @@ function Notices() {
       <button class="quiet" aria-label="Close" onClick=${() => dismiss(one.id)}>✕</button></div>`,
   )}</div>`;
 }
-
-export { closeDialog };

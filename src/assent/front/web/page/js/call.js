@@ -1,7 +1,8 @@
 // A tool call, in whatever state it is: a question while it waits, live output while it runs, one line when it is done.
 
+import { stopCall } from "./acts.js";
 import { Card } from "./card.js";
-import { stopCall, viewOf } from "./desk.js";
+import { viewOf } from "./desk.js";
 import { Diff } from "./diff.js";
 import { html, steady, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
@@ -114,7 +115,8 @@ function decided({ decision }, answered) {
 const AIMS = ["command", "file_path", "path", "dir_path", "pattern", "url", "query"];
 
 /** What the call is about, in one line. @param {Call} call */
-function aim({ request }) {
+function aim({ request, display }) {
+  if (request.tool === "undo" && display?.type === "diff") return visible(display.path);
   const told = AIMS.map((name) => request.args[name]).find((value) => typeof value === "string" && value);
   const text = typeof told === "string" ? told : JSON.stringify(request.args);
   return visible(text.replace(/\s+/g, " ").slice(0, 200));

@@ -1,42 +1,145 @@
 // The box to write in, what waits, and how the session is doing.
 
-import { stopTurn, submit, withdraw } from "./desk.js";
-import { html, useState } from "./html.js";
+import { stopTurn, submit } from "./acts.js";
+import { draftOf, keepDraft } from "./drafts.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
+import { stopped } from "./panels.js";
+import { Recall } from "./recall.js";
+import { runSlash, takesArgument } from "./slash.js";
 import { state } from "./store.js";
+import { taken, wordAt } from "./suggest.js";
+import { controls, Suggestions, useSuggestions } from "./suggestions.js";
+import { visible } from "./visible.js";
 
-/** @param {{ talk: import("./fold.js").Talk, toEnd: (() => void) | null }} props */
-export function Composer({ talk, toEnd }) {
-  const [text, setText] = useState("");
-  const [sending, setSending] = useState(false);
-  const may = state.me?.role === "operator";
-  const send = async () => {
-    if (!text.trim() || sending) return;
-    setSending(true);
-    if (await submit(talk.session, text)) setText("");
-    setSending(false);
+/** @typedef {import("./fold.js").Talk} Talk */
+
+/** @param {{ talk: Talk, atEnd: boolean, toEnd: () => void }} props */
+export function Composer({ talk, atEnd, toEnd }) {
+  return html`<div class="column">
+    ${!atEnd && html`<button type="button" class="to-end" onClick=${toEnd}>↓ Newest</button>`}
+    ${talk.waiting.length > 0 && html`<${WaitingBar} talk=${talk} />`}
+    ${state.me?.role === "operator" && html`<${Box} talk=${talk} said=${toEnd} />`}
+    <${StatusLine} talk=${talk} />
+  </div>`;
+}
+
+/** Lets the person go on writing it. @type {(text: string) => void} */
+export let putIntoPrompt = () => {};
+
+/** @param {{ talk: Talk, said: () => void }} props */
+function Box({ talk, said }) {
+  const { box, text, write } = useText(talk.session);
+  const { problem, sending, send, forgive } = useSending(talk, box, write, said);
+  const suggestions = useSuggestions(talk);
+  const { shown } = suggestions;
+  const take = taking(box, write, suggestions, send);
+  const walk = useRecall(talk);
+
+  const onInput = () => {
+    const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
+    write(value);
+    forgive();
+    void suggestions.look(value, selectionStart);
+  };
+  const recall = (/** @type {KeyboardEvent} */ event) => {
+    const found = walk(event, text, /** @type {HTMLTextAreaElement} */ (box.current));
+    if (found !== null) write(found, found.length);
+    return found !== null;
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.isComposing) return;
+    if (suggestions.onKey(event, take) || recall(event)) return event.preventDefault();
     if (event.key === "Escape") /** @type {HTMLElement} */ (event.target).blur();
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || touch()) return;
+    if (event.key !== "Enter" || event.shiftKey || touch()) return;
     event.preventDefault();
-    void send();
+    void send(text);
   };
-  return html`<div class="column">
-    ${talk.waiting.length > 0 && html`<${WaitingBar} talk=${talk} />`}
-    ${may && html`<form class="composer" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), void send())}>
+  return html`<form class="composer" onSubmit=${stopped(() => void send(text))}>
+      ${shown && html`<${Suggestions} shown=${shown} take=${take} />`}
       <label class="unseen" for="composer">Message</label>
-      <textarea id="composer" rows="1" value=${text} placeholder=${talk.busy ? "What comes next?" : "What should be done?"}
-        onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} onKeyDown=${onKeyDown}></textarea>
-      ${talk.busy && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
+      <textarea id="composer" rows="1" ref=${box} value=${text} placeholder=${talk.busy ? "What comes next?" : "What should be done?"}
+        aria-autocomplete="list" aria-describedby=${problem ? "composer-problem" : undefined} ...${controls(shown)}
+        onInput=${onInput} onKeyDown=${onKeyDown} onBlur=${suggestions.close}></textarea>
+      ${(talk.busy || talk.compressing) && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
       <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
-    </form>`}
-    <${StatusLine} talk=${talk} toEnd=${toEnd} />
-  </div>`;
+    </form>
+    ${problem && html`<p class="problem small" id="composer-problem" role="alert">${visible(problem)}</p>`}`;
+}
+
+/** Puts what was chosen into the text; a command that is complete with it is carried out, unless `go` is false.
+ * @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string, caret: number) => void} write
+ * @param {ReturnType<typeof useSuggestions>} suggestions @param {(text: string) => Promise<void>} send */
+const taking = (box, write, suggestions, send) => (/** @type {string} */ name, go = true) => {
+  const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
+  const word = wordAt(value, selectionStart);
+  suggestions.close();
+  if (!word) return;
+  const next = taken(value, word, name);
+  write(next.text, next.caret);
+  const complete = word.kind === "argument" || (word.kind === "command" && !takesArgument(name));
+  if (go && complete) void send(next.text);
+  else if (word.kind === "command") void suggestions.look(next.text, next.caret);
+};
+
+/** The text in the box; it outlives a change of the session and a reload. @param {string} session */
+function useText(session) {
+  const box = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  const [text, setText] = useState(() => draftOf(session));
+  const caret = useRef(/** @type {number | null} */ (null));
+  useLayoutEffect(() => {
+    if (caret.current !== null) box.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
+  const write = (/** @type {string} */ next, /** @type {number | null} */ at = null) => {
+    caret.current = at;
+    keepDraft(session, next);
+    setText(next);
+  };
+  useEffect(() => {
+    putIntoPrompt = (more) => {
+      write(box.current?.value.trim() ? `${box.current.value.trimEnd()}\n\n${more}` : more);
+      box.current?.focus();
+    };
+  }, []);
+  return { box, text, write };
+}
+
+/** @param {Talk} talk @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string) => void} write @param {() => void} said */
+function useSending(talk, box, write, said) {
+  const [sending, setSending] = useState(false);
+  const [problem, setProblem] = useState("");
+  const send = async (/** @type {string} */ text) => {
+    if (!text.trim() || sending) return;
+    setSending(true);
+    const wrong = await runSlash(talk, text);
+    const done = wrong === null ? (await submit(talk.session, text)) !== null : wrong === "";
+    if (done && wrong === null) said();
+    setProblem(wrong ?? "");
+    const now = box.current?.value ?? text;
+    if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // who typed on keeps that
+    setSending(false);
+  };
+  return { sending, problem, send, forgive: () => setProblem("") };
+}
+
+/** Up at the beginning of the text goes to what was asked before, down leads back. @param {Talk} talk */
+function useRecall(talk) {
+  const recall = useRef(new Recall());
+  recall.current.know(talk.entries.flatMap((entry) => (entry.kind === "prompt" ? [entry.text] : [])));
+  return (/** @type {KeyboardEvent} */ event, /** @type {string} */ text, /** @type {HTMLTextAreaElement} */ box) => {
+    if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return null;
+    const walking = recall.current.shows(text);
+    if (!walking) recall.current.leave();
+    const atStart = box.selectionEnd === 0;
+    const untouched = walking && box.selectionStart === text.length; // as the walk left it
+    if (event.key === "ArrowUp" && (atStart || untouched)) return recall.current.older(text) ?? (walking ? text : null);
+    return event.key === "ArrowDown" && untouched ? recall.current.newer() : null;
+  };
 }
 
 const touch = () => matchMedia("(pointer: coarse)").matches;
 
-/** @param {{ talk: import("./fold.js").Talk }} props */
+/** @param {{ talk: Talk }} props */
 function WaitingBar({ talk }) {
   const count = talk.waiting.length;
   return html`<div class="waiting-bar">
@@ -54,12 +157,12 @@ export function showQuestion() {
   next?.focus({ preventScroll: true });
 }
 
-/** @param {{ talk: import("./fold.js").Talk, toEnd: (() => void) | null }} props */
-function StatusLine({ talk, toEnd }) {
-  const first = talk.queued[0];
+/** @param {{ talk: Talk }} props */
+function StatusLine({ talk }) {
+  const doing = talk.compressing ? "Compressing the history …" : talk.busy ? (talk.waiting.length ? "Waits for you" : "Working …") : "Ready";
   return html`<div class="status-line">
-    <span>${talk.busy ? (talk.waiting.length ? "Waits for you" : "Working …") : "Ready"}${talk.tokens > 0 && ` · ${talk.tokens.toLocaleString()} tokens`}</span>
-    ${first && html`<span>${talk.queued.length} queued · <button class="link" onClick=${() => void withdraw(talk.session, first.key)}>Take back</button></span>`}
-    ${toEnd && html`<button class="link" onClick=${toEnd}>↓ Newest</button>`}
+    <span role="status">${doing}</span>
+    ${talk.queued.length > 0 && html`<span>${talk.queued.length} queued</span>`}
+    ${talk.tokens > 0 && html`<span>${talk.tokens.toLocaleString()} tokens</span>`}
   </div>`;
 }

@@ -1,9 +1,12 @@
 // The conversation: prompts, replies as they are written, thoughts, calls, and the box to write in.
 
+import { withdraw } from "./acts.js";
 import { asksServer, CallBlock } from "./call.js";
-import { Composer } from "./composer.js";
+import { Composer, putIntoPrompt } from "./composer.js";
 import { html, steady, useLayoutEffect, useRef, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
+import { state } from "./store.js";
+import { clock, exactly } from "./times.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
@@ -20,13 +23,13 @@ export function Conversation({ talk, loading }) {
       <div class="column talk" role="log" aria-label="Conversation" aria-live="off" aria-busy=${talk.busy}>
         ${talk.entries.map((entry) => html`<${Shown} key=${entry.id} ...${{ talk, entry }} />`)}
         <${Partial} partial=${talk.partial} busy=${talk.busy && talk.waiting.length === 0 && !running(talk)} />
-        ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} text=${queued.text} tool=${queued.tool} />`)}
+        ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} session=${talk.session} queued=${queued} />`)}
         ${!loading && talk.entries.length === 0 && talk.queued.length === 0 && html`<p class="note">Nothing was said yet. Write below what should be done.</p>`}
         ${loading && talk.entries.length === 0 && html`<p class="note" role="status">Reading the session …</p>`}
       </div>
     </div>
     <div class="foot">
-      <${Composer} key=${talk.session} ...${{ talk, tick, toEnd: atEnd ? null : toEnd }} />
+      <${Composer} key=${talk.session} ...${{ talk, tick, atEnd, toEnd }} />
     </div>`;
 }
 
@@ -78,7 +81,7 @@ const Words = steady(
     switch (entry.kind) {
       case "prompt":
         return html`<section class="prompt" aria-label="Prompt">
-          ${entry.by && html`<span class="who">${visible(entry.by)}</span>`}${visible(entry.text)}
+          <span class="who">${entry.by && `${visible(entry.by)} · `}<time title=${exactly(entry.at)}>${clock(entry.at)}</time></span>${visible(entry.text)}
         </section>`;
       case "thought":
         return html`<${Thought} text=${entry.text} />`;
@@ -122,7 +125,14 @@ function Todos({ todos }) {
   </section>`;
 }
 
-/** @param {{ text: string, tool?: string }} props */
-function Waiting({ text, tool }) {
-  return html`<section class="prompt queued" aria-label="Waiting prompt"><span class="who">Waits for its turn</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}</section>`;
+/** @param {{ session: string, queued: import("./types.d.ts").Queued }} props */
+function Waiting({ session, queued: { key, text, tool, by } }) {
+  const edit = async () => (await withdraw(session, key)) && putIntoPrompt(text);
+  return html`<section class="prompt queued" aria-label="Waiting prompt">
+    <span class="who">Waits for its turn${by && ` · ${visible(by)}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}
+    ${state.me?.role === "operator" && html`<span class="row">
+      ${!tool && html`<button class="link" onClick=${() => void edit()}>Edit</button>`}
+      <button class="link" onClick=${() => void withdraw(session, key)}>Take back</button>
+    </span>`}
+  </section>`;
 }

@@ -1,10 +1,11 @@
-// The desk: brings what happens into the store and what people want to the server. It draws nothing.
+// The desk: brings what happens into the store, and answers to the server. It draws nothing.
 
 import { command, get, Problem, request, token, Unreachable } from "./api.js";
+import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
 import { loginCode, tokenOfAnotherTab } from "./login.js";
-import { announce } from "./notify.js";
-import { changed, notice, state } from "./store.js";
+import { announce, announceEnd } from "./notify.js";
+import { changed, closeDialog, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
@@ -13,11 +14,13 @@ import { Stream } from "./stream.js";
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
 
 const EVENTS_AT_ONCE = 1000;
+export const SESSIONS_AT_ONCE = 100;
+export const MOST_SESSIONS = 500;
 
 // --- in and out ---
 
 export async function start() {
-  addEventListener("hashchange", () => void follow());
+  addEventListener("hashchange", () => (closeDialog(), void follow()));
   addEventListener("online", () => stream.now());
   try {
     await logIn();
@@ -61,7 +64,8 @@ export const wake = () => void follow();
 export function leave(why = "") {
   stream.stop();
   token.clear();
-  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0 });
+  forgetDrafts();
+  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0, wanted: "" });
   state.views.clear();
   changed();
 }
@@ -164,9 +168,15 @@ const stream = new Stream({
   },
 });
 
+/** Who waits for the end of a call, by its id. @type {Map<string, () => void>} */
+export const ends = new Map();
+
 /** @param {import("./types.d.ts").WireEvent} event */
 function happened(event) {
-  if (event.session === state.talk?.session) state.talk.apply(event);
+  if (event.session !== state.talk?.session) return;
+  state.talk.apply(event);
+  if (event.type === "call.finished") ends.get(event.call_id)?.();
+  if (event.type === "turn.finished") announceEnd(state.talk, event.status);
 }
 
 async function overlay() {
@@ -216,10 +226,31 @@ async function readApprovals() {
 
 async function readSessions() {
   const target = wanted.sessions;
+  const asked = state.wanted;
   /** @type {SessionList} */
-  const list = await get("/sessions?limit=200");
+  const list = await get(`/sessions?limit=${state.most}&query=${encodeURIComponent(asked)}`);
+  if (asked !== state.wanted) return; // somebody typed on: this is not what is wanted now
   have.sessions = target;
   Object.assign(state, { sessions: list.sessions, total: list.total });
+  if (!asked) state.all = list.total;
+  if (state.talk && !list.sessions.some((session) => session.id === state.talk?.session)) void stillThere(state.talk);
+  changed();
+}
+
+/** The open session is not in the list: it may be old or not looked for, or somebody deleted it. @param {Talk} talk */
+async function stillThere(talk) {
+  try {
+    await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=1`);
+  } catch (error) {
+    if (state.talk === talk && error instanceof Problem && error.status === 404) lost(new Error("It was deleted."), talk);
+  }
+}
+
+/** Shows the sessions with these words, and at most so many. @param {string} wanted @param {number} [most] */
+export function find(wanted, most = SESSIONS_AT_ONCE) {
+  Object.assign(state, { wanted, most });
+  have.sessions = -2;
+  void readLists();
   changed();
 }
 
@@ -295,49 +326,8 @@ function refused(error, key) {
   }
 }
 
-// --- commands ---
-
 /** @param {string} session */
-const pathOf = (session) => `/sessions/${encodeURIComponent(session)}`;
-
-/** Sends a command and says what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
-async function attempt(sent) {
-  try {
-    return await sent;
-  } catch (error) {
-    notice(words(error), "bad");
-    return null;
-  }
-}
-
-/** @param {string} session @param {string} text */
-export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
-/** @param {string} session @param {string} key */
-export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/queue/${encodeURIComponent(key)}`, undefined, "DELETE"));
-/** @param {string} session */
-export const stopTurn = (session) => attempt(command(`${pathOf(session)}/cancel`, {}));
-/** @param {string} session @param {string} call */
-export const stopCall = (session, call) => attempt(command(`${pathOf(session)}/calls/${encodeURIComponent(call)}/cancel`, {}));
-/** @param {string} session @param {{ title?: string, mode?: string, model?: string }} change */
-export const update = (session, change) => attempt(command(pathOf(session), change, "PATCH"));
-/** @param {string} session @param {string} grant */
-export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/grants/${encodeURIComponent(grant)}`, undefined, "DELETE"));
-
-/** Opens a session here; an unfinished turn goes on. @param {string} session */
-export const resume = (session) => attempt(command(`${pathOf(session)}/resume`, {}));
-
-/** @param {Record<string, string>} wish @returns {Promise<string>} what is wrong with it */
-export async function begin(wish) {
-  try {
-    /** @type {import("./types.d.ts").Session} */
-    const session = await command("/sessions", wish);
-    state.dialog = "";
-    go(`#/s/${session.id}`);
-    return "";
-  } catch (error) {
-    return words(error);
-  }
-}
+export const pathOf = (session) => `/sessions/${encodeURIComponent(session)}`;
 
 /** @param {unknown} error */
 export const words = (error) => (error instanceof Error ? error.message : String(error));

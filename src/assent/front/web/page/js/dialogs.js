@@ -1,53 +1,49 @@
-// Windows over the page: a new session, the keys, the standing permissions.
+// Windows over the page: which one is open, a new session, the keys, the standing permissions.
 
-import { begin, revoke } from "./desk.js";
-import { html, useEffect, useRef, useState } from "./html.js";
+import { begin, revoke } from "./acts.js";
+import { html, useEffect, useId, useRef, useState } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
+import { modelNames, MODES } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
-import { changed, state } from "./store.js";
+import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
+import { closeDialog, state } from "./store.js";
 import { visible } from "./visible.js";
 
+/** @type {Record<Exclude<import("./store.js").Dialog, "">, [string, (props: {}) => unknown]>} */
+const WINDOWS = {
+  new: ["New session", NewSession],
+  keys: ["Keyboard shortcuts", Keys],
+  grants: ["Always allowed in this session", Grants],
+  rename: ["Rename the session", Rename],
+  delete: ["Delete this session?", Delete],
+  undo: ["Take back a change", Undo],
+  model: ["Choose the model", Model],
+  yolo: ["Run everything without asking?", Yolo],
+};
+
 export function Dialogs() {
-  switch (state.dialog) {
-    case "new":
-      return html`<${Window} title="New session"><${NewSession} /><//>`;
-    case "keys":
-      return html`<${Window} title="Keyboard shortcuts"><${Keys} /><//>`;
-    case "grants":
-      return html`<${Window} title="Always allowed in this session"><${Grants} /><//>`;
-    default:
-      return null;
-  }
+  if (!state.dialog) return null;
+  const [title, Inside] = WINDOWS[state.dialog];
+  return html`<${Window} key=${state.dialog} name=${state.dialog} title=${title}><${Inside} /><//>`;
 }
 
-export function closeDialog() {
-  state.dialog = "";
-  changed();
-}
-
-/** @param {{ title: string, children: unknown }} props */
-function Window({ title, children }) {
+/** @param {{ name: string, title: string, children: unknown }} props */
+function Window({ name, title, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
   }, []);
-  return html`<dialog ref=${dialog} aria-label=${title} onClose=${closeDialog}>
+  return html`<dialog ref=${dialog} aria-label=${title} onClose=${() => state.dialog === name && closeDialog()}>
     <div class="row"><h2 class="grow">${title}</h2><button class="quiet" aria-label="Close" onClick=${closeDialog}>✕</button></div>
     ${children}
   </dialog>`;
 }
 
-export const MODES = /** @type {const} */ ([
-  ["default", "Ask"],
-  ["auto_edit", "Edits run"],
-  ["plan", "Read only"],
-  ["yolo", "All runs (yolo)"],
-]);
-
 /** @param {{ compact?: boolean }} props */
 export function NewSession({ compact = false }) {
   const { me } = state;
+  const models = useId();
   const [prompt, setPrompt] = useState("");
   const [folder, setFolder] = useState(me?.folder ?? "");
   const [model, setModel] = useState(me?.model ?? "");
@@ -69,11 +65,12 @@ export function NewSession({ compact = false }) {
       <input type="text" name="folder" value=${folder} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setFolder(valueOf(event))} />
     </label>
     <div class="form-row"><label>Model
-      <input type="text" name="model" value=${model} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
+      <input type="text" name="model" list=${models} value=${model} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setModel(valueOf(event))} />
+      <datalist id=${models}>${modelNames(null).map((name) => html`<option value=${name}></option>`)}</datalist>
     </label>
     <label>Mode
       <select name="mode" value=${mode} onChange=${(/** @type {Event} */ event) => setMode(valueOf(event))}>
-        ${MODES.map(([value, label]) => html`<option value=${value}>${label}</option>`)}
+        ${MODES.map(({ name, label }) => html`<option value=${name}>${label}</option>`)}
       </select>
     </label></div>
     ${problem && html`<p class="problem" role="alert">${visible(problem)}</p>`}

@@ -27,6 +27,8 @@ export class Talk {
     /** @type {Map<string, import("./types.d.ts").Grant>} */
     this.grants = new Map();
     this.openPrompt = "";
+    /** A person asked for a summary and waits for it: known only here. */
+    this.compressing = false;
     this.tokens = 0;
     /** The reply that is being written; replaced by the whole one. */
     this.partial = { text: "", thoughts: /** @type {string[]} */ ([]), note: "" };
@@ -174,7 +176,8 @@ export class Talk {
     this.openPrompt = event.prompt_id;
     this.#clear();
     this.queued = this.queued.filter((queued) => queued.key !== event.key);
-    this.#add({ kind: "prompt", id: event.prompt_id, text: event.text, by: event.by });
+    this.#add({ kind: "prompt", id: event.prompt_id, text: event.text, by: event.by, at: event.ts });
+    if (event.attached) this.#note(attachedText(event.attached), "", event);
   }
 
   /** @param {Extract<WireEvent, { type: "turn.finished" }>} event */
@@ -250,6 +253,13 @@ function answerText(event) {
   const changed = event.args ? " with changes" : "";
   const reason = event.reason ? `: ${event.reason}` : "";
   return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${event.by || "somebody"}${reason}`;
+}
+
+/** What comes along with a prompt and what was left out. @param {import("./types.d.ts").Attached[]} attached */
+function attachedText(attached) {
+  const along = attached.filter((each) => each.parts).map(({ name, about }) => (about ? `${name} (${about})` : name));
+  const leftOut = attached.filter((each) => each.problem).map(({ name, problem }) => `${name}: ${problem}`);
+  return [along.length && `With ${along.join(", ")}.`, leftOut.length && `Left out ${leftOut.join("; ")}.`].filter(Boolean).join(" ");
 }
 
 /** @param {Extract<WireEvent, { type: "chat.compressed" }>} event */

@@ -1,30 +1,37 @@
 // Keyboard shortcuts. They count when no field has the focus; those of a question are the card's own.
 
+import { stopTurn } from "./acts.js";
 import { showQuestion } from "./composer.js";
-import { go, stopTurn } from "./desk.js";
-import { changed, state } from "./store.js";
+import { go } from "./desk.js";
+import { show, state } from "./store.js";
 
 /** @type {[string, string][]} */
 export const SHORTCUTS = [
   ["q", "show the next question and put the focus on it"],
   ["y  a  e  n", "at a question: yes once, always, edit, no"],
-  ["/", "write a message"],
+  ["/", "write a message; at its start a command, e.g. /undo"],
   ["Enter", "send it (Shift+Enter: a new line)"],
+  ["@", "in a message: name a file"],
+  ["↑  ↓", "what was asked before"],
   ["i", "inbox"],
   ["c", "new session"],
   ["[  ]", "previous, next session"],
+  ["s", "find a session"],
+  ["m", "menu of the open session"],
   ["Ctrl+.", "stop the turn"],
   ["?", "this list"],
   ["Esc", "leave a field, close a window"],
 ];
 
-/** @type {Record<string, () => void>} */
+/** @type {Record<string, () => unknown>} */
 const ACTS = {
   q: () => (document.querySelector("[data-question]") ? showQuestion() : go("#/inbox")),
   "/": () => document.getElementById("composer")?.focus(),
   i: () => go("#/inbox"),
-  c: () => dialog("new"),
-  "?": () => dialog("keys"),
+  c: () => state.me?.role === "operator" && show("new"),
+  s: () => document.getElementById("find")?.focus(),
+  m: () => /** @type {HTMLElement | null} */ (document.querySelector("[data-menu=session]"))?.click(),
+  "?": () => show("keys"),
   "[": () => step(-1),
   "]": () => step(1),
 };
@@ -40,13 +47,6 @@ export function listenToKeys() {
     event.preventDefault();
     ACTS[event.key]();
   });
-}
-
-/** @param {"new" | "keys"} which */
-function dialog(which) {
-  if (which === "new" && state.me?.role !== "operator") return;
-  state.dialog = which;
-  changed();
 }
 
 /** @param {number} by */

@@ -17,4 +17,5 @@ shareWithTabs(token.get);
 shareConnections(rest, wake);
 drawWith(() => render(html`<${App} />`, root));
 changed();
+setInterval(changed, 60_000); // times in words grow old
 void start();

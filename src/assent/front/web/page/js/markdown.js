@@ -2,7 +2,8 @@
 // them. There is no HTML string anywhere: markup in the text stays text, images stay links, other schemes stay words.
 
 import { marked } from "../vendor/marked.js";
-import { html, steady } from "./html.js";
+import { Copy } from "./copy.js";
+import { html, steady, useRef } from "./html.js";
 
 /** @typedef {import("../vendor/marked.js").Token} Token */
 
@@ -31,7 +32,7 @@ function block(token) {
     case "text":
       return token.tokens ? spans(token.tokens) : plain(token.text);
     case "code":
-      return html`<pre class="code" tabindex="0"><code>${token.text}</code></pre>`;
+      return html`<${Code} text=${token.text} />`;
     case "blockquote":
       return html`<blockquote>${blocks(token.tokens)}</blockquote>`;
     case "list":
@@ -46,6 +47,12 @@ function block(token) {
     default:
       return html`<p>${token.raw}</p>`;
   }
+}
+
+/** @param {{ text: string }} props */
+function Code({ text }) {
+  const code = useRef(/** @type {HTMLElement | null} */ (null));
+  return html`<div class="copyable"><pre class="code" tabindex="0"><code ref=${code}>${text}</code></pre><${Copy} what="this code" from=${code} /></div>`;
 }
 
 /** @param {Token} token */

@@ -1,6 +1,6 @@
-// Tells people that a question waits: in the title, on the desktop, and to screen readers.
+// Tells people that a question waits or a turn is over: in the title, on the desktop, and to screen readers.
 
-import { state } from "./store.js";
+import { changed, state } from "./store.js";
 
 /** @type {Set<string> | null} */
 let known = null;
@@ -24,14 +24,30 @@ export function headline({ approval, session }) {
 export const folderName = (folder) => folder.split("/").filter(Boolean).at(-1) ?? folder;
 
 /** @param {import("./types.d.ts").Waiting} one */
-function show(one) {
-  const shown = new Notification("Assent asks", { body: `May it ${headline(one)}?`, tag: one.approval.id });
+const show = (one) => notify("Assent asks", `May it ${headline(one)}?`, one.approval.id, one.session.id);
+
+/** @param {string} title @param {string} body @param {string} tag @param {string} session */
+function notify(title, body, tag, session) {
+  const shown = new Notification(title, { body, tag });
   shown.onclick = () => {
     focus();
-    location.hash = `#/s/${one.session.id}`;
+    location.hash = `#/s/${session}`;
     shown.close();
   };
 }
+
+/** A turn is over while nobody looked: the title says so until somebody does. @param {import("./fold.js").Talk} talk @param {string} status */
+export function announceEnd({ session, title }, status) {
+  if (!document.hidden) return;
+  state.unseenEnd = true;
+  if (allowed()) notify(status === "completed" ? "Done" : "Stopped", title || "New session", session, session);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden || !state.unseenEnd) return;
+  state.unseenEnd = false;
+  changed();
+});
 
 export const possible = () => "Notification" in globalThis && Notification.permission === "default";
 const allowed = () => "Notification" in globalThis && Notification.permission === "granted";
@@ -39,5 +55,6 @@ export const askToNotify = () => Notification.requestPermission();
 
 /** @param {string} title @param {number} waiting */
 export function titled(title, waiting) {
-  document.title = `${waiting ? `(${waiting}) ` : ""}${title ? `${title} · ` : ""}Assent`;
+  const sign = waiting ? `(${waiting}) ` : state.unseenEnd ? "✓ " : "";
+  document.title = `${sign}${title ? `${title} · ` : ""}Assent`;
 }

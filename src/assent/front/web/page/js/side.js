@@ -1,10 +1,13 @@
 // The sessions, the inbox, and the few settings of the page.
 
-import { logOut } from "./desk.js";
+import { find, logOut, MOST_SESSIONS, SESSIONS_AT_ONCE } from "./desk.js";
 import { html, useState } from "./html.js";
 import { askToNotify, folderName, possible } from "./notify.js";
-import { changed, state } from "./store.js";
+import { valueOf } from "./panels.js";
+import { ListedMenu } from "./session_menu.js";
+import { show, state } from "./store.js";
 import { nextTheme, theme } from "./theme.js";
+import { ago, exactly } from "./times.js";
 import { visible } from "./visible.js";
 
 /** @param {{ current: string }} props */
@@ -16,17 +19,21 @@ export function Side({ current }) {
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
         <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">nothing waits</span>`}
       </a>
-      ${me?.role === "operator" && html`<button onClick=${() => ((state.dialog = "new"), changed())}>New session</button>`}
+      ${me?.role === "operator" && html`<button onClick=${() => show("new")}>New session</button>`}
     </div>
     <nav aria-label="Sessions">
       <h2>Sessions</h2>
-      <ul>${state.sessions.map((session) => html`<li key=${session.id}><${Item} session=${session} here=${session.id === current} /></li>`)}</ul>
-      ${state.sessions.length === 0 && html`<p class="soft small item">None yet.</p>`}
-      ${state.total > state.sessions.length && html`<p class="soft small item">and ${state.total - state.sessions.length} older ones</p>`}
+      ${(state.all > FEW || state.wanted) && html`<${Find} />`}
+      <ul>${state.sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "None with these words." : "None yet."}</p>`}
+      <${Older} />
     </nav>
     <${Foot} />
   </aside>`;
 }
+
+/** Fewer than these are found at a glance. */
+const FEW = 7;
 
 const STATUS = { running: "running", waiting: "waits for you", idle: "idle", elsewhere: "open in another program" };
 
@@ -36,17 +43,26 @@ function Item({ session, here }) {
     <span class="dot ${session.waiting ? "waiting" : session.status}" role="img" aria-label=${STATUS[session.status]}></span>
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
-      <span class="where cut">${visible(folderName(session.folder))} · ${when(session.updated_at)}</span>
+      <span class="where cut">${visible(folderName(session.folder))} · <time title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time></span>
     </span>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
   </a>`;
 }
 
-/** @param {number} seconds */
-function when(seconds) {
-  const then = new Date(seconds * 1000);
-  const today = then.toDateString() === new Date().toDateString();
-  return today ? then.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : then.toLocaleDateString([], { day: "numeric", month: "short" });
+function Find() {
+  const onInput = (/** @type {Event} */ event) => find(valueOf(event));
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && (find(""), /** @type {HTMLElement} */ (event.target).blur());
+  return html`<div class="find" role="search"><label class="unseen" for="find">Find a session</label>
+    <input id="find" type="search" value=${state.wanted} placeholder=${`Find among ${state.all} …`} maxlength="200" autocomplete="off" spellcheck=${false}
+      onInput=${onInput} onKeyDown=${onKeyDown} /></div>`;
+}
+
+function Older() {
+  const more = state.total - state.sessions.length;
+  if (more <= 0) return null;
+  if (state.most >= MOST_SESSIONS) return html`<p class="soft small item">and ${more} older ones: find them by a word of their name</p>`;
+  const add = () => find(state.wanted, Math.min(MOST_SESSIONS, state.most + SESSIONS_AT_ONCE));
+  return html`<button class="quiet item" onClick=${add}>Show older ones <span class="soft small">${more} more</span></button>`;
 }
 
 function Foot() {
@@ -56,7 +72,7 @@ function Foot() {
     <span class="grow cut small soft" title=${state.me?.role}>${visible(state.me?.name ?? "")}</span>
     ${ask && html`<button class="quiet" title="Notify me on the desktop when a question waits" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
-    <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => ((state.dialog = "keys"), changed())}>?</button>
+    <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
 }

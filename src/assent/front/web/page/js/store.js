@@ -2,6 +2,7 @@
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
 /** @typedef {{ name: "home" | "inbox" | "session", id: string }} Route */
+/** @typedef {"" | "keys" | "new" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo"} Dialog */
 /** @typedef {{ id: number, text: string, tone: "" | "bad" }} Notice */
 
 export const state = {
@@ -12,6 +13,10 @@ export const state = {
   route: /** @type {Route} */ ({ name: "home", id: "" }),
   sessions: /** @type {import("./types.d.ts").Session[]} */ ([]),
   total: 0,
+  /** Words that sessions are looked for with, how many are shown at most, and how many there are in all. */
+  wanted: "",
+  most: 100,
+  all: 0,
   approvals: /** @type {import("./types.d.ts").Waiting[]} */ ([]),
   waiting: 0,
   talk: /** @type {import("./fold.js").Talk | null} */ (null),
@@ -22,7 +27,11 @@ export const state = {
   /** Answers on their way, by `session/call/approval`. @type {Set<string>} */
   sending: new Set(),
   notices: /** @type {Notice[]} */ ([]),
-  dialog: /** @type {"" | "keys" | "new" | "grants"} */ (""),
+  dialog: /** @type {Dialog} */ (""),
+  /** The session that the dialog is about. */
+  about: { id: "", title: "" },
+  /** A turn ended and nobody has looked since. */
+  unseenEnd: false,
   /** Said aloud by screen readers. */
   said: "",
 };
@@ -47,6 +56,14 @@ export function changed() {
   if (document.hidden) setTimeout(run, 50);
   else requestAnimationFrame(run);
 }
+
+/** @param {Dialog} dialog @param {{ id: string, title: string }} [about] */
+export function show(dialog, about = { id: "", title: "" }) {
+  Object.assign(state, { dialog, about });
+  changed();
+}
+
+export const closeDialog = () => show("");
 
 let count = 0;
 

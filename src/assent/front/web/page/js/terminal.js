@@ -2,6 +2,7 @@
 // other sequence is dropped. Line by line, as in the server's process/plain.
 
 import { pieces } from "./ansi.js";
+import { Copy } from "./copy.js";
 import { html, steady, useLayoutEffect, useRef } from "./html.js";
 import { visible } from "./visible.js";
 
@@ -23,9 +24,10 @@ export const Terminal = steady(
       const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
       atEnd.current = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
     };
-    return html`<pre class="terminal" ref=${box} tabindex="0" role="region" aria-label=${label} onScroll=${onScroll}>${
-      pieces(settled(text)).map(look)
-    }</pre>`;
+    return html`<div class="copyable">
+      <pre class="terminal" ref=${box} tabindex="0" role="region" aria-label=${label} onScroll=${onScroll}>${pieces(settled(text)).map(look)}</pre>
+      <${Copy} what=${label.toLowerCase()} from=${box} />
+    </div>`;
   },
 );
 

@@ -25,6 +25,18 @@ export interface Me {
   folder: string;
   model: string;
   mode: Mode;
+  models?: string[];
+}
+export interface Taken {
+  state: "taken" | "recorded";
+  key: string;
+}
+/** A file that a call wrote. */
+export interface Change {
+  call_id: string;
+  path: string;
+  tool: string;
+  at: number;
 }
 export interface Session {
   id: string;
@@ -223,7 +235,7 @@ export type WireEvent = Envelope &
     | { type: "session.renamed"; title: string }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string }
-    | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string }
+    | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string; attached?: Attached[] }
     | { type: "model.message"; prompt_id: string; parts: Part[]; finish: string; usage?: Usage }
     | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
     | { type: "call.requested"; request: Request }
@@ -248,9 +260,17 @@ export type WireEvent = Envelope &
     | { type: "calls.queued"; call_ids: string[] }
   );
 
+/** Something that a prompt names with `@`. */
+export interface Attached {
+  name: string;
+  about?: string;
+  parts?: object[];
+  problem?: string;
+}
+
 /** What stands in a conversation, in order. */
 export type Entry =
-  | { kind: "prompt"; id: string; text: string; by: string }
+  | { kind: "prompt"; id: string; text: string; by: string; at: number }
   | { kind: "thought"; id: string; text: string }
   | { kind: "text"; id: string; text: string }
   | { kind: "call"; id: string }

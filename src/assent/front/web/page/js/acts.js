@@ -1,0 +1,126 @@
+// What people want done: each is a command to the server, and what went wrong is said.
+
+import { command, get, Problem } from "./api.js";
+import { ends, go, pathOf, words } from "./desk.js";
+import { keepDraft } from "./drafts.js";
+import { changed, closeDialog, notice, state } from "./store.js";
+
+/** Sends a command and says what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
+async function attempt(sent) {
+  try {
+    return await sent;
+  } catch (error) {
+    notice(words(error), "bad");
+    return null;
+  }
+}
+
+/** For windows that say themselves what went wrong: they close when nothing did. @param {Promise<unknown>} sent */
+async function problemOf(sent) {
+  try {
+    await sent;
+  } catch (error) {
+    return words(error);
+  }
+  closeDialog();
+  return "";
+}
+
+/** @param {string} session @param {string} call */
+const callPath = (session, call) => `${pathOf(session)}/calls/${encodeURIComponent(call)}`;
+
+// --- talking ---
+
+/** @param {string} session @param {string} text */
+export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
+/** @param {string} session @param {string} key */
+export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/queue/${encodeURIComponent(key)}`, undefined, "DELETE"));
+/** @param {string} session */
+export const stopTurn = (session) => attempt(command(`${pathOf(session)}/cancel`, {}));
+/** @param {string} session @param {string} call */
+export const stopCall = (session, call) => attempt(command(`${callPath(session, call)}/cancel`, {}));
+/** @param {string} session @param {string} grant */
+export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/grants/${encodeURIComponent(grant)}`, undefined, "DELETE"));
+
+// --- the session itself ---
+
+/** @param {Record<string, string>} wish @returns {Promise<string>} what is wrong with it */
+export function begin(wish) {
+  return problemOf(command("/sessions", wish).then((session) => go(`#/s/${session.id}`)));
+}
+
+/** @typedef {{ title?: string, mode?: string, model?: string }} Wish */
+/** @param {string} session @param {Wish} wish @returns {Promise<import("./types.d.ts").Taken>} */
+const change = (session, wish) => command(pathOf(session), wish, "PATCH");
+/** @param {string} session @param {Wish} wish */
+export const update = (session, wish) => attempt(change(session, wish));
+/** @param {string} session @param {Wish} wish @returns {Promise<string>} what is wrong with it */
+export const updateInWindow = (session, wish) => problemOf(change(session, wish));
+
+/** Opens a copy that goes its own way. @param {string} session @param {string} title */
+export async function fork(session, title) {
+  /** @type {import("./types.d.ts").Session | null} */
+  const copy = await attempt(command(`${pathOf(session)}/fork`, {}));
+  if (!copy) return;
+  if (title) await update(copy.id, { title: `${title.slice(0, 100)} (copy)` });
+  go(`#/s/${copy.id}`);
+  notice("This is a copy. The other session stays as it was.");
+}
+
+/** @param {string} session @returns {Promise<string>} why it is still there */
+export async function remove(session) {
+  const problem = await problemOf(command(pathOf(session), undefined, "DELETE").catch(goneIsFine));
+  if (problem) return problem;
+  keepDraft(session, "");
+  if (state.route.id === session) go("#/");
+  return "";
+}
+
+/** Perhaps it was our own first attempt, whose answer got lost. @param {unknown} error */
+function goneIsFine(error) {
+  if (!(error instanceof Problem && error.status === 404)) throw error;
+}
+
+/** @param {string} session */
+export async function compress(session) {
+  const talk = state.talk;
+  if (talk?.session === session) talk.compressing = true;
+  changed();
+  try {
+    /** @type {import("./types.d.ts").Taken} */
+    const taken = await command(`${pathOf(session)}/compress`, {});
+    if (taken.state === "recorded") notice(talk?.busy ? "The history is compressed when this turn is over." : "This takes a while; the conversation will say when it is done.");
+  } catch (error) {
+    if (!(error instanceof Problem && error.type === "refused")) notice(words(error), "bad"); // a refusal stands in the conversation
+  } finally {
+    if (talk) talk.compressing = false;
+    changed();
+  }
+}
+
+// --- taking back ---
+
+/** @param {string} session @returns {Promise<import("./types.d.ts").Change[]>} what can be taken back, the newest first */
+export async function changesOf(session) {
+  return (await get(`${pathOf(session)}/changes`)).changes;
+}
+
+/** Takes back what a call wrote; what came of it is told when it is known. @param {string} session @param {import("./types.d.ts").Change} change @param {string} name */
+export function undo(session, change, name) {
+  const begun = command(`${callPath(session, change.call_id)}/undo`, {});
+  return problemOf(begun.then(({ call_id }) => tellUndone(session, call_id, name)));
+}
+
+/** @param {string} session @param {string} call @param {string} name */
+function tellUndone(session, call, name) {
+  const tell = () => {
+    const done = state.talk?.session === session ? state.talk.calls.get(call) : undefined;
+    if (!done || !["success", "error", "cancelled"].includes(done.type)) return;
+    ends.delete(call);
+    if (done.type === "success") notice(`Taken back: ${name}`);
+    else notice(`Not taken back: ${done.failure?.message ?? "it was cancelled"}`, "bad");
+  };
+  ends.set(call, tell);
+  if (state.talk?.busy) notice(`${name} is taken back when this turn is over.`);
+  tell(); // it may be over already
+}

@@ -1,0 +1,39 @@
+// A button that copies what is shown, exactly as it is shown: with hidden characters made visible, without colours.
+
+import { html, useEffect, useState } from "./html.js";
+
+/** @param {{ what: string, from: { current: HTMLElement | null } }} props */
+export function Copy({ what, from }) {
+  const [done, setDone] = useState("");
+  useEffect(() => {
+    if (!done) return;
+    const timer = setTimeout(() => setDone(""), 2000);
+    return () => clearTimeout(timer);
+  }, [done]);
+  const copy = async () => setDone((await copied(from.current?.textContent ?? "")) ? "Copied" : "Not possible here");
+  return html`<button type="button" class="copy" aria-label=${done ? undefined : `Copy ${what}`} onClick=${copy}>${done || "Copy"}</button>`;
+}
+
+/** @param {string} text */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedTheOldWay(text); // a page without https has no clipboard of its own
+  }
+}
+
+/** @param {string} text */
+function copiedTheOldWay(text) {
+  const box = document.createElement("textarea");
+  box.value = text;
+  box.className = "unseen";
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  document.body.append(box);
+  box.select();
+  const done = document.execCommand("copy");
+  box.remove();
+  before?.focus();
+  return done;
+}

@@ -1,0 +1,138 @@
+// Windows about one session: its name, its end, what it wrote, its model.
+
+import { changesOf, remove, undo, updateInWindow } from "./acts.js";
+import { viewOf, words } from "./desk.js";
+import { Diff } from "./diff.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
+import { modelNames } from "./modes.js";
+import { stopped, valueOf } from "./panels.js";
+import { closeDialog, state } from "./store.js";
+import { ago } from "./times.js";
+import { visible } from "./visible.js";
+
+/** @typedef {import("./types.d.ts").Change} Change */
+
+/** A window that does one thing: what is wrong is said in it, and it closes when it is done. @param {() => Promise<string>} act */
+function useDoing(act) {
+  const [doing, setDoing] = useState(false);
+  const [problem, setProblem] = useState("");
+  const run = async () => {
+    setDoing(true);
+    setProblem(await act());
+    setDoing(false);
+  };
+  return { doing, problem, run: stopped(() => void run()) };
+}
+
+/** @param {{ text: string }} props */
+const Wrong = ({ text }) => (text ? html`<p class="problem" role="alert">${visible(text)}</p>` : null);
+
+/** @param {{ back?: string }} props */
+const Back = ({ back = "Back" }) => html`<button type="button" onClick=${closeDialog}>${back}</button>`;
+
+export function Rename() {
+  const { id, title } = state.about;
+  const [text, setText] = useState(title);
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useLayoutEffect(() => field.current?.select(), []);
+  const { doing, problem, run } = useDoing(() => updateInWindow(id, { title: text.trim() }));
+  return html`<form class="form" onSubmit=${run}>
+    <label>Name of the session
+      <input type="text" ref=${field} autofocus maxlength="120" value=${text} onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} />
+    </label>
+    <${Wrong} text=${problem} />
+    <div class="row"><button class="primary" type="submit" disabled=${doing || !text.trim()}>Rename</button><${Back} /></div>
+  </form>`;
+}
+
+export function Delete() {
+  const { id, title } = state.about;
+  const { doing, problem, run } = useDoing(() => remove(id));
+  const running = state.sessions.some((session) => session.id === id && session.status === "running");
+  return html`<form class="form" onSubmit=${run}>
+    <p><strong class="any">${visible(title) || "New session"}</strong> and its whole history will be gone for good.${running && " It is at work now; that is stopped."}</p>
+    <p class="soft">Files that it changed stay as they are.</p>
+    <${Wrong} text=${problem} />
+    <div class="row"><button class="danger primary" type="submit" disabled=${doing}>${doing ? "Deleting …" : "Delete"}</button>
+      <button type="button" autofocus onClick=${closeDialog}>Keep it</button></div>
+  </form>`;
+}
+
+export function Yolo() {
+  const { id } = state.about;
+  const { doing, problem, run } = useDoing(() => updateInWindow(id, { mode: "yolo" }));
+  return html`<form class="form" onSubmit=${run}>
+    <p>Every command and every change of this session runs at once, whatever it is. Only rules that deny still hold.</p>
+    <${Wrong} text=${problem} />
+    <div class="row"><button class="danger primary" type="submit" disabled=${doing}>Run everything in this session</button>
+      <button type="button" autofocus onClick=${closeDialog}>Go on asking</button></div>
+  </form>`;
+}
+
+// --- taking back ---
+
+export function Undo() {
+  const { id } = state.about;
+  const [changes, setChanges] = useState(/** @type {Change[] | null} */ (null));
+  const [trouble, setTrouble] = useState("");
+  const [chosen, choose] = useState("");
+  useEffect(() => {
+    changesOf(id).then(setChanges, (error) => setTrouble(words(error)));
+  }, []);
+  const change = changes?.find((one) => one.call_id === chosen) ?? changes?.[0];
+  const { doing, problem, run } = useDoing(async () => (change ? undo(id, change, shortPath(change.path)) : ""));
+  if (trouble) return html`<${Wrong} text=${trouble} />`;
+  if (!changes) return html`<p class="soft" role="status">Reading what was written …</p>`;
+  if (!change) return html`<p class="soft">No call of this session changed a file, or all of it was taken back.</p>`;
+  return html`<form class="form" onSubmit=${run}>
+    <fieldset class="choices"><legend>Which change? The file becomes as it was before, unless it was changed since.</legend>
+      ${changes.map((one) => html`<${Choice} key=${one.call_id} ...${{ one, checked: one === change, choose }} />`)}
+    </fieldset>
+    <${Wrote} session=${id} call=${change.call_id} />
+    <${Wrong} text=${problem} />
+    <div class="row"><button class="primary" type="submit" disabled=${doing}>Take back</button><${Back} /></div>
+  </form>`;
+}
+
+/** @param {{ one: Change, checked: boolean, choose: (call: string) => void }} props */
+function Choice({ one, checked, choose }) {
+  return html`<label class="choice"><input type="radio" name="change" checked=${checked} onChange=${() => choose(one.call_id)} />
+    <span class="grow"><span class="any">${visible(shortPath(one.path))}</span> <span class="soft small">${visible(one.tool)} · ${ago(one.at)}</span></span></label>`;
+}
+
+/** What it wrote, and what would go. @param {{ session: string, call: string }} props */
+function Wrote({ session, call }) {
+  const view = viewOf(session, call, "done");
+  return view?.hunks.length ? html`<div class="wrote"><p class="soft small">This was written:</p><${Diff} hunks=${view.hunks} tall=${true} /></div>` : null;
+}
+
+/** Inside the folder of the session. @param {string} path */
+function shortPath(path) {
+  const folder = `${state.talk?.folder ?? ""}/`;
+  return path.startsWith(folder) ? path.slice(folder.length) : path;
+}
+
+// --- the model ---
+
+export function Model() {
+  const { id } = state.about;
+  const talk = state.talk;
+  const [chosen, choose] = useState(talk?.model ?? "");
+  const [typed, setTyped] = useState("");
+  const wish = typed.trim() || chosen;
+  const { doing, problem, run } = useDoing(() => updateInWindow(id, { model: wish }));
+  return html`<form class="form" onSubmit=${run}>
+    <fieldset class="choices"><legend>Which one answers from the next request on?</legend>
+      ${modelNames(talk).map(
+        (name) => html`<label class="choice" key=${name}><input type="radio" name="model" checked=${!typed.trim() && name === chosen} onChange=${() => (choose(name), setTyped(""))} />
+          <span class="grow any">${visible(name)}${name === talk?.model && html` <span class="soft small">in use</span>`}</span></label>`,
+      )}
+    </fieldset>
+    <label>Or another one, by its name
+      <input type="text" spellcheck=${false} autocapitalize="off" autocomplete="off" maxlength="200" value=${typed} placeholder="e.g. gemini-2.5-pro"
+        onInput=${(/** @type {Event} */ event) => setTyped(valueOf(event))} />
+    </label>
+    <${Wrong} text=${problem} />
+    <div class="row"><button class="primary" type="submit" disabled=${doing || !wish || wish === talk?.model}>Use it</button><${Back} /></div>
+  </form>`;
+}

@@ -1,0 +1,35 @@
+// What can be done with a session, as a menu: in the list for any of them, in the conversation for the open one.
+
+import { compress, fork } from "./acts.js";
+import { html } from "./html.js";
+import { Menu } from "./menu.js";
+import { show, state } from "./store.js";
+import { visible } from "./visible.js";
+
+/** @typedef {{ id: string, title: string }} Named */
+
+/** @param {{ session: Named }} props */
+export function ListedMenu({ session }) {
+  if (state.me?.role !== "operator") return null;
+  return html`<${Menu} label=${`Menu of ${visible(session.title) || "a session without a name"}`} items=${[rename(session), copy(session), remove(session)]} />`;
+}
+
+/** @param {{ session: Named }} props */
+export function OpenMenu({ session }) {
+  if (state.me?.role !== "operator") return null;
+  const items = [
+    rename(session),
+    { label: "Take back a change …", act: () => show("undo", session) },
+    { label: "Compress the history", act: () => void compress(session.id) },
+    copy(session),
+    remove(session),
+  ];
+  return html`<${Menu} label="Menu of this session" mark="session" items=${items} />`;
+}
+
+/** @param {Named} session */
+const rename = (session) => ({ label: "Rename …", act: () => show("rename", session) });
+/** @param {Named} session */
+const copy = (session) => ({ label: "Go on in a copy", act: () => void fork(session.id, session.title) });
+/** @param {Named} session */
+const remove = (session) => ({ label: "Delete …", danger: true, act: () => show("delete", session) });

@@ -1,0 +1,62 @@
+"""`@` in the terminal UI: what came along is said below the prompt, and servers offer prompts and resources. G1, E5."""
+
+from pathlib import Path
+
+import pytest
+
+from assent.config import Settings
+from assent.events import PromptSubmitted
+from assent.front.tui.prompt.popup import CompletionList
+from assent.servers import Servers
+from support.program import says
+from support.servers import SDK, program
+from support.stage import Stage
+
+pytestmark = pytest.mark.spec("G1")
+
+
+def with_server(folder: Path) -> Settings:
+    entry = program(SDK, folder).entry
+    return Settings(mcp=Servers({"srv": {"command": entry.command, "args": list(entry.args)}}))
+
+
+@pytest.mark.spec("F11")
+async def test_below_the_prompt_stands_what_came_along_and_what_did_not(tmp_path: Path):
+    stage = Stage(tmp_path / "work", tmp_path / "home", says("Seen."))
+    (stage.folder / "a.py").write_text("one\ntwo\n")
+    (stage.folder / ".env").write_text("TOKEN=hush\n")
+    async with stage.open() as on:
+        await on.say("explain @a.py and @.env")
+        await on.until_shown("Seen.")
+        words = "with a.py (2 lines); left out .env: a usual place for secrets"
+        await on.until_shown("❯ explain @a.py and @.env", words)
+        assert "hush" not in repr(await on.recorded(PromptSubmitted))
+        session = on.runner.session
+    again = Stage(tmp_path / "work", tmp_path / "home", says("Seen."))
+    async with again.open(session=session) as on:
+        await on.until_shown("❯ explain @a.py and @.env", words)
+
+
+@pytest.mark.spec("E5")
+async def test_a_prompt_of_a_server_is_a_command_that_sends_its_text(tmp_path: Path):
+    stage = Stage(tmp_path / "work", tmp_path / "home", says("Hello, Ann."), settings=with_server(tmp_path))
+    async with stage.open() as on:
+        await on.until(lambda: on.app.desk.commands.find("srv:greet"))
+        await on.say("/srv:greet")
+        await on.until_shown("This needs who. Write it like this: /srv:greet who=…")
+        await on.say("/srv:odd_name_ Ann how=loudly")
+        await on.until_shown("❯ Say hello to Ann loudly.", "[image/png, left out]", "Hello, Ann.")
+
+
+@pytest.mark.spec("E5")
+async def test_a_resource_of_a_server_is_completed_and_comes_along(tmp_path: Path):
+    stage = Stage(tmp_path / "work", tmp_path / "home", says("Seen."), settings=with_server(tmp_path))
+    async with stage.open() as on:
+        await on.until(lambda: on.host.server_resources())
+        await on.types("see @srv")
+        popup = on.app.query_one(CompletionList)
+        await on.until(lambda: popup.offered == ["srv:note:/1"])
+        await on.press("tab", "enter")
+        await on.until_shown("❯ see @srv:note:/1", "with srv:note:/1 (1 line)", "Seen.")
+        (prompt,) = await on.recorded(PromptSubmitted)
+        assert "the text of note:/1" in repr(prompt.attached)

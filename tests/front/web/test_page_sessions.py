@@ -1,0 +1,403 @@
+"""What a person does with whole sessions in the page: rename, copy, delete, take back, compress, find."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.page import Served, Tab, Windows, needs_browser
+from support.program import asks_for, says, shell, write
+
+pytestmark = needs_browser
+LONG = "Many words about the matter at hand. " * 120
+
+
+def menu(tab: Tab, entry: str, name: str | re.Pattern[str] = "Menu of this session") -> None:
+    """Opens a menu and chooses."""
+    tab.page.get_by_role("button", name=name).click()
+    tab.page.get_by_role("menuitem", name=entry).click()
+
+
+def window(tab: Tab, name: str) -> Locator:
+    return tab.page.get_by_role("dialog", name=name)
+
+
+def finished(served: Served, tab: Tab, prompt: str = "go", *, project: Path | None = None) -> str:
+    session = tab.begin(served.play(says("Hello."), says("And again.")), project or served.project(), prompt)
+    tab.sees("Hello.")
+    return session
+
+
+def rows(tab: Tab) -> Locator:
+    return tab.page.get_by_role("navigation").get_by_role("listitem")
+
+
+ASK = """async ([token, method, path, body]) => {
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
+    const answer = await fetch(`/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
+    return answer.status;
+}"""
+
+
+def behind(tab: Tab, method: str, path: str, body: object = None) -> None:
+    """Somebody else does it, behind the back of the page."""
+    assert tab.page.evaluate(ASK, [tab.token, method, path, body or {}]) < 300
+
+
+# --- names, copies, the end ---
+
+
+@pytest.mark.spec("H2")
+def test_a_session_is_renamed_from_its_menus_and_a_refusal_is_told(served: Served, windows: Windows) -> None:
+    tab = windows.open("rena", owner="rena")
+    session = finished(served, tab, "first words")
+    menu(tab, "Rename")
+    field = window(tab, "Rename the session").get_by_label("Name of the session")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("first words")
+    tab.page.keyboard.type("A better name")  # what was there is selected
+    tab.page.keyboard.press("Enter")
+    expect(rows(tab)).to_contain_text("A better name")
+    expect(tab.page).to_have_title(re.compile("A better name"))
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+    menu(tab, "Rename", "Menu of A better name")
+    field.fill("too late")
+    behind(tab, "DELETE", f"/sessions/{session}")
+    tab.page.get_by_role("button", name="Rename", exact=True).click()
+    expect(window(tab, "Rename the session").get_by_role("alert")).to_contain_text("there is no session")
+
+
+@pytest.mark.spec("H2")
+def test_a_copy_goes_its_own_way(served: Served, windows: Windows) -> None:
+    tab = windows.open("cora", owner="cora")
+    session = finished(served, tab, "the original")
+    menu(tab, "Go on in a copy")
+    tab.page.wait_for_url(lambda url: "#/s/" in url and session not in url)
+    tab.sees("This is a copy.")
+    tab.sees("Hello.")
+    expect(rows(tab)).to_have_count(2)
+    expect(rows(tab).first).to_contain_text("the original (copy)")
+    tab.page.get_by_label("Message").fill("only here")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_label("Prompt")).to_have_count(2)
+    tab.go(f"#/s/{session}")
+    tab.sees("Hello.")
+    expect(tab.page.get_by_label("Prompt")).to_have_count(1)
+
+
+@pytest.mark.spec("H2")
+def test_deleting_asks_first_and_everybody_who_looks_is_told(served: Served, windows: Windows) -> None:
+    tab = windows.open("dora", owner="dora")
+    session = finished(served, tab, "not for long")
+    other = windows.beside(tab, f"#/s/{session}")
+    other.sees("Hello.")
+    menu(tab, "Delete", "Menu of not for long")
+    asked = window(tab, "Delete this session?")
+    expect(asked).to_contain_text("not for long and its whole history will be gone for good.")
+    expect(asked.get_by_role("button", name="Keep it")).to_be_focused()
+    tab.page.keyboard.press("Enter")
+    expect(asked).to_have_count(0)
+    expect(rows(tab)).to_have_count(1)
+    menu(tab, "Delete")
+    asked.get_by_role("button", name="Delete", exact=True).click()
+    expect(rows(tab)).to_have_count(0)
+    tab.page.wait_for_url(re.compile("#/$"))
+    other.sees("This session cannot be shown")
+    other.sees("It was deleted.")
+    assert tab.complaints == []
+
+
+def test_a_session_that_another_program_has_open_is_not_deleted_and_says_why(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    model = served.play(asks_for(shell("touch x")), says("Done."))
+    with served.start("-p", "not yours", "-m", model, "--ask", "wait", "-o", "stream-json") as running:
+        session = running.until_type("approval.requested")["session"]
+        tab.go(f"#/s/{session}")
+        expect(tab.card()).to_be_visible()
+        menu(tab, "Delete")
+        asked = window(tab, "Delete this session?")
+        asked.get_by_role("button", name="Delete", exact=True).click()
+        expect(asked.get_by_role("alert")).to_contain_text("open in another process")
+        asked.get_by_role("button", name="Keep it").click()
+        expect(tab.card()).to_be_visible()
+
+
+@pytest.mark.spec("H2")
+def test_the_menu_works_with_the_keyboard_alone(served: Served, windows: Windows) -> None:
+    tab = windows.open("mia", owner="mia")
+    finished(served, tab, "keys only")
+    page = tab.page
+    page.locator("body").press("m")
+    entries = page.get_by_role("menu", name="Menu of this session").get_by_role("menuitem")
+    expect(entries.first).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(entries.last).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")  # no shortcut in here
+    expect(entries.first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    expect(page.get_by_role("button", name="Menu of this session")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(entries.first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(window(tab, "Rename the session")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Menu of this session")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(entries.first).to_be_focused()
+    page.get_by_role("log").click()
+    expect(page.get_by_role("menu")).to_have_count(0)
+
+
+def test_a_window_belongs_to_the_place_where_it_was_opened(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    menu(tab, "Delete")
+    expect(window(tab, "Delete this session?")).to_be_visible()
+    tab.page.go_back()
+    expect(tab.page).to_have_url(re.compile("#/$"))
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_who_may_only_look_has_no_menus(served: Served, windows: Windows) -> None:
+    tab, viewer = windows.open(), windows.open("vic", "viewer")
+    session = finished(served, tab)
+    viewer.go(f"#/s/{session}")
+    viewer.sees("Hello.")
+    expect(viewer.page.get_by_role("button", name=re.compile("^Menu of"))).to_have_count(0)
+    expect(viewer.page.get_by_role("button", name="Model:")).to_be_disabled()
+
+
+# --- taking back ---
+
+
+def wrote(served: Served, tab: Tab, project: Path) -> None:
+    model = served.play(asks_for(write("a.txt", "new a\n", "a"), write("b.txt", "new b\n", "b")), says("Written."))
+    tab.begin(model, project)
+    tab.page.get_by_label("Mode", exact=True).select_option("auto_edit")
+    tab.sees("Written.")
+
+
+@pytest.mark.spec("H2")
+def test_a_change_is_seen_and_taken_back(served: Served, windows: Windows) -> None:
+    project = served.project(a__txt="old a\n")
+    tab = windows.open()
+    wrote(served, tab, project)
+    menu(tab, "Take back a change")
+    asked = window(tab, "Take back a change")
+    choices = asked.get_by_role("radio")
+    expect(choices).to_have_count(2)
+    expect(choices.first).to_be_checked()
+    expect(asked.get_by_role("group", name="Change", exact=True)).to_contain_text("new b")
+    asked.get_by_role("radio", name="a.txt").check()
+    expect(asked.get_by_role("group", name="Change", exact=True)).to_contain_text("new a")
+    asked.get_by_role("button", name="Take back").click()
+    tab.sees("Taken back: a.txt")
+    assert (project / "a.txt").read_text() == "old a\n"
+    assert (project / "b.txt").read_text() == "new b\n"
+    menu(tab, "Take back a change")
+    expect(asked.get_by_role("radio")).to_have_count(1)
+
+
+@pytest.mark.spec("H2")
+def test_a_file_that_was_changed_since_is_left_alone_and_the_page_says_so(served: Served, windows: Windows) -> None:
+    project = served.project()
+    tab = windows.open()
+    wrote(served, tab, project)
+    (project / "b.txt").write_text("mine\n")
+    menu(tab, "Take back a change")
+    window(tab, "Take back a change").get_by_role("button", name="Take back").click()
+    tab.sees(re.compile("Not taken back: b.txt was changed after this call"))
+    assert (project / "b.txt").read_text() == "mine\n"
+
+
+def test_where_nothing_was_written_there_is_nothing_to_take_back(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    menu(tab, "Take back a change")
+    expect(window(tab, "Take back a change")).to_contain_text("No call of this session changed a file")
+
+
+# --- compressing ---
+
+
+@pytest.mark.spec("H2")
+def test_the_history_is_compressed_and_the_conversation_says_so(served: Served, windows: Windows) -> None:
+    model = served.play(says(LONG), says("Short."), says("The notes."))
+    tab = windows.open()
+    tab.begin(model, served.project(), LONG)
+    tab.sees("Ready")
+    tab.page.get_by_label("Message").fill("and now?")
+    tab.page.keyboard.press("Enter")
+    tab.sees("Short.")
+    tab.sees("Ready")
+    menu(tab, "Compress the history")
+    tab.sees(re.compile("The older part of the conversation was replaced by a summary: [0-9,]+ tokens became"))
+    expect(tab.page.get_by_text("Compressing")).to_have_count(0)
+
+
+def test_why_nothing_was_compressed_stands_in_the_conversation(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    tab.page.get_by_role("button", name="New session").click()
+    window(tab, "New session").get_by_label("Model").fill(served.play(says("never said")))
+    window(tab, "New session").get_by_role("button", name="Start").click()
+    tab.sees("Nothing was said yet.")
+    menu(tab, "Compress the history")
+    tab.sees(re.compile("could not be shortened: there is nothing to compress"))
+
+
+# --- the model and the mode ---
+
+
+@pytest.mark.spec("H2")
+def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    tab.page.get_by_role("button", name="Model:").click()
+    asked = window(tab, "Choose the model")
+    use = asked.get_by_role("button", name="Use it")
+    expect(asked.get_by_role("radio", checked=True)).to_have_count(1)
+    expect(use).to_be_disabled()
+    asked.get_by_label("Or another one").fill("scripted:/nowhere.json")
+    expect(asked.get_by_role("radio", checked=True)).to_have_count(0)
+    use.click()
+    expect(asked.get_by_role("alert")).to_contain_text("nowhere")
+    asked.get_by_role("radio", name="gemini-2.5-flash").check()
+    expect(asked.get_by_label("Or another one")).to_have_value("")
+    if use.is_enabled():
+        tab.page.keyboard.press("Escape")
+    expect(asked).to_have_count(0)
+    other = served.play(says("not my turn"), says("I am the other one."))
+    tab.page.get_by_role("button", name="Model:").click()
+    asked.get_by_label("Or another one").fill(other)
+    use.click()
+    expect(asked).to_have_count(0)
+    tab.sees(re.compile("Model scripted:.*set by ann"))
+    tab.page.get_by_label("Message").fill("who are you?")
+    tab.page.keyboard.press("Enter")
+    tab.sees("I am the other one.")
+
+
+@pytest.mark.spec("H2")
+def test_running_everything_takes_a_second_word(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    mode = tab.page.get_by_label("Mode", exact=True)
+    mode.select_option("yolo")
+    asked = window(tab, "Run everything without asking?")
+    asked.get_by_role("button", name="Go on asking").click()
+    expect(asked).to_have_count(0)
+    expect(mode).to_have_value("default")
+    mode.select_option("yolo")
+    asked.get_by_role("button", name="Run everything").click()
+    tab.sees("Everything runs without asking in this session.")
+    expect(mode).to_have_value("yolo")
+
+
+# --- many sessions ---
+
+
+@pytest.mark.spec("H2")
+def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, windows: Windows) -> None:
+    tab = windows.open("mona", owner="mona")
+    expect(tab.page.get_by_label("Find a session")).to_have_count(0)
+    model = served.play(says("never said"))
+    for number in range(103):
+        title = {"title": f"task {number}"} if number in (9, 10, 100) else {}
+        behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model, **title})
+    expect(rows(tab)).to_have_count(100)
+    tab.page.get_by_role("button", name="Show older ones 3 more").click()
+    expect(rows(tab)).to_have_count(103)
+    expect(tab.page.get_by_role("button", name="Show older ones")).to_have_count(0)
+    tab.page.locator("body").press("s")
+    field = tab.page.get_by_label("Find a session")
+    expect(field).to_be_focused()
+    tab.page.keyboard.type("TASK 10")
+    expect(rows(tab)).to_have_count(2)
+    tab.page.keyboard.type("0")
+    expect(rows(tab)).to_have_count(1)
+    expect(rows(tab)).to_contain_text("task 100")
+    field.fill("nothing like it")
+    tab.sees("None with these words.")
+    field.press("Escape")
+    expect(rows(tab)).to_have_count(100)
+
+
+# --- small screens and readers ---
+
+
+def test_an_open_menu_stays_while_the_conversation_scrolls_and_goes_with_its_own_list(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open("ola", owner="ola", viewport={"width": 1000, "height": 420})
+    lines = "\n\n".join(f"Paragraph {number}" for number in range(60))
+    for number in range(6):
+        behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": served.play(), "title": f"n{number}"})
+    tab.begin(served.play(says(lines)), served.project(), "scroll")
+    tab.sees("Paragraph 59")
+    scroll = """async (area) => {
+        const scrolled = new Promise((done) => area.addEventListener("scroll", done, { once: true }));
+        area.scrollTop = area.scrollTop ? 0 : 50;
+        await scrolled;
+        await new Promise(requestAnimationFrame);
+    }"""
+    tab.page.get_by_role("button", name="Menu of this session").click()
+    tab.page.locator(".scroll-area").evaluate(scroll)
+    expect(tab.page.get_by_role("menu")).to_be_visible()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("button", name="Menu of scroll").click()
+    expect(tab.page.get_by_role("menu")).to_be_visible()
+    tab.page.locator(".side nav").evaluate(scroll)
+    expect(tab.page.get_by_role("menu")).to_have_count(0)
+
+
+@pytest.mark.spec("H2")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_menus_and_windows_fit_the_screen_and_can_be_read(
+    served: Served, windows: Windows, scheme: str, width: int
+) -> None:
+    project = served.project(a__txt="old a\n")
+    me = f"fay{width}{scheme}"
+    tab = windows.open(me, owner=me, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    model = served.play(asks_for(write("a.txt", f"{'wide ' * 100}\n", "a")), says("```\n" + "wide " * 100 + "\n```"))
+    behind(tab, "POST", "/sessions", {"folder": str(project), "model": model, "prompt": "go", "mode": "auto_edit"})
+    tab.page.get_by_role("navigation").get_by_role("link").first.click()
+    tab.page.get_by_role("button", name="Copy this code").wait_for()
+
+    def fits() -> None:
+        assert tab.page.evaluate("document.scrollingElement.scrollWidth") == width
+        assert tab.page.evaluate(
+            "[...document.querySelectorAll('dialog, .menu')].every(w => w.scrollWidth <= w.clientWidth)"
+        )
+        assert tab.faint_texts() == []
+        assert tab.unnamed() == []
+
+    fits()
+    tab.page.get_by_role("button", name="Menu of this session").click()
+    fits()
+    tab.page.keyboard.press("Escape")
+    for entry in ("Rename", "Take back a change", "Delete"):
+        menu(tab, entry)
+        expect(
+            tab.page.get_by_role("dialog").get_by_role("button", name=re.compile("Back|Keep it")).last
+        ).to_be_visible()
+        fits()
+        tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("button", name="Model:").click()
+    tab.page.get_by_label("Or another one").fill("scripted:/nowhere.json")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    fits()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_label("Mode", exact=True).select_option("yolo")
+    expect(tab.page.get_by_role("dialog")).to_be_visible()
+    fits()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_label("Message", exact=True).focus()
+    tab.page.keyboard.type("/")
+    expect(tab.page.get_by_role("listbox")).to_be_visible()
+    fits()
+    assert tab.complaints == []
