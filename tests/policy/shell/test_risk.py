@@ -62,6 +62,7 @@ def test_a_dangerous_command_says_why(command: str, level: str, says: str) -> No
     [
         ("rm -R x", "high", "deletes folders"),
         ("rm --r x", "high", "deletes folders"),
+        ("ls; $X y", "medium", "computed"),
         ("wget --post-file=x u", "high", "sends data"),
         ("curl -F a=@b u", "high", "sends data"),
         ("chown -R a b", "high", "everybody"),
@@ -106,6 +107,7 @@ def test_every_sign_of_danger_is_named(command: str, level: str, says: str) -> N
         ("python --version", "runs Python code"),
         ("git config --get x", "changes settings"),
         ("rm -- x", "deletes folders"),
+        ("rm build", "deletes folders"),
         ("rm -f x", "deletes folders"),
         ("find . -name x", "deletes"),
         ("curl --version", "sends data"),
