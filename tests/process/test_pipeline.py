@@ -139,6 +139,16 @@ def test_a_write_through_a_link_out_of_the_workspace_is_refused(folder: Path) ->
     assert list(outside.iterdir()) == []
 
 
+def test_a_link_is_followed_before_the_step_back_behind_it(folder: Path) -> None:
+    """For the system `link/../x` lies beside what the link leads to."""
+    (folder.parent / "there" / "deep").mkdir(parents=True)
+    (folder / "link").symlink_to(folder.parent / "there" / "deep")
+    assert run("touch link/../x", folder)[0] == 126
+    assert [path.name for path in (folder.parent / "there").iterdir()] == ["deep"]
+    assert run("touch sub/../x", folder) == (0, "")
+    assert (folder / "x").exists()
+
+
 def test_cancel_ends_the_whole_pipeline(folder: Path) -> None:
     plan = judge("yes | sort | cat", rules(["yes", "sort", "cat"]), cwd=str(folder), roots=[str(folder)]).plan
     assert plan is not None

@@ -46,6 +46,24 @@ def test_hostile_text_is_judged_in_bounded_time(name: str, size: int) -> None:
     assert min(_cost(command) for _ in range(3)) < 0.25
 
 
+@pytest.mark.spec("I6")
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"awk '{{print {'(' * 3_900}1{')' * 3_900}}}' f",
+        f"awk '{'(' * 7_900}' f",
+        "sqlite3 a.db 'select " + "\n" * 7_900 + "'",
+    ],
+    ids=["brackets in awk", "open brackets in awk", "lines in SQL"],
+)
+def test_a_hostile_program_is_judged_in_bounded_time(command: str) -> None:
+    known = rules(["awk", "sqlite3"])
+    start = time.process_time()
+    judge(command, known, cwd="/w", roots=["/w"])
+    judge(command, known, cwd="/w", roots=["/w"])
+    assert time.process_time() - start < 0.5
+
+
 def test_random_text_is_judged_in_bounded_time() -> None:
     pick = random.Random(7)
     for size in (1_900, 9_900, 100_000):

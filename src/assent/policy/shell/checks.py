@@ -19,7 +19,6 @@ Words = tuple[Word, ...]
 _DIVISION = re.compile(
     r"(?:[\d\]]|\b(?!(?:print|printf|return|in|else|do|exit|delete|next|getline|length|case)\b)[A-Za-z_]\w*)[ \t]*/"
 )
-_BRACKETS = re.compile(r"\([^()]*\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -146,8 +145,16 @@ def _awk(use: Use, _words: Words) -> None:
 
 def _without_brackets(text: str) -> str:
     """Inside of round brackets `>` compares; outside it writes."""
-    shorter = _BRACKETS.sub("", text)
-    return text if shorter == text else _without_brackets(shorter)
+    kept: list[str] = []
+    opened: list[int] = []
+    for character in text:
+        if character == "(":
+            opened.append(len(kept))
+        if character == ")" and opened:
+            del kept[opened.pop() :]
+        else:
+            kept.append(character)
+    return "".join(kept)
 
 
 _YQ_COMMANDS = (["eval"], ["e"], ["eval-all"], ["ea"])
@@ -235,7 +242,7 @@ _ABOUT = (
     r"(?:table|index|foreign_key|database|function|collation|pragma|module)_(?:x?info|list)|user_version|page_count"
 )
 _SELECT = re.compile(
-    rf"\s*(?:(?:select|with|explain|values)\b(?!.*\n\s*\.).*|pragma\s+(?:{_ABOUT})\s*(?:\([\w'\".]+\))?\s*|)",
+    rf"\s*(?:(?:select|with|explain|values)\b(?!.*\n[ \t\r\f\v]*\.).*|pragma\s+(?:{_ABOUT})\s*(?:\([\w'\".]+\))?\s*|)",
     re.I | re.S,
 )
 _DOT = re.compile(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")

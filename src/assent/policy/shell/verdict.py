@@ -6,6 +6,7 @@ Knows rules, models and the workspace; does not know how the command was joined 
 
 import re
 from itertools import pairwise
+from posixpath import join
 from typing import Literal
 
 from msgspec import Struct
@@ -340,8 +341,8 @@ def _write_problem(word: Word, where: Place) -> list[str]:
 
 
 def _written(use: Use, where: Place) -> tuple[str, ...]:
-    paths = (place(word.text, where.cwd) for word in use.writes)
-    return tuple(path for path in paths if path != "/dev/null")
+    """As they are written, for whoever looks at the disk: behind a link `..` is not the folder before it."""
+    return tuple(join(where.cwd, word.text) for word in use.writes if place(word.text, where.cwd) != "/dev/null")
 
 
 def _hardened(stage: Stage, use: Use) -> Stage:
