@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
 from assent.process.repository import UnreadableError, without_filters
-from assent.process.sift import Sieve, sift
+from assent.process.sift import Sieve, Sifted, sift
 
 if TYPE_CHECKING:
     from assent.plan import Plan, Redirect, Stage, Step, Word
@@ -41,7 +41,7 @@ class Pipeline:
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
         self._sieves: list[threading.Thread] = []
-        self._dropped = 0
+        self._sifted: list[Sifted] = []
 
     def run(self) -> int:
         """The exit code of the last pipeline that ran, as bash would give it."""
@@ -77,7 +77,7 @@ class Pipeline:
         codes = [child if isinstance(child, int) else _code(child.wait()) for child in children]
         with self._lock:
             self._group = None
-        self._tell_dropped()
+        self._tell_of_names()
         if any(_is_timed([word.text for word in stage.words]) for stage in step.stages):
             self._say(f"real {time.monotonic() - begun:.3f}s", 0)
         return codes[-1]
@@ -105,7 +105,7 @@ class Pipeline:
                 first = null.fileno() if incoming is None else incoming
                 descriptors = self._redirect(stage, [first, outgoing, self.output], null.fileno(), spool, files)
                 if stage.names:
-                    descriptors[0] = self._sifted(stage.names, descriptors[0], files)
+                    descriptors[0] = self._names(stage.names, descriptors[0], files)
                 return self._spawn(program, argv, environment, descriptors)
             except OSError as error:
                 return self._say(f"{argv[0]}: {error.strerror}", REFUSED)
@@ -168,7 +168,7 @@ class Pipeline:
                 files.append(file)
                 return file.fileno()
 
-    def _sifted(self, kind: str, incoming: int, files: list[IO[bytes]]) -> int:
+    def _names(self, kind: str, incoming: int, files: list[IO[bytes]]) -> int:
         """A pipe with those of the names that may be opened."""
         writing, reading = _pipe()
         files.append(os.fdopen(reading, "rb"))
@@ -176,19 +176,22 @@ class Pipeline:
         sieve = Sieve(self.plan.secret, self.cwd, self.plan.roots, inside=self.plan.inside)
 
         def work() -> None:
-            self._dropped += sift(source, target, kind, sieve.keeps)
+            self._sifted.append(sift(source, target, kind, sieve.keeps))
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         self._sieves.append(thread)
         return reading
 
-    def _tell_dropped(self) -> None:
+    def _tell_of_names(self) -> None:
         while self._sieves:
             self._sieves.pop().join(_SIEVE_ENDS)
-        if self._dropped:
-            self._say(f"passed over: {self._dropped} name(s) of secrets, or of links that lead to them or outside", 0)
-        self._dropped = 0
+        sifted, self._sifted = self._sifted, []
+        if dropped := sum(one.dropped for one in sifted):
+            self._say(f"passed over: {dropped} name(s) of secrets, or of links that lead to them or outside", 0)
+        for one in sifted:
+            if one.problem:
+                self._say(f"xargs: {one.problem}", 0)
 
     def _expand(self, word: "Word") -> list[str]:
         """One text, or the files a wildcard matches. A match never looks like an option."""

@@ -7,12 +7,21 @@ hold. Which names are left out is said by whoever starts it.
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import IO
 
+from msgspec import Struct
+
 _CHUNK = 65_536
+_WORD = re.compile(rb"""(?:[^ \t'"\\]+|\\.|'[^']*'|"[^"]*")+""", re.DOTALL)
+_QUOTED = re.compile(rb"""\\(.)|'([^']*)'|"([^"]*)\"""", re.DOTALL)
+_LONGEST = 2_000_000
+"""Bytes without an end: no system takes so many words for a program."""
+
+
+class UnreadableNames(ValueError):
+    """`str(error)` says why what comes cannot be read as names."""
 
 
 class Sieve:
@@ -27,8 +36,8 @@ class Sieve:
         self._real_folder = lru_cache(4096)(os.path.realpath)
 
     def keeps(self, name: str) -> bool:
-        path = os.path.normpath(os.path.join(self._cwd, name))
-        real = self._real(path)
+        written = os.path.join(self._cwd, name)
+        path, real = os.path.normpath(written), self._real(written)
         if self._secret.search(path.casefold()) or self._secret.search(real.casefold()):
             return False
         leaves = not _below(real, self._real_roots)
@@ -36,35 +45,51 @@ class Sieve:
 
     def _real(self, path: str) -> str:
         """As `realpath`, with what is known about the folder kept: names come by the thousand."""
-        if os.path.islink(path):
+        folder, last = os.path.split(path)
+        if last in ("", ".", "..") or os.path.islink(path):
             return os.path.realpath(path)
-        return os.path.join(self._real_folder(os.path.dirname(path)), os.path.basename(path))
+        return os.path.join(self._real_folder(folder), last)
 
 
-def sift(source: IO[bytes], target: IO[bytes], kind: str, keeps: Callable[[str], bool]) -> int:
-    """Passes the names on until either end is closed; returns how many were left out."""
-    dropped = 0
+class Sifted(Struct):
+    dropped: int = 0
+    problem: str = ""
+
+
+def sift(source: IO[bytes], target: IO[bytes], kind: str, keeps: Callable[[str], bool]) -> Sifted:
+    """Passes the names on until either end is closed; tells how many were left out, and what ended it too early."""
+    found = Sifted()
     try:
         with source, target:
             for name in _names(source, kind):
                 if keeps(os.fsdecode(name)):
                     target.write(name + b"\0")
                 else:
-                    dropped += 1
+                    found.dropped += 1
+    except UnreadableNames as error:
+        found.problem = str(error)
     except (OSError, ValueError):
-        return dropped  # the reader has seen enough
-    return dropped
+        return found  # the reader has seen enough
+    return found
 
 
 def _names(source: IO[bytes], kind: str) -> Iterator[bytes]:
     for one in _pieces(source, b"\0" if kind == "null" else b"\n"):
         match kind:
             case "words":
-                yield from map(os.fsencode, shlex.split(os.fsdecode(one)))
+                yield from _words(one)
             case "lines":
                 yield one.lstrip(b" \t")
             case _:
                 yield one
+
+
+def _words(line: bytes) -> Iterator[bytes]:
+    """As xargs reads them: unlike in a shell, a backslash within quotes is one."""
+    if _WORD.sub(b"", line).strip(b" \t"):
+        raise UnreadableNames(f"a quote does not end in: {os.fsdecode(line[:200])}")
+    for word in _WORD.finditer(line):
+        yield _QUOTED.sub(lambda found: found[found.lastindex or 0], word[0])
 
 
 def _pieces(source: IO[bytes], end: bytes) -> Iterator[bytes]:
@@ -73,6 +98,8 @@ def _pieces(source: IO[bytes], end: bytes) -> Iterator[bytes]:
     while chunk := os.read(source.fileno(), _CHUNK):
         *whole, rest = (rest + chunk).split(end)
         yield from filter(None, whole)
+        if len(rest) > _LONGEST:
+            raise UnreadableNames(f"a line is longer than {_LONGEST:,} bytes")
     if rest:
         yield rest
 

@@ -13,6 +13,7 @@ from assent.files.protected import secret_folders, secret_globs, secret_pattern,
 from assent.plan import Plan
 from assent.policy.shell import judge, rules
 from assent.process.pipeline import Pipeline
+from assent.process.sift import sift
 
 SECRET = [
     ".env",
@@ -240,6 +241,43 @@ def test_a_link_that_is_come_upon_shows_no_secret(command: str, tree: Path) -> N
     assert "needle in .env\n" not in shown
     assert "elsewhere\n" not in shown
     assert "needle" in shown
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("command", ["xargs grep -H needle < list", "xargs -d '\\n' grep -H needle < list"])
+def test_a_step_back_behind_a_link_does_not_lead_out(command: str, tree: Path) -> None:
+    (tree.parent / "there" / "deep").mkdir(parents=True)
+    (tree.parent / "there" / "notes.txt").write_text("needle elsewhere\n")
+    (tree / "link").symlink_to(tree.parent / "there" / "deep")
+    (tree / "list").write_text("link/../notes.txt\nsub/../a.py\nlink/..\n")
+    shown = output(command, tree)
+    assert "elsewhere" not in shown
+    assert "passed over: 2 name(s)" in shown
+    assert "needle in a.py\n" in shown
+
+
+def test_a_quote_that_does_not_end_is_told(tree: Path) -> None:
+    (tree / "list").write_text("a.py\nit's.txt\n")
+    shown = output("xargs grep needle < list", tree)
+    assert "needle in a.py\n" in shown
+    assert "xargs: a quote does not end in: it's.txt" in shown
+
+
+def test_names_are_taken_apart_as_xargs_does(tree: Path) -> None:
+    names = [b"a b", b"c", b'"d"', b"e\\", b"f g h", b"", b"\xff"]
+    line = b"""a\\ b \t c '"d"' "e\\" f" g "h '' \xff"""
+    (tree / "list").write_bytes(line + b"\n")
+    theirs = subprocess.run(["xargs", "printf", "%s\\0"], input=line, capture_output=True, check=True)
+    with (tree / "list").open("rb") as source, (tree / "found").open("wb") as target:
+        sift(source, target, "words", lambda _: True)
+    assert (tree / "found").read_bytes().split(b"\0")[:-1] == names == theirs.stdout.split(b"\0")[:-1]
+
+
+def test_an_endless_name_ends_the_reading(tree: Path) -> None:
+    (tree / "list").write_text("a.py\n" + "x" * 2_500_000)
+    shown = output("xargs grep needle < list", tree)
+    assert "needle in a.py\n" in shown
+    assert "xargs: a line is longer than 2,000,000 bytes" in shown
 
 
 def test_names_that_are_passed_over_are_counted(tree: Path) -> None:
