@@ -640,6 +640,39 @@ def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_p
         assert policy.judge(command(text, str(tmp_path))).ruling == "ask"
 
 
+@pytest.mark.spec("C8")
+def test_a_link_to_what_tools_run_or_to_outside_is_no_place_to_write_to(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / ".git" / "hooks").mkdir(parents=True)
+    (root / "copies").mkdir()
+    (root / "a").touch()
+    (tmp_path / "outside").touch()
+    (root / "hooks").symlink_to(".git/hooks")
+    (root / "config").symlink_to(".git/config")
+    (root / "there").symlink_to(tmp_path)
+    (root / "copies" / "a").symlink_to(tmp_path / "outside")
+    (root / "plain").symlink_to("copies")
+    policy = Policy(
+        [parse_allowed(f"{SHELL}({name})") for name in ("cp", "mv", "touch", "tee", "cd")], roots=(str(root),)
+    )
+
+    def ruling(text: str) -> str:
+        return policy.judge(command(text, str(root))).ruling
+
+    hooks = ("touch hooks/pre-commit", "cp a hooks/pre-commit", "cp a hooks", "mv a hooks", "tee config", "cp a config")
+    outside = (
+        "touch there/x",
+        "cp a copies",
+        "cp a copies/",
+        "cp ? copies",
+        "cp a -v copies -v",
+        "cd copies && cp ../a .",
+    )
+    assert {text: ruling(text) for text in (*hooks, *outside)} == dict.fromkeys((*hooks, *outside), "ask")
+    fine = ("touch plain/x", "cp a plain/b", "cp a b", "mv a copies", "cd copies && cp ../a b")
+    assert {text: ruling(text) for text in fine} == dict.fromkeys(fine, "allow")
+
+
 def test_a_link_to_another_folder_is_no_place_to_start_a_search_from(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "there").symlink_to(tmp_path)

@@ -1,4 +1,5 @@
-"""Secrets behind other names: a link to a key, a second name of it, or a wildcard that matches one.
+"""What other names stand for: secrets (a link to a key, a second name of it, a wildcard that matches one), and places
+to write to that a link leads to.
 
 The shell gate judges words by their text; here the disk is asked what they stand for in this moment. It looks at names
 only and opens nothing.
@@ -13,7 +14,8 @@ from assent.files.protected import secret_files, why_secret
 from assent.files.workspace import has_other_names
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, value, with_folders
-from assent.policy.shell.paths import inside, secret
+from assent.policy.shell.options import examine
+from assent.policy.shell.paths import inside, protected, secret
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import shows_content
 
@@ -30,6 +32,30 @@ def secret_behind(plan: Plan) -> str | None:
         if why is not None:
             return why
     return None
+
+
+def write_behind(plan: Plan) -> str | None:
+    """Why the plan may write through a link: to the outside, or to what tools run."""
+    roots = [os.path.realpath(root) for root in plan.roots]
+    for path in (*plan.writes, *_copies(plan)):
+        real = os.path.realpath(path)
+        if not inside(real, roots):
+            return f"{path} leads to {real}, outside the workspace"
+        if protected(real, roots):
+            return f"{path} leads to {real}, which is run or trusted by tools or later commands"
+    return None
+
+
+def _copies(plan: Plan) -> Iterator[str]:
+    """The files that `cp` writes in a folder: it writes through a link that is there already."""
+    for stage, folders in with_folders(plan):
+        use = examine(program(stage.words[0].text), stage.words)
+        if use is not None and use.names[0] == "cp" and use.operands:
+            *sources, target = use.operands
+            for cwd in folders:
+                folder = os.path.join(cwd, expanded(target, cwd))
+                names = (os.path.basename(path) for word in sources for path in _matches(word, cwd))
+                yield from (os.path.join(folder, name) for name in names)
 
 
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
