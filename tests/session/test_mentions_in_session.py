@@ -142,6 +142,37 @@ async def test_taken_back_while_it_is_read_a_prompt_leaves_nothing():
     assert await house.log.inbox(house.session) == []
 
 
+class Stubborn(Shelf):
+    """Goes on reading for a while when it shall stop."""
+
+    def __init__(self) -> None:
+        super().__init__(closed=True)
+        self.told = False
+
+    async def _read(self, text: str) -> tuple[Attached, ...]:
+        try:
+            return await super()._read(text)
+        except asyncio.CancelledError:
+            self.told = True
+            await self.door.wait()
+            raise
+
+
+async def test_cancelled_and_taken_back_at_once_a_prompt_leaves_the_next_one_alone():
+    shelf = Stubborn()
+    house = house_with(shelf, text("Second."))
+    async with await house.open() as runner:
+        await runner.send(Submit("see @a.py"), key="first")
+        await house.until(lambda: shelf.asked)
+        assert await house.send(runner, CancelTurn()) == ""
+        await house.until(lambda: shelf.told)
+        assert await house.send(runner, Withdraw("first")) == ""
+        shelf.door.set()
+        await house.until(lambda: runner.idle)
+        await house.send(runner, Submit("and then?"))
+        assert (await house.until_done()).status == "completed"
+
+
 class SlowLog(MemoryLog):
     """Writes in order, and only while its door is open."""
 

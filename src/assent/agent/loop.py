@@ -93,6 +93,10 @@ class AgentLoop:
         if self._begun and not task.cancelling():
             task.cancel()
 
+    def never_began(self) -> None:
+        """The turn that was to be cancelled is gone; the next one must not pay for it."""
+        self._cancel_wanted = False
+
     async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> TurnStatus:
         guard = LoopGuard()
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):

@@ -406,6 +406,7 @@ class Runner:
             await self._run_turn(prompt_id)
         else:
             self._turn = None
+            self._loop.never_began()
 
     async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> None:
         try:
