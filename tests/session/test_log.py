@@ -29,6 +29,7 @@ from assent.events import (
 )
 from assent.parts import Result
 from assent.session.fork import fork_session
+from assent.session.glance import Glance
 from assent.session.log import (
     Fence,
     KeyReused,
@@ -44,6 +45,7 @@ from assent.session.log import (
 )
 from assent.session.memory import MemoryLog
 from assent.session.sqlite import SqliteLog
+from assent.session.writer import Job
 
 CREATED = SessionCreated("/w", "model", "default", "0")
 
@@ -588,6 +590,16 @@ async def test_many_may_begin_a_new_log_at_the_same_moment(tmp_path: Path):
         await asyncio.gather(*(log.create(f"s{n}", 1.0, CREATED) for n, log in enumerate(logs)))
         assert len(await logs[0].sessions()) == 4
         await asyncio.gather(*(log.close() for log in logs))
+
+
+async def test_an_answer_counts_also_where_no_second_connection_can_be_opened(tmp_path: Path):
+    async def ask_thread(job: Job) -> str:
+        return "the answer"
+
+    glance = Glance(tmp_path / "no such folder" / "assent.db", ask_thread)
+    assert await glance(lambda db: "never") == "the answer"
+    assert await glance(lambda db: "never") == "the answer"
+    glance.close()
 
 
 async def test_opening_the_log_a_second_time_keeps_the_locks_of_the_first(sqlite: SqliteLog, tmp_path: Path):

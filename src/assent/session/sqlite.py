@@ -183,7 +183,7 @@ class SqliteLog:
             found = f"SELECT v, data FROM events WHERE {asked} ORDER BY ts DESC, seq DESC LIMIT ?"
             return db.execute(found, (folder, RECENT_SESSIONS, limit)).fetchall()
 
-        rows = await self._writer.submit(job, reads=True)
+        rows = await self._read(job)
         return [text for v, data in reversed(rows) if (text := _asked(v, data)) is not None]
 
     # --- events ---
