@@ -79,9 +79,10 @@ class PrivateFolder:
     def remove(self) -> None:
         """The folder and the files in it are gone; a folder in it would be none of ours, and stays."""
         with suppress(OSError):
-            for entry in os.scandir(self.path):
-                if not entry.is_dir(follow_symlinks=False):
-                    os.unlink(entry.path)
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
             os.rmdir(self.path)
 
     def kept(self, name: str) -> bytes:

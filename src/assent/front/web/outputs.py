@@ -55,8 +55,9 @@ class Outputs:
             return None
         return _output(found.data, min(offset, found.total), found.total, done=True, saved=True)
 
-    def forget(self, session: str) -> None:
-        output_folder(self._env, session).remove()
+    async def forget(self, session: str) -> None:
+        self._heard = {place: said for place, said in self._heard.items() if place[0] != session}
+        await asyncio.to_thread(output_folder(self._env, session).remove)
 
 
 def _cut(data: bytes, dropped: int, offset: int, limit: int, *, done: bool) -> Output:

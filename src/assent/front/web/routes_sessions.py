@@ -147,7 +147,7 @@ async def remove(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> None:
         await desk.log.delete(session_id)
     except SessionBusy as error:
         raise Problem("busy", str(error)) from error
-    desk.outputs.forget(session_id)
+    await desk.outputs.forget(session_id)
     desk.states.forget(session_id)
     desk.feeds.forget(session_id)
     desk.overview.touch(approvals=True)
