@@ -31,6 +31,10 @@ def test_what_a_text_names_is_found_without_the_punctuation_of_the_sentence(text
     assert named(text) == paths
 
 
+def test_what_is_longer_than_any_path_is_none_and_costs_nothing():
+    assert named("@" + ")" * 1_000_000 + " @a.py @" + "x" * 5_000) == ["a.py"]
+
+
 @pytest.mark.parametrize(
     ("text", "paths"),
     [

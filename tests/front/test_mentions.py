@@ -3,6 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,6 +16,7 @@ from assent.parts import Media, Text
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
+from assent.tools.base import ToolFailed
 from assent.tools.many_files import MOST_CHARACTERS
 from support.servers import SDK, open_shop, program
 
@@ -234,6 +236,21 @@ async def test_a_resource_of_a_server_comes_along_like_a_file(folder: Path, tmp_
         assert unknown.problem == "The server srv lists no such resource"
         (denied,) = await load(folder, "@srv:note:/1", Rule("deny", server="srv"), servers=shop.manager)
         assert denied.problem and not denied.parts
+
+
+class Talker:
+    """A server whose errors repeat what they were given."""
+
+    def has_resource(self, name: str) -> bool:
+        return True
+
+    async def read(self, name: str) -> tuple[Text, ...]:
+        raise ToolFailed("mcp_tool_error", "no access with password=Hunter2hunter2")
+
+
+async def test_what_a_server_says_when_it_fails_loses_its_secrets(folder: Path):
+    (found,) = await load(folder, "@srv:note:/1", servers=cast(McpManager, Talker()))
+    assert found.problem == "no access with password=[secret: password]"
 
 
 @pytest.mark.spec("E5")

@@ -106,14 +106,14 @@ class _Loading:
     async def _all(self, means: Callable[[str], bool]) -> list[str]:
         if self._listed is None:
             self._listed = sorted(await list_files(self._files, self._files.root))
-        usual = usually_left_out()
-        return [path for path in self._listed if means(path) and not usual(path)]
+        return await asyncio.to_thread(_meant, self._listed, means)
 
     async def _take(self, paths: list[str]) -> list[Taken]:
         """Each once, however often it is named."""
         new = [path for path in dict.fromkeys(paths) if path not in self._seen]
         self._seen.update(new)
-        return [await asyncio.to_thread(self._read, path) for path in new]
+        read, full = self._read, self._reader.take  # there may be very many, and none of them fits any more
+        return [full(path) if self._reader.is_full else await asyncio.to_thread(read, path) for path in new]
 
     def _read(self, path: str) -> Taken:
         why = self._why_not(path)
@@ -138,11 +138,16 @@ class _Loading:
             parts = [self._masked(part) for part in await servers.read(name)]
             return _attached(self._reader.take_parts(name, tuple(parts)))
         except ToolFailed as error:
-            return _left_out(name, error.failure.message.rstrip("."))
+            return _left_out(name, self._masker.text(error.failure.message).rstrip("."))
 
     def _masked(self, part: Text | Media) -> Text | Media:
         """Like everything that a server says; only files are exact."""
         return Text(self._masker.text(part.text)) if isinstance(part, Text) else part
+
+
+def _meant(paths: list[str], means: Callable[[str], bool]) -> list[str]:
+    usual = usually_left_out()
+    return [path for path in paths if means(path) and not usual(path)]
 
 
 def _attached(taken: Taken) -> Attached:

@@ -87,7 +87,7 @@ class Reader:
         self.read = 0
 
     def take(self, path: str) -> Taken:
-        if self._is_full:
+        if self.is_full:
             return _left_out(path, "the limit is reached")
         try:
             data = self._files.read(path, MAX_BYTES)
@@ -105,7 +105,7 @@ class Reader:
         taken: list[Taken] = []
         for part in parts:
             match part:
-                case _ if self._is_full:
+                case _ if self.is_full:
                     taken.append(_left_out(name, "the limit is reached"))
                 case Text(text=text):
                     taken.append(self._text(name, text))
@@ -119,7 +119,7 @@ class Reader:
         )
 
     @property
-    def _is_full(self) -> bool:
+    def is_full(self) -> bool:
         return self.read >= MOST_FILES or self._room <= 0
 
     def _text(self, path: str, text: str) -> Taken:

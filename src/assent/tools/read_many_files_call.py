@@ -1,5 +1,6 @@
 """A call of read_many_files: the files in the order of their paths, each under its name, and what was left out."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 
@@ -26,7 +27,8 @@ class ReadManyFilesInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         reader = Reader(self._files, self._asks_for)
-        taken = [reader.take(path) for path in sorted(await self._matching())]
+        paths = sorted(await self._matching())
+        taken = [reader.take(path) if reader.is_full else await asyncio.to_thread(reader.take, path) for path in paths]
         if not taken:
             raise ToolFailed("file_not_found", f"No file matches {self.describe()}.")
         skipped = [each for each in taken if each.problem]
