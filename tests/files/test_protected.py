@@ -155,6 +155,17 @@ def test_a_folder_is_searched_up_to_a_number_and_beyond_that_it_is_not_trusted(
     assert "more than 3 entries" in (why_contains_protected(str(tmp_path), ()) or "")
 
 
+def test_a_folder_that_cannot_be_read_hides_no_secrets_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / ".env").touch()
+    deep = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):  # its path becomes longer than any that can be opened
+        os.mkdir("x" * 250, dir_fd=deep)
+        deep, above = os.open("x" * 250, os.O_RDONLY, dir_fd=deep), deep
+        os.close(above)
+    os.close(deep)
+    assert secrets_below(str(tmp_path)) == 1
+
+
 def test_secrets_below_a_folder_are_counted_but_not_folders_and_not_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ It knows names only: where the workspace is and what a path resolves to is the w
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 
@@ -157,11 +158,8 @@ def secrets_below(folder: str) -> int:
 
 def secret_files(folder: str) -> list[str]:
     """The files below a folder that are usual places for secrets, as far as a short look tells."""
-    try:
-        found = [names for names in islice(_below(folder, ()), _SHORT_LOOK) if why_secret(names)]
-    except OSError:
-        return []
-    paths = (os.path.join(folder, *names) for names in found)
+    entries = islice(_below(folder, (), strict=False), _SHORT_LOOK)
+    paths = [os.path.join(folder, *names) for names in entries if why_secret(names)]
     return [path for path in paths if not os.path.isdir(path)]
 
 
@@ -175,12 +173,14 @@ def fold(name: str) -> str:
     return folded.partition(":")[0].rstrip(" .") or folded
 
 
-def _below(folder: str, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Every entry under a folder as components; links are entries, not ways on."""
+def _below(folder: str, names: tuple[str, ...], *, strict: bool = True) -> Iterator[tuple[str, ...]]:
+    """Every entry under a folder as components; links are entries, not ways on. Unless it is strict, a folder that
+    cannot be read is as good as empty.
+    """
     todo = [(folder, names)]
     while todo:
         path, above = todo.pop()
-        with os.scandir(path) as entries:
+        with suppress(*(() if strict else (OSError,))), os.scandir(path) as entries:
             for entry in entries:
                 yield (*above, entry.name)
                 if entry.is_dir(follow_symlinks=False):
