@@ -170,12 +170,45 @@ async def test_the_memory_of_all_that_it_started_counts_together(tmp_path: Path)
     assert result.survivors == ()
 
 
+async def test_memory_that_several_share_counts_once(tmp_path: Path) -> None:
+    script = "\n".join(
+        (
+            "import mmap, os, sys",
+            "shared = mmap.mmap(-1, 50_000_000)",
+            "for _ in range(6):",
+            "    if not os.fork():",
+            "        shared.write(b'x' * 50_000_000)",
+            "        print('ready', flush=True)",
+            "        sys.stdin.read()",
+            "        os._exit(0)",
+        )
+    )
+    keeper, theirs = os.pipe()
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        f"{script}\nos.wait()",
+        stdin=keeper,
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    for _ in range(6):
+        await child.stdout.readline()
+    family = Family(child.pid, "no mark", "no channel")
+    assert family.memory(1 << 40) > 300_000_000
+    assert 50_000_000 < family.memory(200_000_000) < 200_000_000
+    os.close(theirs)
+    os.close(keeper)
+    await child.communicate()
+
+
 @pytest.mark.spec("I6")
 async def test_a_command_within_its_memory_runs_to_its_end(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "looked")
     looked: list[int] = []
 
-    def look(family: Family) -> int:
+    def look(family: Family, enough: int) -> int:
         looked.append(1)
         if len(looked) == 3:  # and only then it may end
             os.close(os.open(tmp_path / "looked", os.O_WRONLY))

@@ -42,11 +42,16 @@ class Family:
         found = {pid for pid, seen in young.items() if self._is_ours(pid, seen)}
         return sorted(_with_descendants(found, young))
 
-    def memory(self) -> int:
-        """In bytes, of those that have not slipped away: quicker to find, and enough for a look now and then."""
+    def memory(self, enough: int = 0) -> int:
+        """In bytes, of those that have not slipped away: quicker to find, and enough for a look now and then.
+
+        What they share counts for each of them as long as that makes no more than `enough`. Otherwise it is counted
+        once, which takes longer.
+        """
         young = self._young() or {}
-        found = {pid for pid, seen in young.items() if self._is_near(pid, seen)}
-        return sum(young[pid].pages for pid in _with_descendants(found, young)) * _PAGE
+        found = _with_descendants({pid for pid, seen in young.items() if self._is_near(pid, seen)}, young)
+        rough = sum(young[pid].pages for pid in found) * _PAGE
+        return rough if rough <= enough else sum(_share(pid, young[pid].pages * _PAGE) for pid in found)
 
     def _young(self) -> dict[int, Seen] | None:
         """Nobody older than the leader is of the family, whatever he holds: a terminal multiplexer that was there
@@ -111,6 +116,15 @@ def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
     if not fields or (fields[0] in (b"Z", b"X") and not even_dead):
         return None
     return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), int(fields[21]))
+
+
+def _share(pid: int, otherwise: int) -> int:
+    """Its part of the memory in bytes: of what it shares with others only its share."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:"))
+    except (OSError, StopIteration):
+        return otherwise
 
 
 def _environment(pid: int) -> bytes:

@@ -252,7 +252,8 @@ class _Child:
 
     def _look_at_memory(self) -> None:
         """In a thread: it goes through all processes of the machine."""
-        self._loop.run_in_executor(None, self._family.memory).add_done_callback(self._saw_memory)
+        looking = self._loop.run_in_executor(None, self._family.memory, self._limits.memory or 0)
+        looking.add_done_callback(self._saw_memory)
 
     def _saw_memory(self, looked: "asyncio.Future[int]") -> None:
         if self._end.done() or looked.cancelled():
