@@ -248,6 +248,22 @@ def test_a_draft_outlives_another_session_and_a_reload_but_not_the_log_out(serve
     assert leaving.page.evaluate("Object.keys(sessionStorage)") == []
 
 
+@pytest.mark.spec("H2")
+def test_who_must_log_in_again_finds_the_draft_and_the_sessions(served: Served, windows: Windows) -> None:
+    tab = windows.open("zoe", owner="zoe")
+    talking(served, tab)
+    box(tab).fill("half a thou")
+    listed = tab.page.get_by_role("navigation").get_by_role("listitem")
+    expect(listed).to_have_count(1)
+    served.run("serve", "token", "remove", "zoe")
+    box(tab).press("Enter")
+    tab.sees("Not logged in")
+    tab.page.get_by_label(re.compile("paste a token")).fill(served.token("zoe again", "operator", "zoe"))
+    tab.page.get_by_role("button", name="Log in").click()
+    expect(box(tab)).to_have_value("half a thou")
+    expect(listed).to_have_count(1)
+
+
 # --- what waits ---
 
 

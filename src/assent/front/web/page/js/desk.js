@@ -64,7 +64,7 @@ export const wake = () => void follow();
 export function leave(why = "") {
   stream.stop();
   token.clear();
-  forgetDrafts();
+  Object.assign(have, { sessions: -2, approvals: -2 }); // whoever comes next reads them anew
   Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0, wanted: "" });
   state.views.clear();
   changed();
@@ -72,6 +72,7 @@ export function leave(why = "") {
 
 export async function logOut() {
   await request("POST", "/logout", {}).catch(() => {});
+  forgetDrafts(); // only here: who has to log in again wants to go on writing
   leave();
 }
 
