@@ -197,6 +197,15 @@ async def test_the_same_key_has_no_second_effect_and_another_request_may_not_use
     assert prompts.count("go") == 1 and prompts.count("more") <= 1
 
 
+async def test_a_request_that_comes_twice_at_the_same_moment_is_answered_twice(api: Api):
+    session = (await api.post("/sessions", {"prompt": "go"}))["id"]
+    (waiting,) = await until_waiting(api)
+    where = (session, "write", "proceed_once", waiting["approval"]["digest"])
+    one, two = await asyncio.gather(api.decide(*where, key="key"), api.decide(*where, key="key"))
+    assert one == two
+    assert one["state"] == "taken"
+
+
 @pytest.mark.spec("J1")
 async def test_keys_are_remembered_over_a_restart(tmp_path: Path):
     async with Served(tmp_path) as served:

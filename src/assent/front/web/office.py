@@ -128,8 +128,7 @@ class Office:
         return Taken("recorded" if taken is None else "taken", key.name)
 
     async def _send(self, session: str, key: InboxKey, command: Command) -> CommandTaken | None:
-        future = asyncio.get_running_loop().create_future()
-        self._awaited[session, key.name] = future
+        future = self._awaited.setdefault((session, key.name), asyncio.get_running_loop().create_future())
         stop = None
         try:
             fresh, here = await self._put_and_wake(session, key, command)
@@ -139,7 +138,7 @@ class Office:
                 stop = self._log.watch(session, lambda: self._look(session, key.name))
                 self._look(session, key.name)
             async with asyncio.timeout(PATIENCE):
-                return await future
+                return await asyncio.shield(future)  # the same request may have come twice, and both wait for it
         except TimeoutError:
             return None
         finally:
