@@ -242,6 +242,42 @@ def test_a_link_that_is_come_upon_shows_no_secret(command: str, tree: Path) -> N
     assert "needle" in shown
 
 
+_FOR_ALL_OF_FIND = """
+    -depth -d -mount -xdev -daystart -noleaf -nowarn -warn -maxdepth_1 -mindepth_1 -regextype_egrep -depth_-maxdepth_2
+"""
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("find . -exec wc {} +", "find . ! -type l ( -exec wc {} + )"),
+        ("find -exec wc {} +", "find ! -type l ( -exec wc {} + )"),
+        ("find . -xdev -exec wc {} +", "find . -xdev ! -type l ( -exec wc {} + )"),
+        ("find a b -name c.py -o -exec wc {} +", "find a b ! -type l ( -name c.py -o -exec wc {} + )"),
+        ("find -P -O2 . -type f -exec wc {} +", "find -P -O2 . ! -type l ( -type f -exec wc {} + )"),
+        ("find . -name c.py -maxdepth 1 -exec cat {} +", "find . ! -type l ( -name c.py -maxdepth 1 -exec cat {} + )"),
+        *(
+            (f"find . {one} -name c.py -exec cat {{}} +", f"find . {one} ! -type l ( -name c.py -exec cat {{}} + )")
+            for one in (option.replace("_", " ") for option in _FOR_ALL_OF_FIND.split())
+        ),
+        ("find . -name c.py -exec ls {} +", "find . -name c.py -exec ls {} +"),
+        ("find -L . -name c.py -exec ls {} +", "find -L . -name c.py -exec ls {} +"),
+    ],
+)
+def test_find_gives_no_links_to_a_program_that_opens_them(command: str, runs: str) -> None:
+    found = judge(command, rules(["find", "wc", "cat", "ls"]), cwd="/w", roots=["/w"])
+    assert found.plan is not None, found.why
+    assert " ".join(word.text for word in found.plan.steps[0].stages[0].words) == runs
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("command", ["find -L . -name c.py -exec cat {} +", "find . -follow -name c.py -exec cat {} +"])
+def test_find_that_follows_links_gives_nothing_to_a_program_that_shows_content(command: str) -> None:
+    found = judge(command, rules(["find", "cat"]), cwd="/w", roots=["/w"])
+    assert (found.decision, found.why) == ("ask", "`find`: it follows links, which may lead to secrets.")
+
+
 def test_names_that_are_passed_over_are_counted(tree: Path) -> None:
     assert "passed over: 2 name(s)" in output("echo .env .npmrc a.py | xargs grep needle", tree)
     assert "passed over" not in output("find . -name '*.py' | xargs cat", tree)
