@@ -24,7 +24,15 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["sed 'w x' f", "sed -e 'w x' f", "sed --expression='w x' f", "sed -e p -e 'w x' f", "sed a* f"],
     ),
     "awk": (
-        ["awk --version", "awk '{print \"a|b\"}' f", "awk '{print \"a>b\"}' f", "awk '$1>5' f", "awk 'a||b' f"],
+        [
+            "awk --version",
+            "awk '{print \"a|b\"}' f",
+            "awk '{print \"a>b\"}' f",
+            "awk '$1>5' f",
+            "awk 'a||b' f",
+            "awk '{print ($1>5)}' f",
+            "awk '{if ((a>b)) {print}}' f",
+        ],
         [
             "awk 'BEGIN{system(x)}'",
             "awk '{print | x}' f",
@@ -33,6 +41,9 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             "awk '{print' f",
             "awk 'function f(){print}' f",
             "awk 'BEGIN{print ENVIRON[x]}'",
+            "awk '/(/{print > x} /)/' f",
+            "awk '/a/{{print}}' f",
+            "awk '/a/{print} func f(){print}' f",
         ],
     ),
     "jq": (["jq . f", "jq . system", "jq --version"], ["jq input_filename f", "jq 'import \"a\" as a; .' f"]),
@@ -41,8 +52,11 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["yq e 'load(x)'", "yq 'load(x)' f", "yq x eval", "yq . env", "yq 'strenv(x)' f"],
     ),
     "printf": (["printf x"], ["printf"]),
-    "[": (["[ -f x ]"], ["'[' -f x", "'['", "[ -f * ]", "[ -v x ]", "[ -R x ]"]),
-    "test": (["test -f x", "test -d $HOME", "test -f x*"], ["test -f *", "test -v x", "test -R x"]),
+    "[": (["[ -f x ]"], ["'[' -f x", "'['", "[ -f * ]", "[ -v x ]", "[ -R x ]", "[ 'a[$(x)]' -eq 1 ]"]),
+    "test": (
+        ["test -f x", "test -d $HOME", "test -f x*"],
+        ["test -f *", "test -v x", "test -R x", "test 'a[`x`]' -eq 1"],
+    ),
     "date": (["date", "date +%s"], ["date 01010000"]),
     "cd": (["cd", "cd a", "cd $HOME"], ["cd a b", "cd -", "cd *", "cd a*"]),
     "dig": (["dig example.org MX", "dig @9.9.9.9 example.org", "dig -x 9.9.9.9"], ["dig -f x", "dig a *", "dig $HOME"]),
@@ -131,9 +145,13 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "go env": (["go env", "go env GOPATH"], ["go env A=b", "go env GOPATH A=b"]),
     "pytest": (
         ["pytest", "pytest a", "pytest --cov-report=term", "pytest -k a:b", "pytest -W ignore", "pytest -k 'A.B'"],
-        ["pytest @x", "pytest a @x", "pytest -q --cov-report=html:x", "pytest -q -W error::a.b"],
+        ["pytest @x", "pytest a @x", "pytest +x", "pytest -q --cov-report=html:x", "pytest -q -W error::a.b"],
     ),
     "py.test": (["py.test -p no:cacheprovider"], ["py.test -p x", "py.test -W error::a.b", "py.test -p no:a -p x"]),
+    "readelf": (["readelf -W a"], ["readelf -W @x"]),
+    "ruff": (["ruff format --check a", "ruff format --diff a"], ["ruff format a"]),
+    "ruff format": (["ruff format a"], ["ruff format --config=x a"]),
+    "rg": (["rg x"], ["rg -L x", "rg --follow x"]),
     "mypy": (["mypy -p a.b"], ["mypy @x"]),
     "tsc": (
         [
