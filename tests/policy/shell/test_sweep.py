@@ -303,6 +303,13 @@ def test_only_the_option_that_follows_links_is_changed(command: str, runs: str) 
     assert " ".join(word for word in words if not word.startswith("--exclude")) == runs
 
 
+@pytest.mark.parametrize("name", ["rg", "rgrep", "diff", "ag", "ack"])
+def test_some_programs_search_whatever_they_come_upon(name: str) -> None:
+    search = examine(name, (Word(name),))
+    assert search is not None
+    assert walks(search)
+
+
 def test_a_listing_of_folders_is_no_search_of_what_is_in_files() -> None:
     listing = examine("ls", (Word("ls"), Word("-R")))
     assert listing is not None
