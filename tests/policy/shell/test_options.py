@@ -191,6 +191,13 @@ def _texts(words: list[Word]) -> str:
         ("sudo -u x ls", "sudo; options -u=x; payload ls"),
         ("grep -A1 -B 2 x", "grep; options -A=1,-B=2; operands x; texts x"),
         ("cal -3", "cal; options -N=-3"),
+        ("jq --arg a b . f", "jq; options --arg=b; operands .,f; texts .; reads f"),
+        ("jq --argjson a 1 . f", "jq; options --argjson=1; operands .,f; texts .; reads f"),
+        ("jq --slurpfile a b . f", "jq; options --slurpfile=b; operands .,f; texts .; reads b,f"),
+        ("jq --rawfile a b .", "jq; options --rawfile=b; operands .; texts .; reads b"),
+        ("jq --arg a", "jq; options --arg; ! the option `--arg` lacks its value"),
+        ("jq --arg=a b", "jq; operands b; texts b; ! the option `--arg` takes no value"),
+        ("jq --slurpfile=a b", "jq; operands b; texts b; ! the option `--slurpfile` takes no value"),
         ("mount -t", "mount; options -t; ! the option `-t` lacks its value"),
     ],
 )
