@@ -117,15 +117,24 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *("aws", "aws ec2 run-instances", "aws describe-x", "aws iam list-access-keys", "aws kms list-x"),
             *("aws sts get-session-token", "aws sts get-caller-identity token", "aws version help"),
             *("aws s3 ls https://b", "aws ec2 describe-x --a https://b", "aws ec2 describe-x --endpoint-url x"),
+            *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 run-instances list"),
             *("aws ec2 describe-x -x", "aws ec2 describe-x --region x --debug", "aws ec2 --region describe-x"),
         ],
     ),
     "gcloud": (
         [
-            *("gcloud compute instances list", "gcloud compute instances search", "gcloud compute a list-b"),
+            *(
+                "gcloud run services list",
+                "gcloud compute instances list",
+                "gcloud compute instances search",
+                "gcloud compute a list-b",
+            ),
             *(f"gcloud compute instances {verb} x" for verb in ("describe", "show", "list")),
         ],
-        ["gcloud compute instances search x", "gcloud compute a list-b x", "gcloud compute instances delete x"],
+        [
+            *("gcloud compute instances search x", "gcloud compute a list-b x", "gcloud compute instances delete x"),
+            *("gcloud compute instances delete list", "gcloud compute instances delete x list", "gcloud a add-b list"),
+        ],
     ),
     "git log": (
         ["git log", "git log --format=%H", "git log --pretty=%H", "git log --grep=%G"],
