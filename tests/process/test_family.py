@@ -18,10 +18,10 @@ _SESSION = f"setsid {_CHILD} & wait"
 
 
 @contextmanager
-def started(command: str) -> Iterator[tuple[int, int]]:
+def started(command: str, *handed: int) -> Iterator[tuple[int, int]]:
     """A leader of a session and the process that it started."""
     leader = subprocess.Popen(
-        ["bash", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        ["bash", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=handed
     )
     with leader:
         assert leader.stdout is not None
@@ -78,15 +78,41 @@ def test_without_a_process_table_only_the_group_is_known(
             raise FileNotFoundError
         return names
 
-    with started(_PARENT) as (leader, _):
-        found = family(leader)
+    with subprocess.Popen(["sleep", "300"], start_new_session=True) as leader:
+        found = family(leader.pid)
         monkeypatch.setattr(os, "listdir", listed)
         monkeypatch.setattr(os.path, "isdir", lambda _: False)
-        assert found.members() == [leader]
+        assert found.members() == [leader.pid]
         assert found.memory() == 0
         assert found.any_alive([])
+        leader.kill()
     assert found.members() == []
     assert not found.any_alive([os.getpid()])
+
+
+def test_one_that_lives_is_enough() -> None:
+    with started(_PARENT) as (leader, child), subprocess.Popen(["true"]) as ended:
+        ended.wait()
+        assert family(leader).any_alive([ended.pid, child])
+
+
+def test_nobody_older_than_a_leader_that_has_ended_already_belongs_to_it() -> None:
+    reading, writing = os.pipe()
+    channel = os.readlink(f"/proc/self/fd/{writing}")
+    with started(f"sleep 300 >&{writing} & {_PARENT}", writing) as (_, older):
+        os.close(writing)
+        os.close(reading)
+        # The clock of the process table has a hundred ticks a second: wait until it shows another one.
+        born = int(Path(f"/proc/{older}/stat").read_text().rpartition(")")[2].split()[19])
+        while True:
+            ended = subprocess.Popen(["true"], start_new_session=True)
+            os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+            if int(Path(f"/proc/{ended.pid}/stat").read_text().rpartition(")")[2].split()[19]) > born:
+                break
+            ended.wait()
+        found = Family(ended.pid, "no such mark", channel)
+        ended.wait()
+        assert found.members() == []
 
 
 def test_a_run_inside_of_another_has_both_marks() -> None:

@@ -117,7 +117,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *("aws", "aws ec2 run-instances", "aws describe-x", "aws iam list-access-keys", "aws kms list-x"),
             *("aws sts get-session-token", "aws sts get-caller-identity token", "aws version help"),
             *("aws s3 ls https://b", "aws ec2 describe-x --a https://b", "aws ec2 describe-x --endpoint-url x"),
-            *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 run-instances list"),
+            *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 terminate-instances list"),
             *("aws ec2 describe-x -x", "aws ec2 describe-x --region x --debug", "aws ec2 --region describe-x"),
         ],
     ),

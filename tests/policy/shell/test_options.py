@@ -126,6 +126,7 @@ def _texts(words: list[Word]) -> str:
         ("awk -F: '{print}' f -x", "awk; options -F=:; operands {print},f,-x; texts {print}; reads f,-x"),
         ("awk -- '{print}' -x", "awk; operands {print},-x; texts {print}; reads -x"),
         ("ls *", "ls; operands *; texts *"),
+        ("file *", "file; operands *; reads *"),
         ("sort *", "sort; operands *; reads *; ! `*` could match a file named like an option"),
         ("sort *.txt", "sort; operands *.txt; reads *.txt"),
         ("sort *a", "sort; operands *a; reads *a; ! `*a` could match a file named like an option"),
