@@ -10,7 +10,8 @@ from assent.policy.shell import judge, rules
 _GOALS = "test compile verify package clean validate build check assemble tasks help dependency:tree"
 _PASSED_ON = """
     --coverage --watch=false --watchAll=false --ci --silent --verbose --runInBand --bail --no-color --nocapture
-    --passWithNoTests -q -v --run --quiet --no-watch -D -W -A
+    --passWithNoTests -q -v --run --quiet --no-watch -D -W -A --ignored --include-ignored --exact --show-output --check
+    --test-threads=1
 """
 _PS_OPTIONS = "-o -p -C -u -U -g -G -t -O -q --ppid --pid --sort --user --format"
 _PS_COLUMNS = "-eo -ao -axo -Ao -efo axo auxo"
@@ -23,7 +24,15 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["sed 'w x' f", "sed -e 'w x' f", "sed --expression='w x' f", "sed -e p -e 'w x' f", "sed a* f"],
     ),
     "awk": (
-        ["awk --version", "awk '{print \"a|b\"}' f", "awk '{print \"a>b\"}' f", "awk '$1>5' f", "awk 'a||b' f"],
+        [
+            "awk --version",
+            "awk '{print \"a|b\"}' f",
+            "awk '{print \"a>b\"}' f",
+            "awk '$1>5' f",
+            "awk 'a||b' f",
+            "awk '{print ($1>5)}' f",
+            "awk '{if ((a>b)) {print}}' f",
+        ],
         [
             "awk 'BEGIN{system(x)}'",
             "awk '{print | x}' f",
@@ -31,13 +40,23 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             "awk '{print > x}' f",
             "awk '{print' f",
             "awk 'function f(){print}' f",
+            "awk 'BEGIN{print ENVIRON[x]}'",
+            "awk '/(/{print > x} /)/' f",
+            "awk '/a/{{print}}' f",
+            "awk '/a/{print} func f(){print}' f",
         ],
     ),
     "jq": (["jq . f", "jq . system", "jq --version"], ["jq input_filename f", "jq 'import \"a\" as a; .' f"]),
-    "yq": (["yq e .a f", "yq --version"], ["yq e 'load(x)'", "yq 'load(x)' f"]),
+    "yq": (
+        [*(f"yq {one} .a f" for one in ("e", "eval", "ea", "eval-all")), "yq --version"],
+        ["yq e 'load(x)'", "yq 'load(x)' f", "yq x eval", "yq . env", "yq 'strenv(x)' f"],
+    ),
     "printf": (["printf x"], ["printf"]),
-    "[": (["[ -f x ]"], ["'[' -f x", "'['", "[ -f * ]", "[ -v x ]", "[ -R x ]"]),
-    "test": (["test -f x", "test -d $HOME", "test -f x*"], ["test -f *", "test -v x", "test -R x"]),
+    "[": (["[ -f x ]"], ["'[' -f x", "'['", "[ -f * ]", "[ -v x ]", "[ -R x ]", "[ 'a[$(x)]' -eq 1 ]"]),
+    "test": (
+        ["test -f x", "test -d $HOME", "test -f x*"],
+        ["test -f *", "test -v x", "test -R x", "test 'a[`x`]' -eq 1"],
+    ),
     "date": (["date", "date +%s"], ["date 01010000"]),
     "cd": (["cd", "cd a", "cd $HOME"], ["cd a b", "cd -", "cd *", "cd a*"]),
     "dig": (["dig example.org MX", "dig @9.9.9.9 example.org", "dig -x 9.9.9.9"], ["dig -f x", "dig a *", "dig $HOME"]),
@@ -58,6 +77,69 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "make": (["make", "make test", "make a b"], ["make CC=x", "make a CC=x"]),
     "mvn": ([f"mvn {goal}" for goal in _GOALS.split()], ["mvn deploy", "mvn test deploy"]),
+    "gradle": (
+        ["gradle test --tests a.B*", "gradle test --console 'a b'"],
+        ["gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"],
+    ),
+    "npm config get": (
+        ["npm config get registry"],
+        [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],
+    ),
+    "helm show values": (["helm show values a"], [f"helm show values {one}" for one in ("a:b", "'a|b'", "a@b")]),
+    "helm lint": (["helm lint a b"], ["helm lint a:b", "helm lint a b:c"]),
+    "terraform": (["terraform fmt -check"], ["terraform fmt", "terraform fmt -diff"]),
+    "terraform fmt": (["terraform fmt", "terraform fmt -check"], ["terraform fmt -x"]),
+    "sqlite3": (
+        [
+            *("sqlite3 a.db 'select 1'", "sqlite3 a.db 'select 1; select 2;'", "sqlite3 a.db .tables 'select 1'"),
+            *("sqlite3 a.db ' .tables '", "sqlite3 a.db '.mode a.b'", "sqlite3 a.db 'pragma table_info(x)'"),
+            *("sqlite3 -version", "sqlite3 --version", "sqlite3 -help"),
+        ],
+        [
+            *(
+                "sqlite3",
+                "sqlite3 a.db",
+                "sqlite3 -csv a.db",
+                "sqlite3 a.db '.shell x'",
+                "sqlite3 a.db '.tables;.quit'",
+            ),
+            *("sqlite3 a.db 'select 1; drop table x'", "sqlite3 a.db 'select 1; x'", "sqlite3 a.db 'select 1' .quit"),
+            *("sqlite3 a.db 'select writefile(1,2)'", "sqlite3 a.db .quit 'select 1'", "sqlite3 a.db 'tables'"),
+        ],
+    ),
+    "ldd": (["ldd /bin/ls", "ldd /usr/bin/ls"], ["ldd ./x", "ldd /bin/../x", "ldd /bin/ls ./x"]),
+    "aws": (
+        [
+            *("aws --version", "aws version", "aws help", "aws s3 ls", "aws s3 ls s3://b", "aws iam get-user"),
+            *("aws sts get-caller-identity", "aws ec2 describe-instances --region x", "aws ec2 list-x --a=b --c d"),
+        ],
+        [
+            *("aws", "aws ec2 run-instances", "aws describe-x", "aws iam list-access-keys", "aws kms list-x"),
+            *("aws sts get-session-token", "aws sts get-caller-identity token", "aws version help"),
+            *("aws s3 ls https://b", "aws ec2 describe-x --a https://b", "aws ec2 describe-x --endpoint-url x"),
+            *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 terminate-instances list"),
+            *("aws ec2 describe-x -x", "aws ec2 describe-x --region x --debug", "aws ec2 --region describe-x"),
+        ],
+    ),
+    "gcloud": (
+        [
+            *(
+                "gcloud run services list",
+                "gcloud compute instances list",
+                "gcloud compute instances search",
+                "gcloud compute a list-b",
+            ),
+            *(f"gcloud compute instances {verb} x" for verb in ("describe", "show", "list")),
+        ],
+        [
+            *("gcloud compute instances search x", "gcloud compute a list-b x", "gcloud compute instances delete x"),
+            *("gcloud compute instances delete list", "gcloud compute instances delete x list", "gcloud a add-b list"),
+        ],
+    ),
+    "git log": (
+        ["git log", "git log --format=%H", "git log --pretty=%H", "git log --grep=%G"],
+        ["git log --format=%G?", "git log --pretty=%G?", "git log --format=%G? --format=%H", "git log -3 --format=%G?"],
+    ),
     "npm test": (
         ["npm test", "npm test a/b.js", *(f"npm test -- {option}" for option in _PASSED_ON.split())],
         ["npm test -- --config=x", "npm test -- ../x", "npm test -- a[bc]"],
@@ -72,8 +154,22 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "go env": (["go env", "go env GOPATH"], ["go env A=b", "go env GOPATH A=b"]),
     "pytest": (
         ["pytest", "pytest a", "pytest --cov-report=term", "pytest -k a:b", "pytest -W ignore", "pytest -k 'A.B'"],
-        ["pytest @x", "pytest a @x", "pytest -q --cov-report=html:x", "pytest -q -W error::a.b"],
+        ["pytest @x", "pytest a @x", "pytest +x", "pytest -q --cov-report=html:x", "pytest -q -W error::a.b"],
     ),
+    "py.test": (["py.test -p no:cacheprovider"], ["py.test -p x", "py.test -W error::a.b", "py.test -p no:a -p x"]),
+    "readelf": (["readelf -W a"], ["readelf -W @x"]),
+    "ruff": (["ruff format --check a", "ruff format --diff a"], ["ruff format a"]),
+    "ruff format": (["ruff format a"], ["ruff format --config=x a"]),
+    "rg": (["rg x"], ["rg -L x", "rg --follow x"]),
+    "mypy": (["mypy -p a.b"], ["mypy @x"]),
+    "tsc": (
+        [
+            *("tsc", "tsc a.ts", "tsc false", "tsc --noEmit", "tsc --noEmit a.ts"),
+            *(f"tsc -p a {one}" for one in ("--noEmit", "--showConfig", "--listFilesOnly")),
+        ],
+        ["tsc -p a", "tsc --project a", "tsc --noEmit false", "tsc --noEmit true", "tsc --noEmit a false", "tsc @x"],
+    ),
+    "bat": (["bat a", "bat --paging=never a", "bat --paging auto a"], ["bat --paging=always a", "bat --paging x a"]),
     "eslint": (["eslint a", "eslint -f unix a"], ["eslint -f ./x.js a", "eslint --format=./x.js a"]),
     "pylint": (["pylint --output-format=text a"], ["pylint --output-format=a.b a"]),
     "mocha": (["mocha -R spec a"], ["mocha -R ./x a"]),

@@ -373,3 +373,10 @@ def test_words_from_an_input_reach_only_programs_without_harmful_options() -> No
     assert decide("cat f | xargs wc -l", "cat,xargs,wc").decision == "allow"
     assert decide("xargs npm test", "xargs,npm test").decision == "ask"
     assert decide("xargs sort", "xargs,sort").decision == "ask"
+
+
+@pytest.mark.parametrize(("command", "looks"), [("echo a | xargs grep x", True), ("grep x a | sort", False)])
+def test_a_plan_says_what_a_secret_looks_like_only_where_names_are_looked_at(command: str, looks: bool) -> None:
+    plan = decide(command, "echo, xargs, grep, sort").plan
+    assert plan is not None
+    assert bool(plan.secret) == looks

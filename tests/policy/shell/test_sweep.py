@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from assent.files.protected import secret_folders, secret_globs, secret_pattern, why_secret
-from assent.plan import Plan
+from assent.plan import Plan, Word
 from assent.policy.shell import judge, rules
+from assent.policy.shell.options import examine
+from assent.policy.shell.sweep import walks
 from assent.process.pipeline import Pipeline
 from assent.process.sift import sift
 
@@ -278,6 +280,99 @@ def test_an_endless_name_ends_the_reading(tree: Path) -> None:
     shown = output("xargs grep needle < list", tree)
     assert "needle in a.py\n" in shown
     assert "xargs: a line is longer than 2,000,000 bytes" in shown
+
+
+_FOR_ALL_OF_FIND = """
+    -depth -d -mount -xdev -daystart -noleaf -nowarn -warn -maxdepth_1 -mindepth_1 -regextype_egrep -depth_-maxdepth_2
+"""
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("find . -exec wc {} +", "find . ! -type l ( -exec wc {} + )"),
+        ("find -exec wc {} +", "find ! -type l ( -exec wc {} + )"),
+        ("find . -xdev -exec wc {} +", "find . -xdev ! -type l ( -exec wc {} + )"),
+        ("find a b -name c.py -o -exec wc {} +", "find a b ! -type l ( -name c.py -o -exec wc {} + )"),
+        ("find -P -O2 . -type f -exec wc {} +", "find -P -O2 . ! -type l ( -type f -exec wc {} + )"),
+        ("find . -name c.py -maxdepth 1 -exec cat {} +", "find . ! -type l ( -name c.py -maxdepth 1 -exec cat {} + )"),
+        *(
+            (f"find . {one} -name c.py -exec cat {{}} +", f"find . {one} ! -type l ( -name c.py -exec cat {{}} + )")
+            for one in (option.replace("_", " ") for option in _FOR_ALL_OF_FIND.split())
+        ),
+        ("find . -name c.py -exec ls {} +", "find . -name c.py -exec ls {} +"),
+        ("find -L . -name c.py -exec ls {} +", "find -L . -name c.py -exec ls {} +"),
+    ],
+)
+def test_find_gives_no_links_to_a_program_that_opens_them(command: str, runs: str) -> None:
+    found = judge(command, rules(["find", "wc", "cat", "ls"]), cwd="/w", roots=["/w"])
+    assert found.plan is not None, found.why
+    assert " ".join(word.text for word in found.plan.steps[0].stages[0].words) == runs
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("command", ["find -L . -name c.py -exec cat {} +", "find . -follow -name c.py -exec cat {} +"])
+def test_find_that_follows_links_gives_nothing_to_a_program_that_shows_content(command: str) -> None:
+    found = judge(command, rules(["find", "cat"]), cwd="/w", roots=["/w"])
+    assert (found.decision, found.why) == ("ask", "`find`: it follows links, which may lead to secrets.")
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("grep -R R .", "grep -r R ."),
+        ("grep -nRi R .", "grep -nri R ."),
+        ("grep -R -eR .", "grep -r -eR ."),
+        ("grep -R x -- R", "grep -r x -- R"),
+        ("grep -R --directories=skip x .", "grep -r --directories=skip x ."),
+        ("grep --dereference-rec x .", "grep --recursive x ."),
+        ("grep -r -e -iR .", "grep -r -e -iR ."),  # a rule for exactly this: the value is no option
+        ("diff -r a b", "diff --no-dereference -r a b"),
+        ("diff --recursive a b", "diff --no-dereference --recursive a b"),
+        ("diff a b", "diff a b"),
+        ("ls -R a", "ls -R a"),
+    ],
+)
+def test_only_the_option_that_follows_links_is_changed(command: str, runs: str) -> None:
+    found = judge(command, rules(["grep", "diff", "ls", command]), cwd="/w", roots=["/w"])
+    assert found.plan is not None, found.why
+    words = [word.text for word in found.plan.steps[0].stages[0].words]
+    assert " ".join(word for word in words if not word.startswith("--exclude")) == runs
+
+
+@pytest.mark.parametrize("name", ["rg", "rgrep", "diff", "ag", "ack"])
+def test_some_programs_search_whatever_they_come_upon(name: str) -> None:
+    search = examine(name, (Word(name),))
+    assert search is not None
+    assert walks(search)
+
+
+def test_a_listing_of_folders_is_no_search_of_what_is_in_files() -> None:
+    listing = examine("ls", (Word("ls"), Word("-R")))
+    assert listing is not None
+    assert not walks(listing)
+
+
+def test_a_search_that_gets_names_is_told_to_pass_over_secrets() -> None:
+    found = judge("echo a | xargs grep x", rules(PROGRAMS), cwd="/w", roots=["/w"])
+    assert found.plan is not None
+    assert Word("--exclude=.env") in found.plan.steps[0].stages[1].words
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        *((option, "lines") for option in ("-I{}", "-i", "--replace", "-d '\\n'", "--delimiter='\\n'")),
+        *((option, "null") for option in ("-0", "--null", "-d '\\0'", "--delimiter='\\0'")),
+        *((option, "words") for option in ("", "-n 1", "-r")),
+    ],
+)
+def test_names_are_told_apart_as_xargs_would(options: str, kind: str) -> None:
+    end = "{}" if "-I" in options or "-i" in options or "replace" in options else ""
+    found = judge(f"echo a b | xargs {options} grep -h x {end}", rules(PROGRAMS), cwd="/w", roots=["/w"])
+    assert found.plan is not None, found.why
+    assert found.plan.steps[0].stages[1].names == kind
 
 
 def test_names_that_are_passed_over_are_counted(tree: Path) -> None:

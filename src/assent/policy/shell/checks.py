@@ -11,6 +11,7 @@ from collections.abc import Callable
 from assent.plan import Word
 from assent.policy.shell.options import Use
 from assent.policy.shell.sed import harmful_sed
+from assent.policy.shell.unknown import CHANGES
 
 Words = tuple[Word, ...]
 
@@ -130,13 +131,13 @@ def _awk(use: Use, _words: Words) -> None:
     plain = _STRING.sub('""', program)
     # The first pattern or remark stands outside of strings, so it is seen here if there is any.
     patterns = re.search(r"[/#]", _DIVISION.sub("", plain)) is not None
-    plain = program if patterns and '"' in program else plain
+    plain = program if patterns else plain
     shown = plain if patterns else _without_brackets(plain)
     if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
     elif "ENVIRON" in program:
         use.problems.append("the awk program may show variables")
-    elif re.search(r">(?!=)", shown[shown.find("{") :] if "{" in shown else ""):
+    elif re.search(r">(?!=)", shown.partition("{")[2]):
         # Where an action ends is not known: a pattern may have braces, too.
         use.problems.append("the awk program may write files")
     elif plain.count("{") != plain.count("}") or re.search(r"\bfunc" if not patterns else r"\{[^}]*\{|\bfunc", plain):
@@ -284,21 +285,30 @@ _CLOUD_OPTION = re.compile(
 
 
 def _cloud(use: Use, words: Words) -> None:
-    """`aws ec2 describe-instances`: the last plain word before the options says what is done."""
+    """`aws ec2 describe-instances`: a plain word before the options says what is done."""
     use.problems.clear()
     texts = [word.text for word in words[1:]]
     at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
     if texts in (["--version"], ["version"], ["help"]):
         return
     named = texts[:at]
-    verb = next((text for text in named[1:] if _CLOUD_READS.fullmatch(text)), None)
+    verb = _cloud_verb(use.names[0], named)
     if verb is None or (use.names[0] != "aws" and verb != named[-1] and verb not in ("describe", "show", "list")):
         use.problems.append("it may change something")
-    if any(_CLOUD_KEYS.fullmatch(text) for text in named) and named != ["sts", "get-caller-identity"]:
+    if any(_CLOUD_KEYS.fullmatch(text) for text in named):
         use.problems.append("it may show keys")
     options = [text for text in texts[at:] if text.startswith("-")]
     if any("://" in text and not text.startswith("s3://") for text in texts) or not all(map(_cloud_option, options)):
         use.problems.append("an option of it is not known to be harmless")
+
+
+def _cloud_verb(name: str, named: list[str]) -> str | None:
+    """The word that reads: always the second of `aws`; behind nouns in the others, where `delete list` deletes."""
+    words = named[1:2] if name == "aws" else named[1:]
+    at = next((index for index, text in enumerate(words) if _CLOUD_READS.fullmatch(text)), None)
+    if at is None or any(text.partition("-")[0] in CHANGES for text in words[:at]):
+        return None
+    return words[at]
 
 
 def _terraform_fmt(use: Use, _words: Words) -> None:

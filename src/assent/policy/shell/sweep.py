@@ -68,7 +68,7 @@ def _not_following(word: Word, flags: set[str]) -> Word:
         return Word("--recursive") if "--dereference-recursive".startswith(word.text) else word
     before = word.text.partition("R")[0]
     bundled = before.startswith("-") and all(f"-{letter}" in flags for letter in before[1:])
-    return Word(word.text.replace("R", "r", 1)) if bundled and word.text != before else word
+    return Word(word.text.replace("R", "r", 1)) if bundled else word
 
 
 def passes_over(use: Use) -> bool:

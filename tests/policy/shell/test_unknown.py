@@ -1,0 +1,50 @@
+"""Programs that nobody has described: how far a rule for one of them reaches."""
+
+import pytest
+
+from assent.plan import Word
+from assent.policy.shell import judge, rules
+from assent.policy.shell.unknown import unknown_words
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("mytool", "mytool"),
+        ("mytool", "mytool a b/c.txt"),
+        ("mytool", "mytool find"),  # also a word about something else
+        ("mytool deploy", "mytool deploy"),
+        ("mytool deploy", "mytool deploy prod"),
+        ("mytool show", "mytool show deploy"),
+        ("mytool show", "mytool show rm"),
+        ("mytool bash", "mytool bash a"),
+        ("mytool --x", "mytool --x a"),
+    ],
+)
+def test_a_rule_covers_its_words_and_plain_ones_behind_them(rule: str, command: str) -> None:
+    assert judge(command, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("rule", "command", "why"),
+    [
+        ("mytool", "mytool --x", "`--x` is more than the rule says, and the program is not known"),
+        ("mytool", "mytool a -x", "`-x` is more than the rule says, and the program is not known"),
+        ("mytool", "mytool a=b", "`a=b` is more than the rule says, and the program is not known"),
+        ("mytool show", "mytool show a*", "`a*` is more than the rule says, and the program is not known"),
+        ("mytool", "mytool deploy", "`deploy` may change something, so a rule must name it"),
+        ("mytool", "mytool a deploy", "`deploy` may change something, so a rule must name it"),
+        ("mytool", "mytool rm", "`rm` may change something, so a rule must name it"),
+        ("mytool", "mytool bash", "`bash` may be a program that it runs, and the program is not known"),
+        ("mytool show", "mytool show a bash", "`bash` may be a program that it runs, and the program is not known"),
+    ],
+)
+def test_a_rule_does_not_cover_more_than_it_says(rule: str, command: str, why: str) -> None:
+    found = judge(command, rules([rule]), cwd="/w", roots=["/w"])
+    assert (found.decision, found.why) == ("ask", f"`mytool`: {why}.")
+
+
+def test_a_word_that_expands_is_more_than_a_rule_says_however_it_looks() -> None:
+    assert list(unknown_words((Word("mytool"), Word("a", literal=False)), 1)) != []
