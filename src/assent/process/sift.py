@@ -27,8 +27,9 @@ class Sieve:
         self._real_folder = lru_cache(4096)(os.path.realpath)
 
     def keeps(self, name: str) -> bool:
-        path = os.path.normpath(os.path.join(self._cwd, name))
-        real = self._real(path)
+        full = os.path.join(self._cwd, name)
+        path = os.path.normpath(full)
+        real = os.path.realpath(full) if ".." in name else self._real(path)  # `link/..` is where the link leads
         if self._secret.search(path.casefold()) or self._secret.search(real.casefold()):
             return False
         leaves = not _below(real, self._real_roots)
