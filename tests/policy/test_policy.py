@@ -672,3 +672,15 @@ def test_a_file_is_kept_however_home_is_written(guarded: Path, monkeypatch: pyte
     wild = "ask" if mode == "default" else "allow"
     assert in_folder(guarded, "cat ~/priv*/x", keep, cat, mode=mode) == wild
     assert in_folder(guarded, "cat ~/public", keep, cat, mode=mode) == "allow"
+
+
+def test_a_file_is_kept_behind_the_dots_of_a_link(guarded: Path) -> None:
+    away = guarded / "away"
+    (away / "private" / "deep").mkdir(parents=True)
+    (guarded / "deep").symlink_to(away / "private" / "deep")
+    (guarded / "near").symlink_to(away)
+    keep, grep = Rule("deny", path=f"{away}/private/**"), parse_allowed(f"{SHELL}(grep)")
+    assert in_folder(guarded, "grep x deep/../k", keep, grep) == "deny"
+    assert in_folder(guarded, "(grep x deep/../k)", keep, grep, mode="yolo") == "deny"
+    assert in_folder(guarded, "grep -r x near", keep, grep) == "ask"
+    assert in_folder(guarded, "grep x notes/plain", keep, grep) == "allow"

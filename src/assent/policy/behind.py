@@ -42,8 +42,8 @@ def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     """A folder to start from that lies in the workspace by its name only: what is found there is judged by names."""
     real_roots = [os.path.realpath(root) for root in roots]
     for word in stage.words[1:]:
-        path = os.path.normpath(os.path.join(cwd, expanded(word, cwd)))
-        if inside(path, roots) and not inside(os.path.realpath(path), real_roots):
+        path = os.path.join(cwd, expanded(word, cwd))
+        if inside(os.path.normpath(path), roots) and not inside(os.path.realpath(path), real_roots):
             return f"`{word.text}` leads to {os.path.realpath(path)}, outside the workspace"
     return None
 

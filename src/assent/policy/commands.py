@@ -77,7 +77,7 @@ class CommandJudge:
         if found.readable and not all(folders for _, folders in self._in_folders()):
             return True  # it goes to so many folders that any file may be meant
         places = self._named() if found.readable else self._named_by_text()
-        return any(rule.guards(one, self._roots) for place in places for one in (place, realpath(place)))
+        return any(rule.guards(one, self._roots) for place in places for one in _lies(place))
 
     def _names(self, rule: Rule) -> bool:
         """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
@@ -103,7 +103,7 @@ class CommandJudge:
         pieces: list[str] = _PIECE.findall(f"{text} {_QUOTE.sub('', text)}")
         folders: list[str] = [self._details.directory]
         for piece in pieces:
-            led = [place for cwd in folders if isdir(place := _place(piece, cwd)) and place not in folders]
+            led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
             folders = [*folders, *led][:_MOST_FOLDERS]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
 
@@ -157,8 +157,9 @@ class CommandJudge:
             return None
         names = self._named()
         trees = [*filter(isdir, names), *self._swept()]
+        below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
         for rule in self._guards:
-            if any(rule.may_be_below(tree.rstrip("/") + "/", self._roots) for tree in trees):
+            if any(rule.may_be_below(tree, self._roots) for tree in below):
                 return by_guard(rule, "it may come upon what {rule} is about")
         if any(map(has_other_names, names)):
             return by_guard(
@@ -208,7 +209,13 @@ def _swept(stage: Stage, cwd: str) -> list[str]:
 
 
 def _place(word: str, cwd: str) -> str:
-    return normpath(word if word[:1] == "/" else f"{cwd}/{word}")
+    """The path as it is opened: what `..` means behind a link is known to `realpath` alone."""
+    return word if word[:1] == "/" else f"{cwd}/{word}"
+
+
+def _lies(place: str) -> tuple[str, str]:
+    """Where a path lies by its text, and where its links lead."""
+    return normpath(place), realpath(place)
 
 
 _MOST_FOLDERS = 8

@@ -222,7 +222,10 @@ def _unzip(use: Use, _words: Words) -> None:
 
 
 def _listing(use: Use, _words: Words) -> None:
-    if use.option("-l", "--list", "-t", "--test", "-c", "--stdout", "-V", "--version", "--help") is None:
+    """Of `-l`, `-t` and `-d` the last counts for some; `-c` leaves the files alone beside all of them."""
+    looks = use.option("-l", "--list", "-t", "--test") is not None and use.option("-d", "--decompress") is None
+    prints = use.option("-V", "--version", "--help") is not None and not use.operands
+    if not looks and not prints and use.option("-c", "--stdout") is None:
         use.problems.append("without `-l`, `-t` or `-c` it replaces files")
 
 
@@ -242,7 +245,7 @@ _SELECT = re.compile(
 _DOT = re.compile(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")
 _CHANGES = re.compile(
     r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|reindex|analyze|into|begin|commit|savepoint"
-    r"|load_extension|writefile|readfile|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
+    r"|load_extension|writefile|readfile|fsdir|lsmode|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
     re.I,
 )
 
