@@ -119,14 +119,14 @@ def test_words_are_looked_behind_as_they_will_be_expanded(tmp_path: Path, monkey
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "ann")
     (tmp_path / ".env").touch()
-    for name in ("n", "ann.txt", "[x]a", "long"):
+    for name in ("n", "ann", "[x]a", "long"):
         (tmp_path / name).symlink_to(".env")
     (tmp_path / "plain").touch()
     seen = {
         text: secret_behind(plan(text, str(tmp_path))) is not None
         for text in (
             *("diff --from-file=n a", "date -fn", "date -uflong", "date --file=$PWD/n", "diff -- n a"),
-            *("cat ~/n", "cat $HOME/n", "cat $PWD/n", "cat $USER.txt", "cat $HOME/?", "cat '[x]'*", "cat < n", "cat *"),
+            *("cat ~/n", "cat $HOME/n", "cat $PWD/n", "cat $USER", "cat $HOME/?", "cat '[x]'*", "cat < n", "cat *"),
             *("cat ~/plain", "cat pl*", "ls n", "cat no", "cat '?'", "cat [p]lain", "wc ~/n"),
         )
     }

@@ -690,3 +690,30 @@ def test_a_link_to_an_ordinary_file_and_names_of_secrets_do_not_ask(tmp_path: Pa
     os.link(tmp_path / "a.py", tmp_path / "c.py")
     for text in ("cat b.py", "cat c.py", "cat *.py", "ls -l *", "ls -la .env", "wc -l *"):
         assert Policy(roots=(str(tmp_path),)).judge(command(text, str(tmp_path))).ruling == "allow", text
+
+
+@pytest.mark.parametrize("mode", ["default", "yolo"])
+def test_a_file_is_kept_however_home_is_written(guarded: Path, monkeypatch: pytest.MonkeyPatch, mode: Mode) -> None:
+    home = guarded / "home"
+    (home / "private").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    keep, cat = Rule("deny", path=f"{home}/private/**"), parse_allowed(f"{SHELL}(cat)")
+    for text in ("~/private/x", "$HOME/private/x", '"$HOME/private/x"', "< ~/private/x", "$PWD/secrets/k"):
+        assert in_folder(guarded, f"cat {text}", keep, cat, mode=mode) == "deny"
+        assert in_folder(guarded, f"(cat {text})", keep, cat, mode=mode) == "deny"
+    assert in_folder(guarded, "(cat '~'/x ~/private'/x')", keep, mode=mode) == "deny"
+    wild = "ask" if mode == "default" else "allow"
+    assert in_folder(guarded, "cat ~/priv*/x", keep, cat, mode=mode) == wild
+    assert in_folder(guarded, "cat ~/public", keep, cat, mode=mode) == "allow"
+
+
+def test_a_file_is_kept_behind_the_dots_of_a_link(guarded: Path) -> None:
+    away = guarded / "away"
+    (away / "private" / "deep").mkdir(parents=True)
+    (guarded / "deep").symlink_to(away / "private" / "deep")
+    (guarded / "near").symlink_to(away)
+    keep, grep = Rule("deny", path=f"{away}/private/**"), parse_allowed(f"{SHELL}(grep)")
+    assert in_folder(guarded, "grep x deep/../k", keep, grep) == "deny"
+    assert in_folder(guarded, "(grep x deep/../k)", keep, grep, mode="yolo") == "deny"
+    assert in_folder(guarded, "grep -r x near", keep, grep) == "ask"
+    assert in_folder(guarded, "grep x notes/plain", keep, grep) == "allow"

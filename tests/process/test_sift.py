@@ -19,9 +19,9 @@ def sifted(data: bytes, kind: str, keeps: Callable[[str], bool] = _everything) -
     taking, taken = os.pipe()
     os.write(giving, data)
     os.close(giving)
-    dropped = sift(os.fdopen(given, "rb"), os.fdopen(taken, "wb"), kind, keeps)
+    found = sift(os.fdopen(given, "rb"), os.fdopen(taken, "wb"), kind, keeps)
     with os.fdopen(taking, "rb") as file:
-        return file.read(), dropped
+        return file.read(), found.dropped
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     os.close(taking)
     os.write(giving, b"a\nb\n")
     os.close(giving)
-    assert sift(os.fdopen(given, "rb"), os.fdopen(taken, "wb"), "lines", lambda name: name != "a") == 1
+    assert sift(os.fdopen(given, "rb"), os.fdopen(taken, "wb"), "lines", lambda name: name != "a").dropped == 1
 
 
 @pytest.fixture

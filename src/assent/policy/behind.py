@@ -13,7 +13,7 @@ from itertools import islice
 from assent.files.protected import secret_files, why_secret
 from assent.files.workspace import has_other_names
 from assent.plan import Plan, Stage, Word, paths_in
-from assent.policy.folders import expanded, value, with_folders
+from assent.policy.folders import expanded, is_wild, value, with_folders
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import inside, protected, secret
 from assent.policy.shell.rules import program
@@ -68,8 +68,8 @@ def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     """A folder to start from that lies in the workspace by its name only: what is found there is judged by names."""
     real_roots = [os.path.realpath(root) for root in roots]
     for word in stage.words[1:]:
-        path = os.path.normpath(os.path.join(cwd, expanded(word, cwd)))
-        if inside(path, roots) and not inside(os.path.realpath(path), real_roots):
+        path = os.path.join(cwd, expanded(word, cwd))
+        if inside(os.path.normpath(path), roots) and not inside(os.path.realpath(path), real_roots):
             return f"`{word.text}` leads to {os.path.realpath(path)}, outside the workspace"
     return None
 
@@ -82,7 +82,7 @@ def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
             return f"`{word.text}` matches more than {_MOST_MATCHES} files, too many to look for secrets among them"
         if program(stage.words[0].text) == "diff":
             matches += [os.path.join(folder, name) for folder in matches for name in _entries(folder, cwd)]
-        found = next((path for path in matches if _leads_to_secret(path, cwd, wild=_is_wild(word))), None)
+        found = next((path for path in matches if _leads_to_secret(path, cwd, wild=is_wild(word))), None)
         if found is not None:
             return f"`{word.text}` leads to {os.path.realpath(os.path.join(cwd, found))}, which may hold secrets"
         if (twin := _secret_twin(matches, cwd, roots)) is not None:
@@ -124,11 +124,7 @@ def _leads_to_secret(path: str, cwd: str, *, wild: bool) -> bool:
 
 
 def _matches(word: Word, cwd: str) -> Iterator[str]:
-    if not _is_wild(word):
+    if not is_wild(word):
         return iter(paths_in(expanded(word, cwd)))
     parts = (part.text if part.kind == "glob" else glob.escape(value(part.kind, part.text, cwd)) for part in word.parts)
     return glob.iglob("".join(parts), root_dir=cwd)
-
-
-def _is_wild(word: Word) -> bool:
-    return any(part.kind == "glob" for part in word.parts)

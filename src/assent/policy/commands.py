@@ -14,7 +14,7 @@ from assent.files.workspace import has_other_names
 from assent.plan import Plan, Stage, Word
 from assent.policy.behind import secret_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
-from assent.policy.folders import with_folders
+from assent.policy.folders import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.rules import Rule, Ruling
@@ -77,7 +77,7 @@ class CommandJudge:
         if found.readable and not all(folders for _, folders in self._in_folders()):
             return True  # it goes to so many folders that any file may be meant
         places = self._named() if found.readable else self._named_by_text()
-        return any(rule.guards(one, self._roots) for place in places for one in (place, realpath(place)))
+        return any(rule.guards(one, self._roots) for place in places for one in _lies(place))
 
     def _names(self, rule: Rule) -> bool:
         """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
@@ -91,19 +91,26 @@ class CommandJudge:
     def _named(self) -> list[str]:
         """The files that words, values of options and redirections name, wherever a `cd` may have led."""
         placed = [(word, cwd) for stage, folders in self._in_folders() for word in _words_of(stage) for cwd in folders]
-        return [_place(part, cwd) for word, cwd in placed if word.literal for part in (word.text, *_values(word.text))]
+        texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
+        return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
 
     def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
         return with_folders(Plan(read(self._details.command), self._details.directory, self._roots))
 
     def _named_by_text(self) -> list[str]:
         """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""
-        pieces: list[str] = _PIECE.findall(self._details.command)
+        text = self._with_known_folders()
+        pieces: list[str] = _PIECE.findall(f"{text} {_QUOTE.sub('', text)}")
         folders: list[str] = [self._details.directory]
         for piece in pieces:
-            led = [place for cwd in folders if isdir(place := _place(piece, cwd)) and place not in folders]
+            led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
             folders = [*folders, *led][:_MOST_FOLDERS]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
+
+    def _with_known_folders(self) -> str:
+        """The text with home and the own folder written out; a `~` too many does no harm."""
+        here = self._details.directory
+        return _FOLDER.sub(lambda found: value("variable", found[1] or "HOME", here), self._details.command)
 
     def _written(self) -> list[tuple[str, ...]]:
         """The commands of the line as they were written; the gate's own words have its hardening in them."""
@@ -150,8 +157,9 @@ class CommandJudge:
             return None
         names = self._named()
         trees = [*filter(isdir, names), *self._swept()]
+        below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
         for rule in self._guards:
-            if any(rule.may_be_below(tree.rstrip("/") + "/", self._roots) for tree in trees):
+            if any(rule.may_be_below(tree, self._roots) for tree in below):
                 return by_guard(rule, "it may come upon what {rule} is about")
         if any(map(has_other_names, names)):
             return by_guard(
@@ -161,7 +169,7 @@ class CommandJudge:
 
     def _swept(self) -> list[str]:
         """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
-        return [_place(word, cwd) for stage, folders in self._in_folders() for word in _swept(stage) for cwd in folders]
+        return [place for stage, folders in self._in_folders() for cwd in folders for place in _swept(stage, cwd)]
 
     def _by_built_in(self) -> Verdict:
         """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
@@ -193,17 +201,26 @@ class CommandJudge:
         return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
 
 
-def _swept(stage: Stage) -> list[str]:
+def _swept(stage: Stage, cwd: str) -> list[str]:
     use = examine(program(stage.words[0].text), stage.words)
-    here = [""] if use is not None and walks(use) and not use.reads else []
-    return [*(dirname(word.fixed) for word in _words_of(stage) if not word.literal), *here]
+    here = [cwd] if use is not None and walks(use) and not use.reads else []
+    wild = [dirname(before_wildcard(word, cwd)) for word in _words_of(stage) if is_wild(word)]
+    return [*(_place(folder, cwd) for folder in wild), *here]
 
 
 def _place(word: str, cwd: str) -> str:
-    return normpath(word if word[:1] == "/" else f"{cwd}/{word}")
+    """The path as it is opened: what `..` means behind a link is known to `realpath` alone."""
+    return word if word[:1] == "/" else f"{cwd}/{word}"
+
+
+def _lies(place: str) -> tuple[str, str]:
+    """Where a path lies by its text, and where its links lead."""
+    return normpath(place), realpath(place)
 
 
 _MOST_FOLDERS = 8
+_FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
+_QUOTE = re.compile(r"['\"\\]")
 _PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 

@@ -6,6 +6,7 @@ environment where home is, and looks at no file.
 
 import os
 from collections.abc import Iterator
+from itertools import takewhile
 
 from assent.plan import Plan, Stage, Word
 from assent.policy.shell.paths import cd_target, moves
@@ -32,6 +33,16 @@ def _moved(stage: Stage, cwd: str) -> str:
     return os.path.normpath(os.path.join(cwd, expanded(cd_target(stage), cwd)))
 
 
+def is_wild(word: Word) -> bool:
+    return any(part.kind == "glob" for part in word.parts)
+
+
+def before_wildcard(word: Word, cwd: str) -> str:
+    """The text of a word as far as it is known without looking at files."""
+    known = takewhile(lambda part: part.kind != "glob", word.parts)
+    return "".join(value(part.kind, part.text, cwd) for part in known)
+
+
 def expanded(word: Word, cwd: str) -> str:
     """The text of a word without wildcards."""
     return word.text if word.literal else "".join(value(part.kind, part.text, cwd) for part in word.parts)
@@ -41,10 +52,10 @@ def value(kind: str, text: str, cwd: str) -> str:
     """What a part of a word stands for, as the runner expands it."""
     match kind, text:
         case ("home", _) | ("variable", "HOME"):
-            return os.environ.get("HOME", "/")
+            return os.environ.get("HOME") or "/"
         case ("variable", "PWD"):
             return cwd
         case ("variable", _):
-            return os.environ.get("USER", "")
+            return os.environ.get("USER") or str(os.getuid())
         case _:
             return text

@@ -198,9 +198,9 @@ class Pipeline:
         if word.literal:
             return [word.text]
         known = {
-            "HOME": self.environment.get("HOME", "/"),
+            "HOME": self.environment.get("HOME") or "/",
             "PWD": self.cwd,
-            "USER": self.environment.get("USER", ""),
+            "USER": self.environment.get("USER") or str(os.getuid()),  # nothing at all would make another word
         }
         plain = ""
         pattern = ""

@@ -111,11 +111,15 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "aws": (
         [
             *("aws --version", "aws version", "aws help", "aws s3 ls", "aws s3 ls s3://b", "aws iam get-user"),
-            *("aws sts get-caller-identity", "aws ec2 describe-instances --region x", "aws ec2 list-x --a=b --c d"),
+            *(
+                "aws sts get-caller-identity",
+                "aws ec2 describe-instances --region x",
+                "aws ec2 list-x --region=b --output d",
+            ),
         ],
         [
             *("aws", "aws ec2 run-instances", "aws describe-x", "aws iam list-access-keys", "aws kms list-x"),
-            *("aws sts get-session-token", "aws sts get-caller-identity token", "aws version help"),
+            *("aws sts get-session-token", "aws sts get-caller-identity token"),
             *("aws s3 ls https://b", "aws ec2 describe-x --a https://b", "aws ec2 describe-x --endpoint-url x"),
             *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 terminate-instances list"),
             *("aws ec2 describe-x -x", "aws ec2 describe-x --region x --debug", "aws ec2 --region describe-x"),
@@ -126,8 +130,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *(
                 "gcloud run services list",
                 "gcloud compute instances list",
-                "gcloud compute instances search",
-                "gcloud compute a list-b",
+                "gcloud compute disks list-b",
             ),
             *(f"gcloud compute instances {verb} x" for verb in ("describe", "show", "list")),
         ],

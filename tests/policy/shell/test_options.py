@@ -135,7 +135,7 @@ def _texts(words: list[Word]) -> str:
         ("sort $HOME", "sort; operands $HOME; reads $HOME"),
         ("sort $HOME/*", "sort; operands $HOME/*; reads $HOME/*"),
         ("sort -k*", "sort; ! `-k*` expands inside an option"),
-        ("sort -k$HOME", "sort; ! `-k$HOME` expands inside an option"),
+        ('sort "-k $HOME"', "sort; ! `-k $HOME` expands inside an option"),
         ("sort --key=$HOME", "sort; options --key=$HOME"),
         ("sort --key=*", "sort; options --key=*"),
         ("sort --ke*", "sort; ! `--ke*` expands inside the name of an option"),

@@ -624,3 +624,16 @@ def test_the_globs_say_what_the_list_says(name: str) -> None:
     by_globs = any(fnmatchcase(parts[-1], glob) for glob in secret_globs()) or bool({*parts} & {*secret_folders()})
     assert by_globs == (why_secret(parts) is not None)
     assert (re.search(secret_pattern(), f"/w/{name}") is not None) == by_globs
+
+
+def test_a_name_from_a_pipe_is_looked_at_where_it_leads_with_its_dots(tree: Path, tmp_path: Path) -> None:
+    tokens = tmp_path / "home" / ".config" / "gh"
+    (tokens / "deep").mkdir(parents=True)
+    (tokens / "hosts.yml").write_text("needle in a token\n")
+    (tree / "link").symlink_to(tokens / "deep")
+    assert output("echo a.py | xargs grep -h needle", tree) == "needle in a.py\n"
+    assert "token" not in output("echo link/../hosts.yml | xargs grep -h needle", tree)
+
+
+def test_a_user_without_a_name_makes_no_other_word(tree: Path) -> None:
+    assert output("echo $USER", tree) == f"{os.getuid()}\n"

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable
 
 from assent.plan import Word
+from assent.policy.shell.cloud import cloud_problems
 from assent.policy.shell.options import Use
 from assent.policy.shell.sed import harmful_sed
-from assent.policy.shell.unknown import CHANGES
 
 Words = tuple[Word, ...]
 
@@ -229,7 +229,10 @@ def _unzip(use: Use, _words: Words) -> None:
 
 
 def _listing(use: Use, _words: Words) -> None:
-    if use.option("-l", "--list", "-t", "--test", "-c", "--stdout", "-V", "--version", "--help") is None:
+    """Of `-l`, `-t` and `-d` the last counts for some; `-c` leaves the files alone beside all of them."""
+    looks = use.option("-l", "--list", "-t", "--test") is not None and use.option("-d", "--decompress") is None
+    prints = use.option("-V", "--version", "--help") is not None and not use.operands
+    if not looks and not prints and use.option("-c", "--stdout") is None:
         use.problems.append("without `-l`, `-t` or `-c` it replaces files")
 
 
@@ -249,7 +252,7 @@ _SELECT = re.compile(
 _DOT = re.compile(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")
 _CHANGES = re.compile(
     r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|reindex|analyze|into|begin|commit|savepoint"
-    r"|load_extension|writefile|readfile|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
+    r"|load_extension|writefile|readfile|fsdir|lsmode|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
     re.I,
 )
 
@@ -273,60 +276,64 @@ def _ldd(use: Use, _words: Words) -> None:
         use.problems.append("it may start the program that it looks at")
 
 
-# What the command line tools of clouds call reading, and what they show that nobody else should see.
-_CLOUD_READS = re.compile(
-    r"(?:describe|list|show|search|lookup|head)(?:-[a-z0-9-]+)?|ls|get-(?:caller-identity|user|role|policy)"
-)
-_CLOUD_KEYS = re.compile(r".*(?:secret|token|password|credential|parameter|key|kms|access|session|login|function).*")
-_CLOUD_OPTION = re.compile(
-    r"--(?!endpoint|ca-|cli-input|configuration|account|impersonate|file|from-file|output-file|debug$|log-|flags)"
-    r"[a-z0-9][a-z0-9-]*(?:=.*)?"
-)
-
-
 def _cloud(use: Use, words: Words) -> None:
-    """`aws ec2 describe-instances`: a plain word before the options says what is done."""
-    use.problems.clear()
-    texts = [word.text for word in words[1:]]
-    at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
-    if texts in (["--version"], ["version"], ["help"]):
-        return
-    named = texts[:at]
-    verb = _cloud_verb(use.names[0], named)
-    if verb is None or (use.names[0] != "aws" and verb != named[-1] and verb not in ("describe", "show", "list")):
-        use.problems.append("it may change something")
-    if any(_CLOUD_KEYS.fullmatch(text) for text in named):
-        use.problems.append("it may show keys")
-    options = [text for text in texts[at:] if text.startswith("-")]
-    if any("://" in text and not text.startswith("s3://") for text in texts) or not all(map(_cloud_option, options)):
-        use.problems.append("an option of it is not known to be harmless")
-
-
-def _cloud_verb(name: str, named: list[str]) -> str | None:
-    """The word that reads: always the second of `aws`; behind nouns in the others, where `delete list` deletes."""
-    words = named[1:2] if name == "aws" else named[1:]
-    at = next((index for index, text in enumerate(words) if _CLOUD_READS.fullmatch(text)), None)
-    if at is None or any(text.partition("-")[0] in CHANGES for text in words[:at]):
-        return None
-    return words[at]
+    use.problems[:] = cloud_problems(use.names[0], [word.text for word in words[1:]])
 
 
 def _terraform_fmt(use: Use, _words: Words) -> None:
     use.by_name = use.option("-check", "-check=true", "-write=false") is None
-
-
-def _cloud_option(text: str) -> bool:
-    return _CLOUD_OPTION.fullmatch(text) is not None
+    use.writes += use.reads if use.by_name else []
 
 
 def _npm_config(use: Use, _words: Words) -> None:
     if any(re.search(r"auth|token|password|//|^_", word.text, re.I) for word in use.operands):
         use.problems.append("it may show a password")
+    if use.names[0] == "pnpm" and use.names[-1] in ("list", "ls"):
+        use.problems.append("it shows passwords with all the rest")
+
+
+_PACKAGE = re.compile(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d*\])?")
+
+
+def _npm_view(use: Use, _words: Words) -> None:
+    if not all(_PACKAGE.fullmatch(word.text) for word in use.operands):
+        use.problems.append("what is not the plain name of a package may be fetched from anywhere")
+
+
+def _go_list(use: Use, _words: Words) -> None:
+    anywhere = use.option("-m") is not None and use.option("-versions") is not None and bool(use.operands)
+    if anywhere or any("@" in word.text for word in use.operands):
+        use.problems.append("it asks another machine about a module")
+
+
+# Formats that are programs, or lists of what to fetch.
+_NOT_A_PICTURE = re.compile(
+    r"\.(?:msl|mvg|svgz?|e?psf?|ai|pdf|xps|txt|m3u8?|sdp|mpd|concat|ffconcat|xml|html?|shtml)$", re.I
+)
 
 
 def _plain_media(use: Use, _words: Words) -> None:
-    if any(re.search(r"[:|@]", word.text) for word in use.operands):
+    if any(re.search(r"[:|@]", word.text) for word in (*use.operands, *use.reads)):
         use.problems.append("an operand may be more than the name of a file")
+    if use.names[0] != "helm" and any(_NOT_A_PICTURE.search(word.text) for word in use.operands):
+        use.problems.append("a file of this kind can run or fetch something")
+
+
+def _gh(use: Use, _words: Words) -> None:
+    if any(name in ("-q", "--jq") and re.search(r"\$ENV|\benv\b", value) for name, value in use.seen):
+        use.problems.append("the program shows variables")
+    named = [*(value for name, value in use.seen if name in ("-R", "--repo")), *(word.text for word in use.operands)]
+    if any(_OTHER_HOST.match(one) for one in named):
+        use.problems.append("it talks to another machine than GitHub")
+
+
+_OTHER_HOST = re.compile(r"(?!https://github\.com/)[a-z]+://|(?!github\.com/)[\w.-]+\.[\w-]+/[^/]+/[^/]+$|.*@.*:", re.I)
+
+
+def _clang_format(use: Use, words: Words) -> None:
+    _plain_words(use, words)
+    if any(value.lower().startswith("file:") for name, value in use.seen if "style" in name):
+        use.problems.append("it takes its style from a file and shows what is wrong with it")
 
 
 def _git_format(use: Use, _words: Words) -> None:
@@ -383,8 +390,8 @@ def _plain_words(use: Use, _words: Words) -> None:
 
 
 def _eslint(use: Use, _words: Words) -> None:
-    chosen = use.option("-f", "--format", "--output-format", "-R", "--reporter")
-    if chosen is not None and not re.fullmatch(r"[a-z,-]+", chosen):
+    names = ("-f", "--format", "--output-format", "-R", "--reporter")
+    if not all(re.fullmatch(r"[a-z,-]+", value) for name, value in use.seen if name in names):
         use.problems.append("a format that is a file is run as code")
 
 
@@ -424,8 +431,8 @@ def _ip(use: Use, _words: Words) -> None:
 
 
 def _kubectl(use: Use, _words: Words) -> None:
-    kinds = [kind.partition("/")[0] for word in use.operands for kind in word.text.lower().split(",")]
-    if any(kind in ("secret", "secrets") or kind.startswith("secrets.") for kind in kinds):
+    kinds = [re.split(r"[/.]", kind.strip())[0] for word in use.operands for kind in word.text.lower().split(",")]
+    if any(kind in ("secret", "secrets") for kind in kinds):
         use.problems.append("it shows secrets of the cluster")
     if "file" in (use.option("-o", "--output") or ""):
         use.problems.append("it takes its format from a file")
@@ -543,6 +550,10 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "cloud": _cloud,
     "terraform-fmt": _terraform_fmt,
     "npm-config": _npm_config,
+    "npm-view": _npm_view,
+    "go-list": _go_list,
+    "gh": _gh,
+    "clang-format": _clang_format,
     "plain-media": _plain_media,
     "git-format": _git_format,
     "make": _make,

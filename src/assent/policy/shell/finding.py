@@ -5,6 +5,7 @@ are accepted, and those that show content only for names that cannot be a secret
 links, which may lead to a secret under any name: find is told to pass over them.
 """
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -19,6 +20,8 @@ _GLOBAL = frozenset(("-maxdepth", "-mindepth", "-regextype"))
 _GLOBAL_FLAGS = frozenset(("-depth", "-d", "-mount", "-xdev", "-daystart", "-noleaf", "-nowarn", "-warn"))
 _NO_LINK = (Word("!"), Word("-type"), Word("l"))
 _FOLLOWING = frozenset(("-L", "-follow"))
+_LANGUAGES = frozenset(("sed", "awk", "jq", "sqlite", "man"))
+_NOT_ONLY_A_NAME = re.compile(r"@|[^-/!(][^/]*[:|]")  # `host:file`, `format:file`, `@options`
 
 
 class Clause(Struct, frozen=True):
@@ -74,6 +77,10 @@ def payload_problem(clause: Clause, cwd: str, roots: Sequence[str]) -> str | Non
     use = examine(program(clause.payload[0].text), clause.payload)
     if use is None or not _only_reads(use):
         return "`-exec` can run another program"
+    if use.model.check in _LANGUAGES and any(word.text == "{}" for word in clause.payload if word not in use.reads):
+        return "names of files that are found would be read as a program"
+    if opens(use.names[0]) and any(_NOT_ONLY_A_NAME.match(word.text) for word in clause.before[1:]):
+        return "what is found may be more than the name of a file"
     if shows_content(use.names[0]) and any(word.text in _FOLLOWING for word in clause.without):
         return "it follows links, which may lead to secrets"
     if shows_no_secret(use) or use.names[0] in COUNTING or finds_harmless(clause.without, cwd, roots):

@@ -33,6 +33,9 @@ _DOLLAR_IS_TEXT = frozenset('" |)/,.%:;=]}^~+&<>\n')
 _WORD_ENDS = frozenset(" \t\n|&;<>()")
 _GLOB = re.compile(r"\[[!]?[A-Za-z0-9_.,-]+\]|[*?]")
 _EXPANDS_TILDE_AFTER = frozenset("=:")
+# `..$HOME` is another folder than it seems, and `sys${USER}tem` another word where no user is named.
+_BEFORE_VARIABLE = frozenset(" \t\n=:,;('\"[<")
+_AFTER_USER = frozenset(" \t\n/:,;!?)'\"]>")
 
 
 class Refused(Exception):
@@ -110,6 +113,8 @@ class Lexer:
             raise Refused(f"`{self.source[self.at]}`, which groups commands or runs them in the background")
         if self.source[self.at : self.at + 1] in ("<", ">") and self.source[start] == "{":
             raise Refused("a redirection to a named descriptor")
+        if not _variables_stand_apart(parts):
+            raise Refused("a variable in the middle of a name")
         return _each_choice(parts)
 
     def _part(self, start: int) -> Part:
@@ -229,6 +234,21 @@ def _dollar_reason(following: str) -> str:
             return "a quoted string with escapes (`$'…'`)"
         case _:
             return "a variable or expression, whose value is not known"
+
+
+def _variables_stand_apart(parts: list[Part | tuple[str, ...]]) -> bool:
+    """Whether no letter is glued to a variable: its value alone says what it stands for."""
+    texts = [one.text if isinstance(one, Part) else "{}" for one in parts]
+    for at, one in enumerate(parts):
+        if not isinstance(one, Part) or one.kind != "variable":
+            continue
+        before, after = "".join(texts[:at])[-1:], "".join(texts[at + 1 :])[:1]
+        is_user = one.text == "USER"
+        if before and before not in _BEFORE_VARIABLE and not (is_user and before == "/"):
+            return False
+        if is_user and after and after not in _AFTER_USER:
+            return False
+    return True
 
 
 def _each_choice(parts: list[Part | tuple[str, ...]]) -> list[Word]:

@@ -20,8 +20,10 @@ _HOME = Word("~", literal=False, parts=(Part("home", "~"),))
 
 
 def place(text: str, cwd: str) -> str:
-    """The path as an absolute, normalised text. `~` stays, and is outside of every root."""
-    if text.startswith("~"):
+    """The path as an absolute, normalised text. `~` and `$HOME` stay, and are outside of every root."""
+    if text.startswith("$PWD") and ".." not in text:
+        return normpath(cwd + text.removeprefix("$PWD"))
+    if text.startswith(("~", "$HOME", "$PWD")):
         return normpath(text)
     return normpath(join(cwd, text))
 

@@ -11,7 +11,7 @@ from assent.plan import Word
 from assent.policy.shell.models import model
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
-CHANGES = frozenset(
+_CHANGES = frozenset(
     """
     abandon add apply attach build-and-push checkout clean clear clone cmd commit config connect cordon cp create
     delete deploy destroy dev disable down drain drop edit enable eval exec export import init install kill launch login
@@ -37,7 +37,7 @@ def unknown_words(words: Sequence[Word], named: int) -> Iterator[str]:
     for word in words[max(1, named) :]:
         if not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is not known"
-        elif named == 1 and word.text in CHANGES:
+        elif named == 1 and word.text in _CHANGES:
             yield f"`{word.text}` may change something, so a rule must name it"
-        elif model(word.text) is not None and word.text not in (*_ALSO_WORDS, *CHANGES):
+        elif model(word.text) is not None and word.text not in (*_ALSO_WORDS, *_CHANGES):
             yield f"`{word.text}` may be a program that it runs, and the program is not known"

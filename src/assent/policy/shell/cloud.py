@@ -1,0 +1,88 @@
+"""What the command line tools of clouds (aws, gcloud, az, doctl) do: whether a command only reads.
+
+Their words are a path in a tree: groups, then what is done, then names. The same word may be any of these
+(`gcloud projects delete list` deletes a project called list), so every word before the verb must be a group that is
+known here. Knows these programs only.
+"""
+
+import re
+from collections.abc import Sequence
+
+_AWS_READS = re.compile(r"(?:describe|list|search|lookup|head)-[a-z0-9-]+|get-(?:caller-identity|user|role|policy)")
+_READS = re.compile(r"(?:describe|list|show)(?:-[a-z0-9-]+)?|ls")
+_GROUPS = frozenset(
+    """
+    account acr activity-log ad addresses aks alpha app apps appservice artifacts assignment auth backend-services
+    backups balance beta blob buckets builds cloud cluster clusters compute config configurations container containers
+    cosmosdb dashboards db definition deployment deployments disk disks dns domain domains droplet
+    executions extension feature firewall firewall-rules folders forwarding-rules group groups health-checks iam
+    identity image images instance-groups instance-templates instances jobs kubernetes lb load-balancer locations
+    logging logs machine-types managed managed-zones metrics monitor monitoring network networks nic node-pool
+    node-pools nsg objects operations organizations packages plan policies policy project projects provider public-ip
+    pubsub record-set record-sets records region regions registry repositories repository resource revisions role roles
+    routers routes run server service services sinks size snapshot snapshots sp sql storage subnet subnets subscriptions
+    target-pools topics triggers url-maps versions vm vmss vnet volume volumes vpcs webapp zones
+    """.split()  # noqa: SIM905
+)
+# What they show that nobody else should see.
+_KEYS = re.compile(
+    r"secret|token|password|credential|connection|parameter|key|kms|access|session|login|function|kubeconfig|task-def|publishing"
+)
+_OPTION = re.compile(r"(--[a-z][a-z0-9-]*)(?:=.*)?|-[oglnqh]", re.DOTALL)
+# Options that read a file, ask another machine, take other rights or write more than the answer.
+_HARM = re.compile(
+    r"file|(?<!-next)(?<!-starting)-token|credential|endpoint|url|^--config|^--account|impersonat|^--debug|^--trace"
+    r"|^--log|http|proxy|^--ca-|^--cli-in|^--flags|^--exec"
+)
+# They may be shortened: `--end` is `--endpoint-url`.
+_LONG = (
+    *("--endpoint-url", "--cli-input-json", "--cli-input-yaml", "--ca-bundle", "--debug", "--flags-file"),
+    *("--configuration", "--config", "--account", "--impersonate-service-account", "--access-token", "--api-url"),
+    *("--log-http", "--trace", "--http-retry-max"),
+)
+_VERSION = (["--version"], ["version"], ["help"])
+
+
+def cloud_problems(program: str, texts: Sequence[str]) -> list[str]:
+    """Why the words behind the program's name may do more than ask a harmless question."""
+    if list(texts) in _VERSION:
+        return []
+    at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
+    named, rest = texts[:at], texts[at:]
+    problems: list[str] = []
+    if not (_aws_reads(named) if program == "aws" else _reads(program, named)):
+        problems.append("it may change something")
+    if any(map(_KEYS.search, named)):
+        problems.append("it may show keys")
+    if not all(map(_harmless_option, rest)) or any("://" in one and not one.startswith("s3://") for one in texts):
+        problems.append("an option of it is not known to be harmless")
+    return problems
+
+
+def _aws_reads(named: Sequence[str]) -> bool:
+    match named:
+        case ["s3", "ls"] | ["s3", "ls", _] | ["configure", "list" | "list-profiles"] | [_, "help"]:
+            return True
+        case [_, operation]:
+            return _AWS_READS.fullmatch(operation) is not None
+        case _:
+            return False
+
+
+def _reads(program: str, named: Sequence[str]) -> bool:
+    """Groups, then a verb, then names; az has options for names."""
+    verb = next((index for index, text in enumerate(named) if text not in _GROUPS), len(named))
+    if not 0 < verb < len(named) or (program == "az" and verb + 1 < len(named)):
+        return False
+    return _READS.fullmatch(named[verb]) is not None
+
+
+def _harmless_option(text: str) -> bool:
+    """Of the words behind the first option each is an option or a value; `@` at its beginning names a file."""
+    if text.startswith("@") or "=@" in text:
+        return False
+    if not text.startswith("-"):
+        return True
+    option = _OPTION.fullmatch(text)
+    name = text.partition("=")[0]
+    return option is not None and not _HARM.search(name) and not any(one.startswith(name) for one in _LONG)
