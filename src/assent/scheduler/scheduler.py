@@ -260,6 +260,7 @@ class Scheduler:
         assert life.invocation is not None
         change = await self._change(life, life.invocation)
         permit = self._permit(life)
+        life.runs_since = self._steps.now()
         await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
         try:

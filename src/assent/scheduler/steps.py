@@ -177,9 +177,13 @@ class Steps:
         return self.finish(life, CallFinished(life.call_id, "cancelled", result, output), *before)
 
     def finish(self, life: Life, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
-        took = max(0, round((self._clock() - life.call.started_at) * 1000))
+        took = self._since(life.call.started_at)
+        ran = None if life.runs_since is None else self._since(life.runs_since)
         event = event if life.exact else masked(event, self._masker)
-        return self.move(life, *before, replace(event, duration_ms=took))
+        return self.move(life, *before, replace(event, duration_ms=took, ran_ms=ran))
+
+    def _since(self, moment: float) -> int:
+        return max(0, round((self._clock() - moment) * 1000))
 
 
 def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:

@@ -29,7 +29,7 @@ from assent.events import (
 )
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
-from assent.front.words import attached_words, call_about, duration, safe
+from assent.front.words import attached_words, call_about, safe, took
 from assent.parts import Text
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class TextOutput:
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         why = "" if event.failure is None else f": {safe(event.failure.message, 'label')}"
         self._unasked |= event.failure is not None and event.failure.type == "approval_unavailable"
-        self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
+        self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}{why}")
 
     def _note(self, line: str) -> None:
         self._end_line()

@@ -5,7 +5,7 @@ from textual.strip import Strip
 
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink, barred, ends
-from assent.front.words import call_about, count, duration, safe
+from assent.front.words import call_about, count, safe, took
 from assent.hunks import hunks
 from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 from assent.scheduler.call import (
@@ -86,7 +86,7 @@ def _right(ink: Ink, call: ToolCall, *, unfolded: bool) -> Text:
         if isinstance(call.display, DiffDisplay):
             words.append(f"+{call.display.added}", ink.palette.good).append(" ")
             words.append(f"-{call.display.removed}", ink.palette.bad).append("  ")
-        words.append(f"{duration(call.duration_ms)} {'▾' if unfolded else '▸'}")
+        words.append(f"{took(call)} {'▾' if unfolded else '▸'}")
     return words
 
 

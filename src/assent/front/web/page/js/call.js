@@ -122,8 +122,9 @@ function aim({ request, display }) {
   return visible(text.replace(/\s+/g, " ").slice(0, 200));
 }
 
-/** @param {Call} call */
-function duration({ duration_ms = 0, type }) {
-  if (!["success", "error", "cancelled"].includes(type) || duration_ms < 1) return "";
-  return duration_ms < 1000 ? ` · ${duration_ms} ms` : ` · ${(duration_ms / 1000).toFixed(1)} s`;
+/** How long it ran; the time in which it waited for a person is not its own. @param {Call} call */
+function duration({ duration_ms = 0, ran_ms, type }) {
+  const took = ran_ms ?? duration_ms;
+  if (!["success", "error", "cancelled"].includes(type) || took < 1) return "";
+  return took < 1000 ? ` · ${took} ms` : ` · ${(took / 1000).toFixed(1)} s`;
 }

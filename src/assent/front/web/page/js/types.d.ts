@@ -110,6 +110,7 @@ export interface Call {
   display?: Display;
   failure?: Failure;
   duration_ms?: number;
+  ran_ms?: number;
 }
 export interface Grant {
   id: string;
@@ -248,7 +249,7 @@ export type WireEvent = Envelope &
     | { type: "call.output"; call_id: string; text: string; received?: number }
     | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
     | { type: "context.loaded"; sources: { path: string }[] }
-    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number }
+    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }
