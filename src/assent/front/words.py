@@ -63,6 +63,13 @@ def took(call: "CallFinished | Terminal") -> str:
     return duration(call.duration_ms if call.ran_ms is None else call.ran_ms)
 
 
+def ended_badly(call: "CallFinished | Terminal") -> str:
+    """How the command of a call failed, where running it did not: the tool has done what it was asked to."""
+    from assent.parts import TerminalDisplay
+
+    return safe(call.display.ended, "label") if isinstance(call.display, TerminalDisplay) else ""
+
+
 def span(seconds: float) -> str:
     """Never in milliseconds: for columns, and for times in which people do something."""
     minutes, rest = divmod(round(seconds), 60)

@@ -91,7 +91,8 @@ export interface Failure {
   message: string;
 }
 export type Display =
-  | { type: "text" | "markdown" | "terminal"; text: string }
+  | { type: "text" | "markdown"; text: string }
+  | { type: "terminal"; text: string; ended?: string }
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
