@@ -157,8 +157,10 @@ def test_a_wrong_command_line_says_where_to_look_and_ends_with_code_42(program: 
     ("settings", "said"),
     [
         (b"model = ", "Invalid value"),
-        (b'modell = "gemini-2.5-pro"', "modell"),
-        (b'approval_mode = "yolo"', "yolo"),
+        (b'modell = "gemini-2.5-pro"', "there is no setting `modell`; did you mean `model`?"),
+        (b"[commands]\nidle = 3", "there is no setting `commands.idle`"),
+        (b'max_turns = "many"', "`max_turns`: Expected `int`, got `str`"),
+        (b'approval_mode = "yolo"', "yolo takes --approval-mode yolo at every start"),
         (b"\xff\xfe", "settings.toml"),
     ],
 )
