@@ -108,11 +108,21 @@ def test_a_server_that_is_gone_is_named(program: Program):
     assert ended.code == 42 and "cannot reach http://127.0.0.1:1" in ended.err
 
 
+async def test_a_token_that_the_server_does_not_know_is_named(program: Program, served: ServedProgram):
+    async with served.start() as api:
+        ended = await asyncio.to_thread(program.run, "attach", api.http.url, env={"ASSENT_TOKEN": "x"})
+    assert ended.code == 42 and "the token in ASSENT_TOKEN" in ended.err
+
+
 async def test_a_new_session_is_begun_on_the_server(program: Program, served: ServedProgram):
     async with served.start() as api:
         with Terminal(program, "attach", "--new") as terminal:
             await asyncio.to_thread(terminal.until, "Ask something")
             await asyncio.to_thread(terminal.type, "go\r")
             await asyncio.to_thread(terminal.until, "yes, once")
+            await asyncio.to_thread(terminal.type, "\x03")
+            await asyncio.to_thread(terminal.until, "again to quit")
+            await asyncio.to_thread(terminal.type, "\x03")
+            await asyncio.to_thread(terminal.until, "Go on with: assent attach 20")
         (session,) = (await api.sessions())["sessions"]
         assert session["title"] == "go" and session["folder"] == str(program.folder)

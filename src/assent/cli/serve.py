@@ -121,6 +121,8 @@ def _change(store: "TokenStore", args: argparse.Namespace) -> int:
                 return exits.INPUT
             sys.stdout.write("Removed.\n")
         case _:
+            if not store.records():
+                sys.stdout.write("No tokens. Make one for somebody else with: assent serve token add NAME\n")
             for record in store.records():
                 sys.stdout.write(f"{record.kind:<8} {record.role:<9} {record.name}\n")
     return exits.OK
