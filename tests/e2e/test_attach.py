@@ -81,6 +81,25 @@ async def test_it_attaches_over_tls_to_a_server_whose_certificate_it_is_told_to_
     assert ended.code == 42 and "none.pem has no certificates" in ended.err
 
 
+async def test_it_goes_on_when_the_server_was_killed_and_started_again(program: Program):
+    model = program.scenario(ASKS, SAYS)
+    first = ServedProgram(program, model)
+    async with first.start() as api:
+        session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+        await until_waiting(api, session)
+        port = api.http.url.rpartition(":")[2]
+    second = ServedProgram(program, model, "--port", port)
+    with Terminal(program, "attach") as terminal:
+        await asyncio.to_thread(terminal.until, "yes, once")
+        first.kill()
+        second.start()
+        try:
+            await asyncio.to_thread(answer, terminal, "y")
+            await asyncio.to_thread(terminal.until, "All done.")
+        finally:
+            second.kill()
+
+
 def test_without_a_server_it_says_how_to_start_one(program: Program):
     ended = program.run("attach")
     assert ended.code == 42
