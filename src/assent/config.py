@@ -137,4 +137,23 @@ def _decode(text: bytes, path: Path, type_: type[S]) -> S:
     try:
         return msgspec.toml.decode(text, type=type_)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path}: {error}") from error
+        raise BadSettings(f"{path}: {_in_words(str(error), type_)}") from error
+
+
+_UNKNOWN = "Object contains unknown field "
+
+
+def _in_words(problem: str, type_: type[Struct]) -> str:
+    """What is wrong, in the words of the file: which setting, and where it helps what it may be."""
+    what, _, place = problem.partition(" - at `$.")
+    place = place.rstrip("`")
+    if place == "approval_mode":
+        return "`approval_mode` is default, auto_edit or plan; yolo takes --approval-mode yolo at every start"
+    if not what.startswith(_UNKNOWN):
+        return f"`{place}`: {what}" if place else what
+    import difflib
+
+    name = what.removeprefix(_UNKNOWN).strip("`")
+    near = () if place else difflib.get_close_matches(name, type_.__struct_fields__, 1)
+    meant = f"; did you mean `{near[0]}`?" if near else ""
+    return f"there is no setting `{f'{place}.' if place else ''}{name}`{meant}"

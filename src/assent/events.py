@@ -177,6 +177,9 @@ class CallFinished(EventBase, frozen=True, tag="call.finished"):
     display: Display | None = None
     failure: Failure | None = None
     duration_ms: int = 0
+    """Since it was requested, with all the time that it waited for a person."""
+    ran_ms: int | None = None
+    """Since it started; none for a call that never did."""
 
 
 class GrantAdded(EventBase, frozen=True, tag="grant.added"):

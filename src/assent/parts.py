@@ -120,6 +120,8 @@ class TerminalDisplay(Struct, frozen=True, gc=False, tag="terminal"):
     """Terminal output as it came, escapes included; whoever shows it makes it safe first."""
 
     text: str
+    ended: str = ""
+    """How the command ended, in a word or two; empty when it ended well."""
 
 
 class DiffDisplay(Struct, frozen=True, gc=False, tag="diff"):

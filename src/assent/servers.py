@@ -13,6 +13,7 @@ from msgspec import Struct
 from assent.parts import JsonObject
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,28}[A-Za-z0-9])?")
+NAME_RULE = "the name of a server is 1 to 30 letters, digits and `-`, and no `_`"
 """No underscore: in `mcp_<server>_<tool>` it says where the server's name ends."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", re.ASCII)
@@ -77,7 +78,7 @@ def read_servers(listed: Servers, path: str, tier: Literal["user", "workspace"])
     for name, table in listed.servers.items():
         place = f"{path}: mcp.servers.{name}"
         if NAME.fullmatch(name) is None:
-            raise BadServer(f"{place}: the name of a server is 1 to 30 letters, digits and `-`, and no `_`")
+            raise BadServer(f"{place}: {NAME_RULE}")
         if name.lower() in found:
             raise BadServer(f"{place}: there is another server of this name")
         found[name.lower()] = McpServer(name, _entry(table, place), tier, place)

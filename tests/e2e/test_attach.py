@@ -81,6 +81,25 @@ async def test_it_attaches_over_tls_to_a_server_whose_certificate_it_is_told_to_
     assert ended.code == 42 and "none.pem has no certificates" in ended.err
 
 
+async def test_it_goes_on_when_the_server_was_killed_and_started_again(program: Program):
+    model = program.scenario(ASKS, SAYS)
+    first = ServedProgram(program, model)
+    async with first.start() as api:
+        session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+        await until_waiting(api, session)
+        port = api.http.url.rpartition(":")[2]
+    second = ServedProgram(program, model, "--port", port)
+    with Terminal(program, "attach") as terminal:
+        await asyncio.to_thread(terminal.until, "yes, once")
+        first.kill()
+        second.start()
+        try:
+            await asyncio.to_thread(answer, terminal, "y")
+            await asyncio.to_thread(terminal.until, "All done.")
+        finally:
+            second.kill()
+
+
 def test_without_a_server_it_says_how_to_start_one(program: Program):
     ended = program.run("attach")
     assert ended.code == 42
@@ -108,11 +127,21 @@ def test_a_server_that_is_gone_is_named(program: Program):
     assert ended.code == 42 and "cannot reach http://127.0.0.1:1" in ended.err
 
 
+async def test_a_token_that_the_server_does_not_know_is_named(program: Program, served: ServedProgram):
+    async with served.start() as api:
+        ended = await asyncio.to_thread(program.run, "attach", api.http.url, env={"ASSENT_TOKEN": "x"})
+    assert ended.code == 42 and "the token in ASSENT_TOKEN" in ended.err
+
+
 async def test_a_new_session_is_begun_on_the_server(program: Program, served: ServedProgram):
     async with served.start() as api:
         with Terminal(program, "attach", "--new") as terminal:
             await asyncio.to_thread(terminal.until, "Ask something")
             await asyncio.to_thread(terminal.type, "go\r")
             await asyncio.to_thread(terminal.until, "yes, once")
+            await asyncio.to_thread(terminal.type, "\x03")
+            await asyncio.to_thread(terminal.until, "again to quit")
+            await asyncio.to_thread(terminal.type, "\x03")
+            await asyncio.to_thread(terminal.until, "Go on with: assent attach 20")
         (session,) = (await api.sessions())["sessions"]
         assert session["title"] == "go" and session["folder"] == str(program.folder)

@@ -157,8 +157,10 @@ def test_a_wrong_command_line_says_where_to_look_and_ends_with_code_42(program: 
     ("settings", "said"),
     [
         (b"model = ", "Invalid value"),
-        (b'modell = "gemini-2.5-pro"', "modell"),
-        (b'approval_mode = "yolo"', "yolo"),
+        (b'modell = "gemini-2.5-pro"', "there is no setting `modell`; did you mean `model`?"),
+        (b"[commands]\nidle = 3", "there is no setting `commands.idle`"),
+        (b'max_turns = "many"', "`max_turns`: Expected `int`, got `str`"),
+        (b'approval_mode = "yolo"', "yolo takes --approval-mode yolo at every start"),
         (b"\xff\xfe", "settings.toml"),
     ],
 )
@@ -275,7 +277,23 @@ def test_a_cancelled_request_to_the_model_is_not_success(program: Program, outpu
     assert program.events()[-1]["status"] == "cancelled"
 
 
+def test_a_command_that_failed_is_not_told_as_if_it_had_ended_well(program: Program):
+    ended = program.run("-p", "go", "-m", program.scenario(asks_for(shell("ls nothing")), says("Well.")))
+    assert "! run_shell_command ls nothing" in ended.err and ": exit 2" in ended.err
+    assert "exit 2" in program.run("sessions", "show").out
+
+
 # --- a reader that goes away ---
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_a_disk_that_is_full_is_named_instead_of_a_traceback(program: Program, output: str):
+    command = program.command("-p", "go", "-m", program.scenario(says("Well.")), "-o", output)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command, cwd=program.folder, env=program.env, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, b"assent: the output cannot be written: No space left on device\n")
 
 
 @pytest.mark.spec("G6")

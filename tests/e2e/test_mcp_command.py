@@ -118,6 +118,12 @@ def test_servers_are_added_listed_accepted_and_removed(program: Program):
     assert program.run("mcp", "remove", "srv").code == 52
 
 
+def test_a_name_that_no_server_can_have_is_refused_with_the_rule(program: Program):
+    ended = program.run("mcp", "add", "my docs", "--", "true")
+    assert ended.code == 42 and "1 to 30 letters, digits and `-`" in ended.err
+    assert not (program.home / "settings.toml").exists()
+
+
 def test_a_server_that_fails_is_listed_with_the_reason_and_an_exit_code(program: Program):
     off = entry(program.folder, name="off", enabled=False)
     configure(program, entry(program.folder.parent, "dies", enabled=True), off)

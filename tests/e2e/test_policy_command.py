@@ -5,6 +5,7 @@ import json
 import pytest
 
 from support.program import Program, asks_for, replace, says, shell, write
+from support.terminal import Terminal
 
 
 def answers(program: Program, action: str, *requests: object) -> list[dict[str, object]]:
@@ -41,6 +42,17 @@ def test_check_path_and_check_text_answer_every_line(program: Program):
 
 
 @pytest.mark.spec("J5")
+def test_check_with_a_command_behind_it_says_how_to_ask_about_one(program: Program):
+    ended = program.run("policy", "check", "ls")
+    assert ended.code == 42 and "assent policy explain" in ended.err
+
+
+def test_policy_and_mcp_alone_list_what_there_is(program: Program):
+    assert "No rules of your own" in program.run("policy").out
+    assert "No MCP servers" in program.run("mcp").out
+    assert "assent serve token add" in program.run("serve", "token", "list").out
+
+
 def test_explain_says_which_rule_decides_each_part_in_words(program: Program):
     ended = program.run("policy", "explain", "--", "git log | head")
     assert ended.code == 0
@@ -202,6 +214,14 @@ def test_replay_judges_an_undo_too(program: Program):
     program.run("undo", "latest")
     replayed = program.run("policy", "replay").out
     assert "cannot be judged" not in replayed and replayed.count("→ allow") == 2
+
+
+def test_replay_does_not_wonder_about_what_a_person_ran_themselves(program: Program):
+    with Terminal(program, "-m", program.scenario(says("Done.")), env={"TERM": "xterm-256color"}) as terminal:
+        terminal.until("Ask something about this folder")
+        terminal.type("!touch mine\r")
+        terminal.until("✓ Shell  touch mine")
+    assert "1 calls, 0 would be judged differently now" in program.run("policy", "replay").out
 
 
 def test_a_prompt_without_its_flag_is_told_where_it_belongs(program: Program):

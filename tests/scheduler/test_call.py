@@ -21,6 +21,7 @@ from assent.events import (
     CallStarted,
     Event,
 )
+from assent.front.words import took
 from assent.parts import Failure, Result
 from assent.scheduler.call import (
     TRANSITIONS,
@@ -151,6 +152,18 @@ async def test_every_transition_is_announced_in_order_and_the_last_has_the_durat
     kinds = [type(event) for event in desk.journal.events]
     assert kinds == [CallRequested, ApprovalRequested, ApprovalAnswered, CallScheduled, CallStarted, CallFinished]
     assert desk.recorded(CallFinished)[0].duration_ms == 1500
+
+
+async def test_the_time_that_a_call_waited_for_a_person_is_not_told_as_its_own():
+    desk = Desk()
+    batch = desk.schedule(desk.call("run_note", text="a"))
+    await desk.settle()
+    desk.now += 90
+    await desk.answer("c1")
+    (finished,) = await batch.results()
+    assert isinstance(finished, Success)
+    assert (finished.duration_ms, finished.ran_ms) == (90_000, 0)
+    assert took(finished) == "0 ms"
 
 
 @pytest.mark.spec("A3")

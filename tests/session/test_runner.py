@@ -322,6 +322,20 @@ async def test_two_runners_on_one_session_the_second_is_refused():
             await house.open()
 
 
+async def test_a_question_in_a_fork_is_asked_anew_and_for_the_same_reason():
+    house = House(calls(call("run_note", "a", text="x")), text("Done."))
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    (before,) = await house.until_waiting(runner)
+    await crash(house, runner)
+    house.session = await fork_session(house.log, house.session)
+    async with await house.open() as runner:
+        await house.until_event(ApprovalRequested)
+        (after,) = runner.waiting()
+        assert after.approval.digest != before.approval.digest
+        assert after.approval.why == before.approval.why
+
+
 @pytest.mark.spec("F11")
 async def test_a_fork_knows_everything_and_goes_its_own_way():
     house = House(text("One."), calls(call("run_note", "a", text="x")), text("Two."))

@@ -52,6 +52,15 @@ async def test_success_is_output_and_exit_code(bench: Bench) -> None:
     assert result.failure is None
 
 
+@pytest.mark.parametrize(
+    ("command", "ended"), [("exit 3", "exit 3"), ("kill -9 $$", "killed: 9 SIGKILL"), ("true", "")]
+)
+async def test_the_person_is_told_in_a_word_that_a_command_ended_badly(bench: Bench, command: str, ended: str) -> None:
+    result = await bench.run("run_shell_command", command=command)
+    assert result.failure is None
+    assert result.display == TerminalDisplay("", ended)
+
+
 async def test_a_search_that_passed_over_secrets_says_how_many(bench: Bench) -> None:
     (bench.root / ".env").write_text("needle=1\n")
     (bench.root / ".env.example").write_text("needle=2\n")

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from assent.cli.streams import discard_output, prepare_streams, reader_has_gone
+from assent.cli.streams import discard_output, no_room_left, prepare_streams, reader_has_gone
 
 COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour")
 """Each is a module here, imported when it is called."""
@@ -24,10 +24,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        if not reader_has_gone(error):
-            raise
+        return _output_is_lost(error)
+
+
+def _output_is_lost(error: OSError) -> int:
+    if reader_has_gone(error):
         discard_output()
         return 0  # that is no error of ours
+    if no_room_left(error):
+        sys.stderr.write(f"assent: the output cannot be written: {error.strerror}\n")
+        discard_output()
+        return 1
+    raise error
 
 
 def _tell_crash(_: type[BaseException], error: BaseException, __: object) -> None:

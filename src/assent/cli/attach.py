@@ -2,9 +2,12 @@
 
 import asyncio
 import os
+import shlex
 
 from assent import exits
 from assent.cli.parsing import Parser, complain
+
+UNKNOWN_TOKEN = "the server does not take the token in ASSENT_TOKEN; make one there: assent serve token add NAME"
 
 
 def main(argv: list[str]) -> int:
@@ -40,6 +43,8 @@ def _attach(url: str | None, session: str | None, ca: str | None) -> int:
     try:
         chosen = asyncio.run(host.choose(session))
     except (NoServer, ValueError, NotHere, ApiProblem, Unreachable) as error:
-        complain(str(error))
+        unknown = isinstance(error, ApiProblem) and error.kind == "unauthenticated"
+        complain(f"{UNKNOWN_TOKEN} ({error})" if unknown else str(error))
         return exits.INPUT
-    return show(host, session=chosen)
+    options = [f"--ca {shlex.quote(ca)}"] if ca else []
+    return show(host, session=chosen, again=" ".join(["assent attach", *options, *([url] if url else [])]))

@@ -13,7 +13,7 @@ from assent.config import BadSettings, load_settings, settings_file
 from assent.front.words import prompt_command, safe
 from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
-from assent.servers import McpServer
+from assent.servers import NAME, NAME_RULE, McpServer
 
 if TYPE_CHECKING:  # imported with the first server
     from assent.mcp.keeper import Status
@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> Parser:
     parser = Parser("assent mcp", "Servers that bring tools (Model Context Protocol).", EPILOG)
-    parser.add_argument("action", choices=("list", "accept", "add", "remove"))
+    parser.add_argument("action", nargs="?", choices=("list", "accept", "add", "remove"), default="list")
     parser.add_argument("name", nargs="?", metavar="NAME")
     parser.add_argument("url", nargs="?", metavar="URL")
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the program")
@@ -131,6 +131,9 @@ async def _accept(name: str) -> int:
 def _add(args: argparse.Namespace) -> int:
     if bool(args.url) == bool(args.command):
         complain("give either a URL, or `--` and a command with its arguments")
+        return exits.INPUT
+    if NAME.fullmatch(args.name) is None:
+        complain(f"{args.name!r} cannot be the name of a server: {NAME_RULE}")
         return exits.INPUT
     from assent.front.entries import with_server
 

@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> Parser:
     parser = Parser("assent policy", "What Assent may do without asking, and why.", EPILOG)
     actions = ("list", "explain", "revoke", "replay", "check", "check-path", "check-text", "check-url")
-    parser.add_argument("action", choices=actions)
+    parser.add_argument("action", nargs="?", choices=actions, default="list")
     parser.add_argument("words", nargs="*", metavar="WORD", help="a command, or a session and a grant")
     parser.add_argument(
         "--session", metavar="ID", help="with list and explain: the folder, mode and grants of this session"
@@ -53,6 +53,9 @@ def _parser() -> Parser:
 
 def _act(args: argparse.Namespace) -> int:
     match args.action:
+        case "check" | "check-path" | "check-text" | "check-url" if args.words or not _has_lines(args):
+            complain("this reads JSON lines; about one command ask: assent policy explain -- 'git log | head'")
+            return exits.INPUT
         case "check" | "check-path" | "check-text" | "check-url":
             return _lines(_checker(args.action))
         case "explain" if not args.words and not args.tool:
@@ -69,6 +72,11 @@ def _act(args: argparse.Namespace) -> int:
 
 
 # --- measuring the gate ---
+
+
+def _has_lines(args: argparse.Namespace) -> bool:
+    """A person who types the word alone would wait for an answer, and we for theirs."""
+    return args.jsonl or not sys.stdin.isatty()
 
 
 def _checker(action: str) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -52,6 +52,7 @@ def _serve(args: argparse.Namespace) -> int:
         complain(str(error))
         return exits.CONFIG
     from assent.front.send import user
+    from assent.front.web.alone import AlreadyServed
     from assent.front.web.limits import Limits
     from assent.front.web.serve import BadPlace, Where, make_setup, serve
     from assent.session.log import LogError
@@ -60,7 +61,7 @@ def _serve(args: argparse.Namespace) -> int:
     setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), Limits())
     try:
         asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))
-    except BadPlace as error:
+    except (BadPlace, AlreadyServed) as error:
         complain(str(error))
         return exits.INPUT
     except LogError as error:
@@ -120,6 +121,8 @@ def _change(store: "TokenStore", args: argparse.Namespace) -> int:
                 return exits.INPUT
             sys.stdout.write("Removed.\n")
         case _:
+            if not store.records():
+                sys.stdout.write("No tokens. Make one for somebody else with: assent serve token add NAME\n")
             for record in store.records():
                 sys.stdout.write(f"{record.kind:<8} {record.role:<9} {record.name}\n")
     return exits.OK

@@ -28,7 +28,7 @@ from assent.front.lookup import find_session
 from assent.front.question import question_lines
 from assent.front.secrets import export_masker
 from assent.front.style import Style
-from assent.front.words import attached_words, duration, safe
+from assent.front.words import attached_words, ended_badly, safe, took
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
 from assent.session.fork import fork_session
@@ -135,8 +135,9 @@ def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Itera
             by = f" by {safe(decision.by, 'label')}" if decision.by else ""
             yield style.dim(f"    allowed{by}: {safe(decision.reason, 'label')}")
         case CallFinished():
-            why = f": {safe(envelope.event.failure.message, 'label')}" if envelope.event.failure else ""
-            yield style.dim(f"    {envelope.event.status} after {duration(envelope.event.duration_ms)}{why}")
+            failure = envelope.event.failure
+            why = safe(failure.message, "label") if failure else ended_badly(envelope.event)
+            yield style.dim(f"    {envelope.event.status} after {took(envelope.event)}{why and f': {why}'}")
         case TurnFinished(status=status, failure=failure):
             why = f": {safe(failure.message, 'label')}" if failure else ""
             yield style.dim(f"  — {status}{why}")

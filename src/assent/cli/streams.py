@@ -21,6 +21,11 @@ def reader_has_gone(error: OSError) -> bool:
     return error.errno in (errno.EPIPE, errno.EIO)
 
 
+def no_room_left(error: OSError) -> bool:
+    """The file that the output goes to cannot grow."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def discard_output() -> None:
     """What is still buffered goes nowhere, so that the interpreter does not trip over it on its way out."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -52,12 +52,21 @@ def connect(url: str | None = None, token: str | None = None, ca: str | None = N
 
     `ca` is a file with the certificates to trust, for a server whose own is signed by nobody that the system knows.
     """
-    if url is None or token is None:
-        found, own = discover()
-        if url is not None and url.rstrip("/") != found:
-            raise NoServer(f"a token is needed for {url}: assent serve token add NAME, on that machine")
-        url, token = found, own
-    return Api(Http(url, token, ca=ca))
+    if url is not None and token is not None:
+        return Api(Http(url, token, ca=ca))
+    found, own = discover()
+    if url is not None and url.rstrip("/") != found:
+        raise NoServer(f"a token is needed for {url}: assent serve token add NAME, on that machine")
+    return Api(Http(found, own, ca=ca, renew=lambda: _token_of(found)))
+
+
+def _token_of(url: str) -> str:
+    """That of the newest start of our own server; none when it is elsewhere now, or gone."""
+    try:
+        found, token = discover()
+    except NoServer:
+        return ""
+    return token if found == url else ""
 
 
 class Api:

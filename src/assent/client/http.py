@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -12,6 +12,8 @@ from assent.http import HttpError, NoReply
 from assent.http.connection import BLOCK, Connection, reason
 from assent.http.connection import Reply as Arriving
 from assent.http.head import Headers, request_head
+
+UNAUTHORIZED = 401
 
 
 class Unreachable(OSError):
@@ -27,8 +29,17 @@ class Reply(Struct, frozen=True):
 class Http:
     """Keeps one idle connection; requests at the same time get connections of their own."""
 
-    def __init__(self, url: str, token: str = "", *, timeout: float = 30.0, ca: str | None = None) -> None:
-        """`ca` is a file with the certificates to trust instead of the system's. Raises ValueError."""
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        timeout: float = 30.0,
+        ca: str | None = None,
+        renew: Callable[[], str] | None = None,
+    ) -> None:
+        """`ca` is a file with the certificates to trust instead of the system's; `renew` gives the token of today, for
+        a server that has a new one with each start. Raises ValueError."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not an address: it must start with http:// or https:// and name a host")
@@ -40,10 +51,25 @@ class Http:
         self._idle: Connection | None = None
         self._open: set[Connection] = set()
         self.closed = False
-        self._always: Headers = (("Host", parts.netloc), *((("Authorization", f"Bearer {token}"),) if token else ()))
+        self._name, self._token, self._renew = parts.netloc, token, renew
+
+    @property
+    def _always(self) -> Headers:
+        return (("Host", self._name), *((("Authorization", f"Bearer {self._token}"),) if self._token else ()))
+
+    def _is_old(self, reply: Reply | Arriving) -> bool:
+        """The token was refused, and there is another one now: nothing has happened, so it may be asked again."""
+        before = self._token
+        if reply.status == UNAUTHORIZED and self._renew is not None:
+            self._token = self._renew() or before
+        return self._token != before
 
     async def request(self, method: str, path: str, body: bytes = b"", headers: Headers = ()) -> Reply:
         """A connection that the server closed while it was idle is replaced, once, if that can do no harm."""
+        reply = await self._once(method, path, body, headers)
+        return await self._once(method, path, body, headers) if self._is_old(reply) else reply
+
+    async def _once(self, method: str, path: str, body: bytes, headers: Headers) -> Reply:
         sent = [*self._always, *headers]
         if body or method in ("POST", "PATCH"):
             sent += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
@@ -85,6 +111,8 @@ class Http:
             try:
                 async with asyncio.timeout(self._timeout):
                     reply = await connection.request(data, "GET")
+                if self._is_old(reply):
+                    raise Unreachable(f"{self.url} was started again")
                 good = reply.status == 200
                 yield Reply(reply.status, reply.headers, b"" if good else await _whole(reply))
                 while good and (block := await reply.read()) is not None:
@@ -114,6 +142,8 @@ class Http:
     def _in_our_words(self) -> Generator[None, None, None]:
         try:
             yield
+        except Unreachable:
+            raise
         except TimeoutError:
             raise Unreachable(f"{self.url} did not answer within {self._timeout:g} s") from None
         except NoReply as failed:

@@ -28,7 +28,7 @@ from assent.scheduler.call import (
     ToolCall,
     Validating,
 )
-from assent.scheduler.steps import action_of, make_action
+from assent.scheduler.steps import action_of, make_action, verdict_on
 from assent.session.state import SessionState
 from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed
 from assent.tools.registry import Registry
@@ -76,7 +76,7 @@ class Replay:
 
     async def _judge(self, call: ToolCall, tool: AnyTool, moment: Moment) -> Verdict:
         policy = moment.policy(self._rules, self._state.folder)
-        return policy.judge(await self._action(call, tool, policy))
+        return verdict_on(policy, await self._action(call, tool, policy), call.request)
 
     async def _action(self, call: ToolCall, tool: AnyTool, policy: Policy) -> Action:
         args = call.request.args

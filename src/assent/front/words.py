@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assent.events import Attached, CallRequest
+    from assent.events import Attached, CallFinished, CallRequest
+    from assent.scheduler.call import Terminal
     from assent.screen import Context
 
 
@@ -55,6 +56,18 @@ def prompt_command(server: str, prompt: str) -> str:
 
 def duration(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else span(milliseconds / 1000)
+
+
+def took(call: "CallFinished | Terminal") -> str:
+    """How long it ran; the time in which it waited for a person is not its own."""
+    return duration(call.duration_ms if call.ran_ms is None else call.ran_ms)
+
+
+def ended_badly(call: "CallFinished | Terminal") -> str:
+    """How the command of a call failed, where running it did not: the tool has done what it was asked to."""
+    from assent.parts import TerminalDisplay
+
+    return safe(call.display.ended, "label") if isinstance(call.display, TerminalDisplay) else ""
 
 
 def span(seconds: float) -> str:

@@ -77,6 +77,7 @@ class Success(Struct, frozen=True, gc=False, tag="success"):
     display: Display | None
     duration_ms: int
     approval: Approval | None = None
+    ran_ms: int | None = None
 
 
 class Failed(Struct, frozen=True, gc=False, tag="error"):
@@ -88,6 +89,7 @@ class Failed(Struct, frozen=True, gc=False, tag="error"):
     decision: Decision | None = None
     display: Display | None = None
     approval: Approval | None = None
+    ran_ms: int | None = None
 
 
 class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
@@ -100,6 +102,7 @@ class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
     decision: Decision | None = None
     display: Display | None = None
     approval: Approval | None = None
+    ran_ms: int | None = None
 
 
 Pending = Validating | AwaitingApproval | Scheduled | Executing
@@ -170,15 +173,15 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
 
 def _finished(call: Pending, event: CallFinished) -> Terminal | None:
     decision = call.decision if isinstance(call, Scheduled | Executing) else None
-    took = event.duration_ms
+    took, ran = event.duration_ms, event.ran_ms
     common = (call.request, call.started_at)
     match event.status:
         case "success" if decision is not None:
-            return Success(*common, decision, event.result, event.display, took, _approval(call))
+            return Success(*common, decision, event.result, event.display, took, _approval(call), ran)
         case "error" if event.failure is not None:
-            return Failed(*common, event.result, event.failure, took, decision, event.display, _approval(call))
+            return Failed(*common, event.result, event.failure, took, decision, event.display, _approval(call), ran)
         case "cancelled":
-            return Cancelled(*common, event.result, took, decision, event.display, _approval(call))
+            return Cancelled(*common, event.result, took, decision, event.display, _approval(call), ran)
         case _:
             return None
 

@@ -75,6 +75,8 @@ class Life:
         self.recorded: Awaitable[None] | None = None
         """The newest record of this call; await it to know that it is durable."""
         self.cancel_reason = ""
+        self.runs_since: float | None = None
+        """When it started."""
         self._begun = False
 
     def begin(self) -> None:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from assent import failpoints
+from assent.approval import Approval
 from assent.commands import Answer
 from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, FileChange, GateKind
 from assent.parts import Failure
@@ -260,6 +261,7 @@ class Scheduler:
         assert life.invocation is not None
         change = await self._change(life, life.invocation)
         permit = self._permit(life)
+        life.runs_since = self._steps.now()
         await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
         try:
@@ -320,10 +322,16 @@ class Scheduler:
                 pass
             case AwaitingApproval() if verdict.ruling == "ask":
                 if self._steps.digest(life) != call.approval.digest:
-                    await self._steps.ask(life, invocation, "what it would do changed while Assent was stopped")
+                    await self._steps.ask(life, invocation, _why_again(life, call.approval))
             case _:
                 await self._steps.apply(life, invocation, verdict)
         await self._until_answered(life)
+
+
+def _why_again(life: Life, before: Approval) -> str:
+    """In a copy of a session the same question has another digest, and is asked for the same reason."""
+    same = life.action is not None and life.action.details == before.details
+    return before.why if same else "what it would do changed while Assent was stopped"
 
 
 def _can_be_parked(call: ToolCall) -> bool:

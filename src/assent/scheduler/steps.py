@@ -54,6 +54,14 @@ def action_of(
     return Action(tool.name, args, policy.assess(details), main=str(main), server=tool.server, paths=paths)
 
 
+def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
+    """Nobody is asked about what they do themselves."""
+    verdict = policy.judge(action)
+    if verdict.ruling == "ask" and request.initiator == "person":
+        return Verdict("allow", "rule", "you started it yourself")
+    return verdict
+
+
 class Steps:
     def __init__(
         self,
@@ -119,10 +127,7 @@ class Steps:
             await self.fail(life, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
 
     def verdict(self, action: Action, request: CallRequest) -> Verdict:
-        verdict = self._policy.judge(action)
-        if verdict.ruling == "ask" and request.initiator == "person":
-            return Verdict("allow", "rule", "you started it yourself")
-        return verdict
+        return verdict_on(self._policy, action, request)
 
     async def apply(self, life: Life, invocation: Invocation, verdict: Verdict) -> None:
         match verdict.ruling:
@@ -177,9 +182,13 @@ class Steps:
         return self.finish(life, CallFinished(life.call_id, "cancelled", result, output), *before)
 
     def finish(self, life: Life, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
-        took = max(0, round((self._clock() - life.call.started_at) * 1000))
+        took = self._since(life.call.started_at)
+        ran = None if life.runs_since is None else self._since(life.runs_since)
         event = event if life.exact else masked(event, self._masker)
-        return self.move(life, *before, replace(event, duration_ms=took))
+        return self.move(life, *before, replace(event, duration_ms=took, ran_ms=ran))
+
+    def _since(self, moment: float) -> int:
+        return max(0, round((self._clock() - moment) * 1000))
 
 
 def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:

@@ -65,7 +65,7 @@ class ShellInvocation(Invocation):
             throttle.close()
         notes = _passed_over(self._directory()) if permit.plan is not None and permit.plan.sweeps else []
         report = "\n".join([self._for_model(finished, whole), *notes, *self._missed(finished)])
-        return ToolResult(report, TerminalDisplay(_for_person(finished)))
+        return ToolResult(report, TerminalDisplay(_for_person(finished), _ended_badly(finished)))
 
     async def _run(self, permit: Permit, live: Live, throttle: Throttle, whole: WholeOutput) -> Finished:
         """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
@@ -144,6 +144,21 @@ def _ending(finished: Finished, limits: Limits) -> str:
         case _:
             failed = "" if finished.code == 0 else " (the command FAILED)"
             return f"Exit Code: {finished.code}{failed}"
+
+
+def _ended_badly(finished: Finished) -> str:
+    """For the person's line; the model reads a whole sentence."""
+    match finished:
+        case Finished(ended="idle_timeout" | "total_timeout"):
+            return "timed out"
+        case Finished(ended="too_much_output"):
+            return "too much output"
+        case Finished(ended="too_much_memory"):
+            return "too much memory"
+        case Finished(signal=int(number)):
+            return f"killed: {_signal_name(number)}"
+        case _:
+            return f"exit {finished.code}" if finished.code else ""
 
 
 def _limits(given: CommandLimits, grace: float) -> Limits:

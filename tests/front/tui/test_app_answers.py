@@ -86,6 +86,15 @@ async def test_s_and_t_are_for_servers_only(stage: SetStage, key: str, outcome: 
         assert await on.recorded(ApprovalAnswered) == []  # a command has no server
 
 
+@pytest.mark.spec("F3")
+async def test_after_a_no_it_is_said_when_the_model_hears_of_it(stage: SetStage):
+    async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("n")
+        await on.until_shown("Refused, so the turn ends here.")
+        assert "Cancelled." not in on.shown
+
+
 @pytest.mark.spec("J6", "C4")
 async def test_i_changes_any_argument_and_runs_it_like_that(stage: SetStage):
     async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:

@@ -115,6 +115,13 @@ async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_i
     assert shown[-1] == "  │ 90%" and shown[-2] == "  │ line 19" and len(shown) == 9
 
 
+async def test_a_command_that_failed_says_so_on_its_line():
+    film = Film().prompt("go").call("c", "run_shell_command", command="make").runs("c")
+    call = (await calls_of(film.ends("c", TerminalDisplay("no rule\n", "exit 2"))))["c"]
+    (line,) = [strip.text for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
+    assert line.startswith("! run_shell_command  make") and "exit 2" in line
+
+
 async def test_output_that_is_no_text_is_counted():
     film = Film().prompt("go").call("c", "run_shell_command", command="cat x").runs("c")
     call = (await calls_of(film.happens(CallOutput("c", "", 12_345))))["c"]

@@ -14,7 +14,7 @@ from assent.front.web.limits import Limits
 from assent.front.web.serve import BadPlace, Where, check_place, place_for
 from assent.front.web.tokens import LoginCodes, TokenStore
 from support.program import Program
-from support.served import Json, Served, until_waiting
+from support.served import Json, Served, ServedProgram, until_waiting
 
 pytestmark = pytest.mark.spec("H4")
 
@@ -444,6 +444,30 @@ def test_behind_a_proxy_only_its_own_address_is_ours():
     assert place.hosts == {"assent.example.org", "assent.example.org:443"}
     with pytest.raises(BadPlace):
         check_place(Where("0.0.0.0", behind_proxy="http://assent.example.org"))
+
+
+def test_the_command_names_a_port_and_a_data_folder_that_cannot_be_used(tmp_path: Path):
+    program = Program(tmp_path)
+    ended = program.run("serve", "--port", "99999")
+    assert ended.code == 42 and "from 0 to 65535" in ended.err
+    (tmp_path / "file").touch()
+    ended = program.run("serve", "--port", "0", env={"ASSENT_HOME": str(tmp_path / "file")})
+    assert ended.code == 74 and ended.err.startswith(f"assent: cannot use the data folder {tmp_path}/file")
+
+
+def test_a_second_server_is_refused_and_the_first_is_still_found(tmp_path: Path):
+    program = Program(tmp_path)
+    first = ServedProgram(program, "scripted:none")
+    first.start()
+    try:
+        found = (program.home / "serve.json").read_bytes()
+        second = program.run("serve", "--port", "0")
+        assert second.code == 42 and f"already at {msgspec.json.decode(found)['url']}" in second.err
+        assert (program.home / "serve.json").read_bytes() == found
+    finally:
+        first.kill()
+    first.start()
+    first.kill()
 
 
 def test_the_command_refuses_an_open_port_and_makes_tokens_for_others(tmp_path: Path):

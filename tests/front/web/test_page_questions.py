@@ -53,6 +53,14 @@ def test_a_proposed_change_is_edited_in_the_page_and_asked_again(served: Served,
     assert (project / "note.txt").read_text() == "one\nTWO\n"
 
 
+@pytest.mark.parametrize(("button", "last"), [("Always", "Allow always"), ("No", "Refuse")])
+def test_what_a_button_opens_is_in_view_to_its_end(served: Served, windows: Windows, button: str, last: str) -> None:
+    tab = windows.open(viewport={"width": 1000, "height": 560})
+    tab.begin(served.play(asks_for(shell("touch a"), text="word\n\n" * 40)), served.project())
+    tab.press(button)
+    expect(tab.page.get_by_role("button", name=last)).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.spec("C4")
 @pytest.mark.spec("J6")
 def test_the_arguments_of_a_command_are_edited_and_approved_at_once(served: Served, windows: Windows) -> None:

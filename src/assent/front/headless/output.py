@@ -29,7 +29,7 @@ from assent.events import (
 )
 from assent.front.headless.summary import Summary
 from assent.front.style import Style
-from assent.front.words import attached_words, call_about, duration, safe
+from assent.front.words import attached_words, call_about, ended_badly, safe, took
 from assent.parts import Text
 
 if TYPE_CHECKING:
@@ -214,10 +214,12 @@ class TextOutput:
             self._live = None
         if not self._line_start:
             self._indented("\n")
+        ended = ended_badly(event)
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
-        why = "" if event.failure is None else f": {safe(event.failure.message, 'label')}"
+        mark = self._style.yellow("!") if ended and event.status == "success" else mark
+        why = ended if event.failure is None else safe(event.failure.message, "label")
         self._unasked |= event.failure is not None and event.failure.type == "approval_unavailable"
-        self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(duration(event.duration_ms))}{why}")
+        self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}{why and f': {why}'}")
 
     def _note(self, line: str) -> None:
         self._end_line()

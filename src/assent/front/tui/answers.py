@@ -183,7 +183,9 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
             yield OptionList(*self._options())
             yield TextArea(self._value(), soft_wrap=True)
             yield Static("", classes="problem")
-            yield Static("Tab changes fields · Ctrl-S approves it like this, once · Esc goes back", classes="hint")
+            yield Static(
+                "Tab to the list and back, ↑ ↓ choose there · Ctrl-S approves it like this, once · Esc", classes="hint"
+            )
 
     def on_mount(self) -> None:
         super().on_mount()

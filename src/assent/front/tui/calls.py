@@ -5,7 +5,7 @@ from textual.strip import Strip
 
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink, barred, ends
-from assent.front.words import call_about, count, duration, safe
+from assent.front.words import call_about, count, ended_badly, safe, took
 from assent.hunks import hunks
 from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 from assent.scheduler.call import (
@@ -56,15 +56,21 @@ def _head(ink: Ink, call: ToolCall, width: int, *, unfolded: bool, names: dict[s
     name = names.get(call.request.tool, call.request.tool)
     about = " ".join(safe(call_about(call.request), "label").split())
     left = Text.assemble(
-        (f"{MARKS[type(call)]} ", _colour(ink, call)),
+        (f"{_mark(call)} ", _colour(ink, call)),
         (safe(name, "label"), "bold"),
         (f"  {about}", ""),
     )
     return ends(left, _right(ink, call, unfolded=unfolded), width, ink)
 
 
+def _mark(call: ToolCall) -> str:
+    return "!" if isinstance(call, Success) and ended_badly(call) else MARKS[type(call)]
+
+
 def _colour(ink: Ink, call: ToolCall) -> str:
     match call:
+        case Success() if ended_badly(call):
+            return ink.palette.warn
         case Success():
             return ink.palette.good
         case Failed():
@@ -86,7 +92,9 @@ def _right(ink: Ink, call: ToolCall, *, unfolded: bool) -> Text:
         if isinstance(call.display, DiffDisplay):
             words.append(f"+{call.display.added}", ink.palette.good).append(" ")
             words.append(f"-{call.display.removed}", ink.palette.bad).append("  ")
-        words.append(f"{duration(call.duration_ms)} {'▾' if unfolded else '▸'}")
+        if ended := ended_badly(call):
+            words.append(f"{ended}  ", ink.palette.warn)
+        words.append(f"{took(call)} {'▾' if unfolded else '▸'}")
     return words
 
 

@@ -32,7 +32,8 @@ def open_terminal(
     return show(LocalHost(folder, settings, os.environ, model=model, rules=rules), session=session, mode=mode)
 
 
-def show(host: "Host", *, session: str | None = None, mode: Mode | None = None) -> int:
+def show(host: "Host", *, session: str | None = None, mode: Mode | None = None, again: str = "assent --resume") -> int:
+    """`again`, with the session behind it, is how to come back to where one left."""
     preferences = preference_file(os.environ)
     app = AssentApp(
         host,
@@ -43,7 +44,7 @@ def show(host: "Host", *, session: str | None = None, mode: Mode | None = None) 
         look=chosen_look(preferences),
     )
     asyncio.run(run_app(app))
-    for line in farewell(app):
+    for line in farewell(app, again):
         sys.stderr.write(line + "\n")
     return app.return_code or exits.OK
 
@@ -55,10 +56,10 @@ def chosen_look(preferences: PreferenceFile) -> str:
     return "plain" if os.environ.get("NO_COLOR") else DEFAULT_LOOK
 
 
-def farewell(app: AssentApp) -> list[str]:
+def farewell(app: AssentApp, again: str = "assent --resume") -> list[str]:
     if not app.left_session:
         return []
-    lines = [f"Go on with: assent --resume {app.left_session}"]
+    lines = [f"Go on with: {again} {app.left_session}"]
     if app.left_waiting:
         calls = "a call waits" if app.left_waiting == 1 else f"{app.left_waiting} calls wait"
         lines.insert(0, f"Nothing is lost: {calls} for your answer, also from elsewhere (assent answer).")

@@ -126,6 +126,10 @@ ENDINGS: dict[str, tuple[str, Tone]] = {
     "max_turns": ("Stopped: the largest number of turns was reached.", "warning"),
     "loop_detected": ("Stopped: the model repeated the same calls with the same results.", "warning"),
 }
+REFUSED: tuple[str, Tone] = (
+    "Refused, so the turn ends here. The model is told, with the reason, when you write your next message.",
+    "warning",
+)
 
 
 class Story:
@@ -134,6 +138,8 @@ class Story:
         self._calls: dict[str, CallItem] = {}
         self._unfinished = 0
         """From this item on the newest reply is still coming in."""
+        self._refused = False
+        """A person said no to a call of the newest reply."""
 
     def add(self, item: Item) -> None:
         """At the end, but before a reply that is still coming in: that one may yet be dropped."""
@@ -151,7 +157,10 @@ class Story:
                 self._thoughts().add(subject, description)
             case CallOutput(call_id=call_id) | CallStarted(call_id=call_id) | CallScheduled(call_id=call_id):
                 self._touch(call_id)
-            case ApprovalRequested(call_id=call_id) | ApprovalAnswered(call_id=call_id) | CallFinished(call_id=call_id):
+            case ApprovalAnswered(call_id=call_id, outcome=outcome):
+                self._refused |= outcome == "cancel"
+                self._touch(call_id)
+            case ApprovalRequested(call_id=call_id) | CallFinished(call_id=call_id):
                 self._touch(call_id)
             case ApprovalModifying(call_id=call_id):
                 self._touch(call_id)
@@ -176,6 +185,7 @@ class Story:
                 self._drop_unfinished()
                 self.add(PromptItem(event.text, event.by, event.attached))
             case ModelReplied():
+                self._refused = False
                 self._finish(event)
             case ModelRetry():
                 self._drop_unfinished()
@@ -183,7 +193,8 @@ class Story:
             case TurnFinished(failure=None, status=status):
                 self._drop_unfinished()
                 if status in ENDINGS:
-                    self.add(NoteItem(*ENDINGS[status]))
+                    refused = status == "cancelled" and self._refused
+                    self.add(NoteItem(*(REFUSED if refused else ENDINGS[status])))
             case TurnFinished(failure=failure):
                 self._drop_unfinished()
                 self.add(NoteItem(failure.message if failure else "", "error"))

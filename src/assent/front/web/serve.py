@@ -22,6 +22,7 @@ from msgspec import Struct
 from assent.config import Settings, data_folder
 from assent.files.private import save_private
 from assent.front.crash import mask_log
+from assent.front.web.alone import alone
 from assent.front.web.app import build
 from assent.front.web.desk import Desk, Setup, real_folder
 from assent.front.web.hasty import HastyProtocol
@@ -36,6 +37,7 @@ GRACE = 5
 
 
 EVERYWHERE = ("0.0.0.0", "::")
+_LAST_PORT = 65_535
 _NAME = re.compile(r"[A-Za-z0-9._:-]+")
 
 
@@ -58,6 +60,8 @@ class Where(Struct, frozen=True):
 
 def check_place(where: Where) -> None:
     """Beyond this machine only with TLS: a token that travels in the clear is everybody's."""
+    if not 0 <= where.port <= _LAST_PORT:
+        raise BadPlace(f"--port takes a number from 0 to {_LAST_PORT}, not {where.port}")
     if bad := [name for name in where.names if not _NAME.fullmatch(name)]:
         raise BadPlace(f"--name takes a bare name or address, as in laptop.local or 192.168.1.5, not {bad[0]!r}")
     if (where.tls_cert is None) != (where.tls_key is None):
@@ -241,6 +245,11 @@ def _raise_file_limit() -> None:
 
 async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> None:
     data = data_folder(setup.env)
+    with alone(data):
+        await _serve(where, setup, data, ready)
+
+
+async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server], None]) -> None:
     server = Server(SqliteLog(data, reads_apart=True), setup, where, data)
     loop = asyncio.get_running_loop()
     interrupts = 0

@@ -34,7 +34,7 @@ async def carry_out(desk: "Desk", command: "Command") -> bool:
     news = desk.news
     problem = await news.taken(await desk.client.send(command))
     if problem:
-        desk.complain(f"Not done: {problem}.")
+        desk.complain(f"Not done: {problem.rstrip('.')}.")
     return not problem
 
 

@@ -42,12 +42,12 @@ export const asksServer = (call) => call.type === "awaiting_approval" || call.di
 function Folded({ session, call, answered }) {
   const [wish, setWish] = useState(/** @type {boolean | null} */ (null));
   const open = wish ?? opensItself(call);
-  const { icon, word } = STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
+  const { icon, word } = stateOf(call);
   const toggle = (/** @type {Event} */ event) => {
     event.preventDefault();
     setWish(!open);
   };
-  return html`<details class="call ${call.type}" open=${open}>
+  return html`<details class="call ${call.type} ${endedBadly(call) ? "badly" : ""}" open=${open}>
     <summary onClick=${toggle}>
       <span class="icon ${call.type === "executing" ? "pulse" : ""}" aria-hidden="true">${icon}</span>
       <span class="tool">${visible(call.request.tool)}</span>
@@ -56,6 +56,15 @@ function Folded({ session, call, answered }) {
     </summary>
     ${open && html`<${Inside} ...${{ session, call, answered }} />`}
   </details>`;
+}
+
+/** How its command failed, where running it did not. @param {Call} call */
+const endedBadly = ({ display }) => (display?.type === "terminal" && visible(display.ended ?? "")) || "";
+
+/** @param {Call} call */
+function stateOf(call) {
+  if (call.type === "success" && endedBadly(call)) return { icon: "!", word: endedBadly(call) };
+  return STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
 }
 
 /** What a person wants to see without asking. @param {Call} call */
@@ -122,8 +131,9 @@ function aim({ request, display }) {
   return visible(text.replace(/\s+/g, " ").slice(0, 200));
 }
 
-/** @param {Call} call */
-function duration({ duration_ms = 0, type }) {
-  if (!["success", "error", "cancelled"].includes(type) || duration_ms < 1) return "";
-  return duration_ms < 1000 ? ` · ${duration_ms} ms` : ` · ${(duration_ms / 1000).toFixed(1)} s`;
+/** How long it ran; the time in which it waited for a person is not its own. @param {Call} call */
+function duration({ duration_ms = 0, ran_ms, type }) {
+  const took = ran_ms ?? duration_ms;
+  if (!["success", "error", "cancelled"].includes(type) || took < 1) return "";
+  return took < 1000 ? ` · ${took} ms` : ` · ${(took / 1000).toFixed(1)} s`;
 }

@@ -160,6 +160,7 @@ function useFocus() {
   const element = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     element.current?.focus();
+    element.current?.closest(".panel")?.scrollIntoView({ block: "nearest" }); // its buttons, too
     if (element.current instanceof HTMLTextAreaElement) element.current.setSelectionRange(0, 0);
   }, []);
   return element;

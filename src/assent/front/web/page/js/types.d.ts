@@ -91,7 +91,8 @@ export interface Failure {
   message: string;
 }
 export type Display =
-  | { type: "text" | "markdown" | "terminal"; text: string }
+  | { type: "text" | "markdown"; text: string }
+  | { type: "terminal"; text: string; ended?: string }
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
@@ -110,6 +111,7 @@ export interface Call {
   display?: Display;
   failure?: Failure;
   duration_ms?: number;
+  ran_ms?: number;
 }
 export interface Grant {
   id: string;
@@ -248,7 +250,7 @@ export type WireEvent = Envelope &
     | { type: "call.output"; call_id: string; text: string; received?: number }
     | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
     | { type: "context.loaded"; sources: { path: string }[] }
-    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number }
+    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }

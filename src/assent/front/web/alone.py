@@ -1,0 +1,56 @@
+"""One server for a data folder: a second one would take the place of the first in `serve.json`, and its tokens."""
+
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from assent.files.private import make_private
+from assent.front.web.tokens import DISCOVERY, Discovery
+from assent.session.log import LogUnavailable
+
+LOCK = "serve.lock"
+
+
+class AlreadyServed(ValueError):
+    """A server is at work on this folder; the message says where."""
+
+
+@contextmanager
+def alone(data: Path) -> Generator[None]:
+    """Held by the open file: the system lets go of it when this process ends, however it ends."""
+    handle = _open(data)
+    try:
+        _lock(handle, data)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _open(data: Path) -> int:
+    try:
+        make_private(str(data))
+        return os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LogUnavailable(f"cannot use the data folder {data}: {error.strerror}") from error
+
+
+def _lock(handle: int, data: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise AlreadyServed(_where(data)) from error
+
+
+def _where(data: Path) -> str:
+    try:
+        found = msgspec.json.decode((data / DISCOVERY).read_bytes(), type=Discovery)
+    except (OSError, msgspec.MsgspecError):
+        return "a server of yours is running already; stop it first"
+    return (
+        f"a server of yours is running already at {found.url} (process {found.pid}): press Enter there for an address "
+        "to open, or stop it first"
+    )
