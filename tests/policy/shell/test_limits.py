@@ -26,6 +26,9 @@ _HOSTILE = {
     "shells": "bash -c '",
     "tests": "[[ ",
     "escapes": "\\a",
+    "searches": "find -exec ",
+    "other searches": "fd -x ",
+    "invisible": "\u202e",
 }
 
 
@@ -38,9 +41,10 @@ def _cost(command: str) -> float:
 @pytest.mark.spec("I6")
 @pytest.mark.parametrize("size", [1_900, 7_900, 9_900, 100_000])
 @pytest.mark.parametrize("name", sorted(_HOSTILE))
-def test_hostile_text_is_judged_in_bounded_time(name: str, size: int) -> None:
+@pytest.mark.parametrize("lead", ["ls ", ""])
+def test_hostile_text_is_judged_in_bounded_time(lead: str, name: str, size: int) -> None:
     unit = _HOSTILE[name]
-    command = "ls " + unit * (size // len(unit))
+    command = lead + unit * (size // len(unit))
     judge("ls", _RULES, cwd="/w", roots=["/w"])
     # The aim is 50 ms; the bound is wide so that a busy machine does not fail the test.
     assert min(_cost(command) for _ in range(3)) < 0.25
@@ -69,6 +73,12 @@ def test_random_text_is_judged_in_bounded_time() -> None:
     for size in (1_900, 9_900, 100_000):
         text = "".join(pick.choice("ls;|&(){}$`'\"\\\n <>*?[]=~#!-ab") for _ in range(size))
         assert min(_cost(text) for _ in range(3)) < 0.25
+
+
+@pytest.mark.parametrize("search", ["find -exec ", "fd -x "])
+def test_a_search_in_a_search_does_not_hide_a_denied_command(search: str) -> None:
+    for count in (2, 5, 50, 300):
+        assert judge(search * count + "canary", _RULES, cwd="/w", roots=["/w"]).decision == "deny"
 
 
 @pytest.mark.parametrize("count", [MAX_STAGES - 1, MAX_STAGES, MAX_STAGES + 1, 10 * MAX_STAGES])

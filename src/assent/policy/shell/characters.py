@@ -19,8 +19,8 @@ def hidden(text: str) -> list[str]:
     """Names of the characters in `text` that a person cannot see or would take for a blank, each once."""
     found = _CONTROL.findall(text)
     if not text.isascii():
-        found += [one for one in _NOT_ASCII.findall(text) if _invisible(one)]
-    return list(dict.fromkeys(map(name, found)))
+        found += [one for one in dict.fromkeys(_NOT_ASCII.findall(text)) if _invisible(one)]
+    return list(map(name, dict.fromkeys(found)))
 
 
 def _invisible(one: str) -> bool:

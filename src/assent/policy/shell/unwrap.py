@@ -13,21 +13,26 @@ from assent.policy.shell.survey import Found, survey
 
 MAX_DEPTH = 4
 MAX_COMMANDS = 400
+MAX_WORDS = 4_000  # each `-exec` of `fd -x fd -x …` brings all words behind it
 
 _EXEC = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 
 
 def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
-    """The commands inside these commands, and whether that is all of them: depth and number are limited."""
+    """The commands inside these commands, and whether that is all of them: depth, number and length are limited."""
     found: list[Found] = []
     complete = len(commands) <= MAX_COMMANDS
     waiting = [(command, 0) for command in reversed(commands[:MAX_COMMANDS])]
+    left = MAX_WORDS
     while waiting:
         command, depth = waiting.pop()
-        inner = list(_direct(command))
-        if inner and (depth >= MAX_DEPTH or len(found) >= MAX_COMMANDS):
-            complete = False
-            continue
+        inner: list[Found] = []
+        for one in _direct(command):
+            left -= len(one.words)
+            if depth >= MAX_DEPTH or len(found) + len(inner) >= MAX_COMMANDS or left < 0:
+                complete = False
+                break
+            inner.append(one)
         found += inner
         waiting += [(one, depth + 1) for one in reversed(inner)]
     return tuple(found), complete
