@@ -10,7 +10,11 @@ from assent.process import memory
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that tells nothing yet."""
-    monkeypatch.setattr(memory, "Path", lambda *parts: tmp_path.joinpath(*(part.lstrip("/") for part in parts)))
+
+    def below(*parts: str) -> Path:
+        return tmp_path.joinpath(*(part.lstrip("/") for part in parts))
+
+    monkeypatch.setattr(memory, "Path", below)
     (tmp_path / "proc").mkdir()
     (tmp_path / "sys/fs/cgroup/memory").mkdir(parents=True)
     return tmp_path
