@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from assent.process.sift import Sieve, sift
+from assent.process.sift import Sieve, Sifted, sift
 
 
 def _everything(_: str) -> bool:
     return True
 
 
-def sifted(data: bytes, kind: str, keeps: Callable[[str], bool] = _everything) -> tuple[bytes, int]:
+def sifted(data: bytes, kind: str, keeps: Callable[[str], bool] = _everything) -> tuple[bytes, Sifted]:
     """What comes out of the other end, and how many names were left out."""
     given, giving = os.pipe()
     taking, taken = os.pipe()
@@ -39,15 +39,18 @@ def sifted(data: bytes, kind: str, keeps: Callable[[str], bool] = _everything) -
     ],
 )
 def test_names_come_out_ended_by_nuls(kind: str, data: bytes, names: bytes) -> None:
-    assert sifted(data, kind) == (names, 0)
+    assert sifted(data, kind) == (names, Sifted())
 
 
 def test_names_that_are_left_out_are_counted() -> None:
-    assert sifted(b"a\nb\nc\n", "lines", lambda name: name == "b") == (b"b\0", 2)
+    assert sifted(b"a\nb\nc\n", "lines", lambda name: name == "b") == (b"b\0", Sifted(dropped=2))
 
 
 def test_a_quote_that_is_never_closed_ends_it_with_what_was_counted() -> None:
-    assert sifted(b"a\nb\n'c\nd\n", "words", lambda name: name != "a") == (b"b\0", 1)
+    assert sifted(b"a\nb\n'c\nd\n", "words", lambda name: name != "a") == (
+        b"b\0",
+        Sifted(dropped=1, problem="a quote does not end in: 'c"),
+    )
 
 
 def test_a_name_across_two_reads_stays_one() -> None:
