@@ -53,7 +53,8 @@ def test_children_orphans_of_the_session_and_children_with_a_session_belong_to_i
 def test_their_memory_is_added_up(command: str) -> None:
     with started(command) as (leader, child):
         resident = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in (leader, child)]
-        found = family(leader).memory(enough=1 << 40) / os.sysconf("SC_PAGE_SIZE")
+        rough = family(leader).memory(enough=1 << 50) / os.sysconf("SC_PAGE_SIZE")
+        exact = family(leader).memory() / os.sysconf("SC_PAGE_SIZE")
     # The kernel adds up its counters only now and then, so the two files may differ by some pages.
     assert max(resident) < rough < 2 * sum(resident)
     assert 0 < exact < rough, "what they share counts once"
@@ -83,13 +84,10 @@ def test_without_a_process_table_only_the_group_is_known(
             raise FileNotFoundError
         return names
 
-    def no_folder(_: str) -> bool:
-        return False
-
     with subprocess.Popen(["sleep", "300"], start_new_session=True) as leader:
         found = family(leader.pid)
         monkeypatch.setattr(os, "listdir", listed)
-        monkeypatch.setattr(os.path, "isdir", no_folder)
+        monkeypatch.setattr(os.path, "isdir", _never)
         assert found.members() == [leader.pid]
         assert found.memory() == 0
         assert found.any_alive([])
