@@ -56,9 +56,12 @@ def test_a_proposed_change_is_edited_in_the_page_and_asked_again(served: Served,
 @pytest.mark.parametrize(("button", "last"), [("Always", "Allow always"), ("No", "Refuse")])
 def test_what_a_button_opens_is_in_view_to_its_end(served: Served, windows: Windows, button: str, last: str) -> None:
     tab = windows.open(viewport={"width": 1000, "height": 560})
-    tab.begin(served.play(asks_for(shell("touch a"), text="word\n\n" * 40)), served.project())
+    tab.begin(served.play(asks_for(shell("touch a"), text="word\n\n" * 40), says("Done.")), served.project())
     tab.press(button)
-    expect(tab.page.get_by_role("button", name=last)).to_be_in_viewport(ratio=1)
+    found = tab.page.get_by_role("button", name=last)
+    expect(found).to_be_in_viewport(ratio=1)
+    found.click()
+    expect(tab.card()).to_have_count(0)
 
 
 @pytest.mark.spec("C4")
