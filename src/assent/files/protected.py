@@ -73,6 +73,7 @@ _RUN_PATHS = "node_modules/.bin"
 _SECRET_FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store"
 _SECRET_NAMES = """
     .dockercfg .s3cfg .boto .my.cnf terraform.tfstate terraform.tfstate.backup service-account.json
+    credentials.toml credentials.tfrc.json
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite
 """
@@ -82,7 +83,8 @@ _SECRET_PATTERNS = rf"""
     | .+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk) | \.[a-z_]+_history | login\.keychain.*
 """
 _SECRET_PATHS = """
-    .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d library/keychains
+    .docker/config.json .config/gcloud .config/gh etc/shadow etc/shadow-
+    etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d library/keychains
 """
 # A folder of code may be called so; /proc has an environ.
 _SECRET_FILES = "credentials credentials.json secrets.json secrets.yaml secrets.yml secrets.toml environ"
@@ -200,6 +202,11 @@ def _run() -> _List:
 @cache
 def _secret() -> _List:
     return _List(f"{_SECRET_FOLDERS} {_SECRET_NAMES}", _SECRET_PATTERNS, _SECRET_PATHS)
+
+
+def protected_names() -> frozenset[str]:
+    """Names that are protected or run by tools, to try a wildcard on."""
+    return _protected().names | _run().names
 
 
 def secret_samples() -> frozenset[str]:

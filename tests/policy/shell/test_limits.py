@@ -96,3 +96,9 @@ def test_more_commands_than_the_limit_ask() -> None:
 def test_a_long_command_asks() -> None:
     assert judge("echo " + "x" * 7_995, _RULES, cwd="/w", roots=["/w"]).decision == "allow"
     assert judge("echo " + "x" * 7_996, _RULES, cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.parametrize("depth", [10, 100, 3_900])
+def test_brackets_of_an_awk_program_may_be_as_deep_as_they_like(depth: int) -> None:
+    command = f"awk '{{print {'(' * depth}1 > 0{')' * depth}}}'"
+    assert judge(command, rules(["awk"]), cwd="/w", roots=["/w"]).decision == "allow"

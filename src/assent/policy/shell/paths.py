@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import join, normpath
 
-from assent.files.protected import secret_pattern, secret_samples, why_protected, why_run, why_secret
+from assent.files.protected import protected_names, secret_pattern, secret_samples, why_protected, why_run, why_secret
 from assent.plan import Part, Stage, Word
 
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
 _LONGEST_NAME = 255
+_OF_THE_SHELL = frozenset(("time", "command", "builtin"))
 _HOME = Word("~", literal=False, parts=(Part("home", "~"),))
 
 
@@ -30,12 +31,21 @@ def place(text: str, cwd: str) -> str:
 
 def moves(stage: Stage) -> bool:
     """Whether the command changes the folder of those behind it."""
-    return stage.words[0].text == "cd"
+    return _behind_words_of_the_shell(stage)[0].text == "cd"
 
 
 def cd_target(stage: Stage) -> Word:
     """Where `cd` goes, as the runner takes it: the first word that is no option, or home."""
-    return next((word for word in stage.words[1:] if not word.text.startswith("-")), _HOME)
+    words = _behind_words_of_the_shell(stage)
+    return next((word for word in words[1:] if not word.text.startswith("-")), _HOME)
+
+
+def _behind_words_of_the_shell(stage: Stage) -> tuple[Word, ...]:
+    """`time cd x` and `command cd x` move as well."""
+    words = stage.words
+    while len(words) > 1 and (words[0].text in _OF_THE_SHELL or words[0].text.startswith("-")):
+        words = words[1:]
+    return words
 
 
 def inside(path: str, roots: Sequence[str]) -> bool:
@@ -52,6 +62,14 @@ def protected(path: str, roots: Sequence[str] = ()) -> bool:
             break
     names = _names(path)
     return why_protected(names, may_bring=True) is not None or why_run(names) is not None
+
+
+def may_be_protected(name: str) -> bool:
+    """Whether a file of this name is protected, or one that a wildcard in it could match."""
+    if protected("/" + name):
+        return True
+    wild = len(name) <= _LONGEST_NAME and any(one in name for one in "*?[")
+    return wild and any(fnmatchcase(one, name.casefold()) for one in protected_names())
 
 
 def secret(word: Word, cwd: str) -> bool:

@@ -18,7 +18,7 @@ from assent.policy.shell.environment import harmless
 from assent.policy.shell.finding import Clause, exec_clause, payload_problem
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, examine
-from assent.policy.shell.paths import inside, place, protected, secret
+from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
 from assent.policy.shell.sweep import (
     fed_problem,
@@ -132,6 +132,8 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
     """Both the wrapper and what it runs must be allowed."""
     if depth >= MAX_DEPTH:
         return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
+    if why := _not_wrapped(use):
+        return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
     known = replace(rules, allow=(*rules.allow, rule[use.payload_at :])) if _names_payload(use, rule) else rules
@@ -146,6 +148,16 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
     ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
+
+
+def _not_wrapped(use: Use) -> str | None:
+    name = use.payload[0].text
+    if name == "cd":
+        return "a `cd` behind it may move the commands that follow"
+    marker = use.option("-I", "-i", "--replace")
+    if marker is not None and (marker or "{}") in name:
+        return "a word from its input may become the name of the program"
+    return None
 
 
 def _names_payload(use: Use, rule: Prefix | None) -> bool:
@@ -273,7 +285,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         problems += [
             f"{word.text} is run or trusted by tools or later commands"
             for word in use.operands
-            if protected("/" + word.text.rstrip("/").rpartition("/")[2])
+            if may_be_protected(word.text.rstrip("/").rpartition("/")[2])
         ]
     return problems
 
