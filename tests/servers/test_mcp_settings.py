@@ -32,7 +32,7 @@ def settings(text: str) -> Settings:
         ("[mcp.servers.a]\nurl = 'http://example.org'\nheaders = {A = 'b'}", "unprotected"),
         ("[mcp.servers.a]\nurl = 'https://x'\nheaders = {A = \"b\\r\\nC: d\"}", "no header"),
         ("[mcp.servers.a]\nurl = 'https://x'\nargs = ['y']", "belong to a server with `command`"),
-        ("[mcp.server.a]\ncommand = 'x'", "unknown field `server`"),
+        ("[mcp.server.a]\ncommand = 'x'", "there is no setting `mcp.server`"),
     ],
 )
 def test_a_wrong_entry_is_refused_with_its_file_and_key(entry: str, problem: str):
