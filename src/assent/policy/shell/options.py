@@ -17,6 +17,8 @@ _NUMBER = re.compile(r"-\d+")
 # and find's `-u+x`.
 _NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
 
+Words = tuple[Word, ...]
+
 
 class Use(Struct):
     """What a command does, as far as its model can tell. `problems` are sentences; none means harmless."""

@@ -1,0 +1,142 @@
+"""Programs that build, test and fetch for a project: which goals, scripts and words go on to code of the project."""
+
+import re
+
+from assent.policy.shell.options import Use, Words
+
+_WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
+_SCRIPT_OPTIONS = frozenset(
+    [
+        "--coverage",
+        "--watch=false",
+        "--watchAll=false",
+        "--ci",
+        "--silent",
+        "--verbose",
+        "--runInBand",
+        "--bail",
+        "--no-color",
+        "--nocapture",
+        "--passWithNoTests",
+        "-q",
+        "-v",
+        "--run",
+        "--quiet",
+        "--no-watch",
+        "-D",
+        "-W",
+        "-A",
+        "--ignored",
+        "--include-ignored",
+        "--exact",
+        "--show-output",
+        "--check",
+        "--test-threads=1",
+    ]
+)
+_GOALS = frozenset(
+    [
+        "test",
+        "compile",
+        "verify",
+        "package",
+        "clean",
+        "validate",
+        "build",
+        "check",
+        "assemble",
+        "tasks",
+        "help",
+        "dependency:tree",
+    ]
+)
+_PACKAGE = re.compile(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d*\])?")
+_PYTEST = ("pytest", "py.test")
+
+
+def terraform_fmt(use: Use, _words: Words) -> None:
+    use.by_name = use.option("-check") is None
+    use.writes += use.reads if use.by_name else []
+
+
+def npm_config(use: Use, _words: Words) -> None:
+    if any(re.search(r"auth|token|password|//|^_", word.text, re.I) for word in use.operands):
+        use.problems.append("it may show a password")
+    if use.names[0] == "pnpm" and use.names[-1] in ("list", "ls"):
+        use.problems.append("it shows passwords with all the rest")
+
+
+def npm_view(use: Use, _words: Words) -> None:
+    if not all(_PACKAGE.fullmatch(word.text) for word in use.operands):
+        use.problems.append("what is not the plain name of a package may be fetched from anywhere")
+
+
+def go_list(use: Use, _words: Words) -> None:
+    anywhere = use.option("-m") is not None and use.option("-versions") is not None and bool(use.operands)
+    if anywhere or any("@" in word.text for word in use.operands):
+        use.problems.append("it asks another machine about a module")
+
+
+def clang_format(use: Use, words: Words) -> None:
+    plain_words(use, words)
+    if any(value.lower().startswith("file:") for name, value in use.seen if "style" in name):
+        use.problems.append("it takes its style from a file and shows what is wrong with it")
+
+
+def make(use: Use, _words: Words) -> None:
+    for word in use.operands:
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*", word.text):
+            use.problems.append(f"`{word.text}` is not the plain name of a target")
+
+
+def maven(use: Use, _words: Words) -> None:
+    for name, value in use.seen:
+        if name == "--tests" and not re.fullmatch(r"[A-Za-z0-9_.*$]+", value):
+            use.problems.append("`--tests` names no plain test")
+    for word in use.operands:
+        if word.text not in _GOALS:
+            use.problems.append(f"the goal `{word.text}` is not known")
+
+
+def script(use: Use, words: Words) -> None:
+    """`npm run NAME -- …`: a rule must name the script; what is passed on to it must be plain."""
+    texts = [word.text for word in use.operands]
+    if use.names[-1] in ("run", "run-script") and texts:
+        use.names = (*use.names, texts.pop(0))
+    for text in texts:
+        if text not in _SCRIPT_OPTIONS and not re.fullmatch(r"(?:\./)?[A-Za-z0-9_][A-Za-z0-9_.\[\]/-]*", text):
+            use.problems.append(f"`{text}` is passed on to a program that is not known")
+    if any(not word.literal for word in words):
+        use.problems.append("a wildcard is passed on to a program that is not known")
+
+
+def plain_words(use: Use, _words: Words) -> None:
+    if any(
+        name == "-p" and not re.fullmatch(r"no:[a-z_]+", value) for name, value in use.seen if use.names[-1] in _PYTEST
+    ):
+        use.problems.append("`-p` loads a module")
+    if any(word.text.startswith(("@", "+")) for word in use.operands):
+        use.problems.append("`@` reads further options from a file, `+` chooses another program")
+    if any(name == "--cov-report" and ":" in value for name, value in use.seen):
+        use.problems.append("`--cov-report` with `:` names where it writes")
+    if use.names[-1] in _PYTEST and any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
+        use.problems.append("`-W` with a dotted name loads a module")
+
+
+def eslint(use: Use, _words: Words) -> None:
+    names = ("-f", "--format", "--output-format", "-R", "--reporter")
+    if not all(re.fullmatch(r"[a-z,-]+", value) for name, value in use.seen if name in names):
+        use.problems.append("a format that is a file is run as code")
+
+
+def only_checks(use: Use, _words: Words) -> None:
+    """Without `--check` it rewrites files, which a rule for the whole program does not mean."""
+    use.by_name = use.option("--check", "--diff") is None
+
+
+def tsc(use: Use, words: Words) -> None:
+    plain_words(use, words)
+    if use.option("-p", "--project") is not None and use.option("--noEmit", "--showConfig", "--listFilesOnly") is None:
+        use.problems.append("a project file says what it writes and where")
+    if use.option("--noEmit") is not None and any(word.text in ("true", "false") for word in use.operands):
+        use.problems.append("`--noEmit false` writes files")

@@ -1,0 +1,95 @@
+"""Little languages that programs take as an operand: scripts of sed and awk, programs of jq, questions for a database.
+
+They are not parsed: what could run, write or show more than its input is looked for, and in doubt it asks.
+"""
+
+import re
+
+from assent.policy.shell.options import Use, Words
+from assent.policy.shell.sed import harmful_sed
+
+# A `/` behind a name, a number or a bracket divides; behind one of these words, or the bracket of a condition, it may
+# begin a pattern.
+_DIVISION = re.compile(
+    r"(?:[\d\]]|\b(?!(?:print|printf|return|in|else|do|exit|delete|next|getline|length|case)\b)[A-Za-z_]\w*)[ \t]*/"
+)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_YQ_COMMANDS = (["eval"], ["e"], ["eval-all"], ["ea"])
+_ABOUT = (
+    r"(?:table|index|foreign_key|database|function|collation|pragma|module)_(?:x?info|list)|user_version|page_count"
+)
+_SELECT = re.compile(
+    rf"\s*(?:(?:select|with|explain|values)\b(?!.*\n[ \t\r\f\v]*\.).*|pragma\s+(?:{_ABOUT})\s*(?:\([\w'\".]+\))?\s*|)",
+    re.I | re.S,
+)
+_DOT = re.compile(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")
+_CHANGES = re.compile(
+    r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|reindex|analyze|into|begin|commit|savepoint"
+    r"|load_extension|writefile|readfile|fsdir|lsmode|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
+    re.I,
+)
+
+
+def sed(use: Use, _words: Words) -> None:
+    scripts = [value for name, value in use.seen if name in ("-e", "--expression")]
+    scripts = scripts or [word.text for word in use.texts[:1]]
+    if any(not word.literal for word in use.texts):
+        use.problems.append("the sed script is not literal")
+    for script in scripts:
+        if why := harmful_sed(script):
+            use.problems.append(why)
+
+
+def awk(use: Use, _words: Words) -> None:
+    """Patterns and prints only. Where a `/` may begin a pattern, strings and brackets are not told apart."""
+    program = use.texts[0].text if use.texts else ""
+    plain = _STRING.sub('""', program)
+    # The first pattern or remark stands outside of strings, so it is seen here if there is any.
+    patterns = re.search(r"[/#]", _DIVISION.sub("", plain)) is not None
+    plain = program if patterns else plain
+    shown = plain if patterns else _without_brackets(plain)
+    if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
+        use.problems.append("the awk program may run other programs")
+    elif "ENVIRON" in program:
+        use.problems.append("the awk program may show variables")
+    elif re.search(r">(?!=)", shown.partition("{")[2]):
+        # Where an action ends is not known: a pattern may have braces, too.
+        use.problems.append("the awk program may write files")
+    elif plain.count("{") != plain.count("}") or re.search(r"\bfunc" if not patterns else r"\{[^}]*\{|\bfunc", plain):
+        use.problems.append("the awk program is more than a line of patterns and prints")
+
+
+def _without_brackets(text: str) -> str:
+    """Inside of round brackets `>` compares; outside it writes."""
+    kept: list[str] = []
+    opened: list[int] = []
+    for character in text:
+        if character == "(":
+            opened.append(len(kept))
+        if character == ")" and opened:
+            del kept[opened.pop() :]
+        else:
+            kept.append(character)
+    return "".join(kept)
+
+
+def jq(use: Use, _words: Words) -> None:
+    program = use.texts[0].text if use.texts else ""
+    if use.names[0] == "yq":  # some of them want a sub-command first
+        rest = use.operands[1:] if [word.text for word in use.operands[:1]] in _YQ_COMMANDS else use.operands
+        program = " ".join(word.text for word in rest)
+    if re.search(r"\$ENV\b|\b(?:str)?env\b|\benvsubst\b", program):
+        use.problems.append("the program shows variables")
+    if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
+        use.problems.append("the program reads other files or runs something")
+
+
+def sqlite(use: Use, _words: Words) -> None:
+    """Questions only. It also runs with `-safe -readonly`, where nothing else would work."""
+    for word in use.texts:
+        dotted = word.text.strip().startswith(".")
+        parts = [word.text.strip()] if dotted else word.text.split(";")
+        if not all((_DOT if dotted else _SELECT).fullmatch(part) for part in parts) or _CHANGES.search(word.text):
+            use.problems.append("it may do more than ask the database")
+    if not use.texts and use.option("-version", "--version", "-help") is None:
+        use.problems.append("it runs what it reads from its input")
