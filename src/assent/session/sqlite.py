@@ -5,7 +5,6 @@ append, so that a writer that lost the session is refused whatever the lock says
 """
 
 import asyncio
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
@@ -26,6 +25,7 @@ from assent.events import (
     encode_event,
     type_of,
 )
+from assent.files.locks import take_lock
 from assent.session import index, stamps
 from assent.session.glance import Glance
 from assent.session.layout import VERSION_NOW, migrate
@@ -316,18 +316,13 @@ class SqliteLog:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     def _lock(self, session: str) -> None:
-        """Held by the open file: the system lets go of it when this process ends, however it ends."""
         path = self._lock_file(session)
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._locks[session] = take_lock(path)
+        except BlockingIOError:
+            raise session_busy(session) from None
         except OSError as error:
             raise LogUnavailable(f"cannot lock session {session} with {path}: {error.strerror}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            raise session_busy(session) from None
-        self._locks[session] = handle
 
     def _lock_file(self, session: str) -> Path:
         return self._folder / f"{session}.lock"
@@ -341,9 +336,8 @@ class SqliteLog:
 @contextmanager
 def _alone(path: Path) -> Generator[None, None, None]:
     """SQLite does not wait for its turn to change a new file's journal: whoever came second would be refused."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = take_lock(path, wait=True)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -1,6 +1,5 @@
 """One server for a data folder: a second one would take the place of the first in `serve.json`, and its tokens."""
 
-import fcntl
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from assent.files.locks import take_lock
 from assent.files.private import make_private
 from assent.front.web.tokens import DISCOVERY, Discovery
 from assent.session.log import LogUnavailable
@@ -21,28 +21,21 @@ class AlreadyServed(ValueError):
 
 @contextmanager
 def alone(data: Path) -> Generator[None]:
-    """Held by the open file: the system lets go of it when this process ends, however it ends."""
-    handle = _open(data)
+    handle = _lock(data)
     try:
-        _lock(handle, data)
         yield
     finally:
         os.close(handle)
 
 
-def _open(data: Path) -> int:
+def _lock(data: Path) -> int:
     try:
         make_private(str(data))
-        return os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise LogUnavailable(f"cannot use the data folder {data}: {error.strerror}") from error
-
-
-def _lock(handle: int, data: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return take_lock(data / LOCK)
     except BlockingIOError as error:
         raise AlreadyServed(_where(data)) from error
+    except OSError as error:
+        raise LogUnavailable(f"cannot use the data folder {data}: {error.strerror}") from error
 
 
 def _where(data: Path) -> str:
