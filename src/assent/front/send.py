@@ -51,8 +51,9 @@ async def send_and_wait(log: SessionLog, session: str, after: int, command: Comm
     news = asyncio.Event()
     stop = log.watch(session, news.set)
     try:
+        somebody_runs_it = await log.is_open(session)  # before it is put: whoever dies in between must not look absent
         await log.put(session, key, command)
-        if not await log.is_open(session):
+        if not somebody_runs_it and not await log.is_open(session):
             return Sent("recorded")
         async with asyncio.timeout(PATIENCE):
             return await _until_taken(log, session, after, key, news)
