@@ -70,7 +70,7 @@ async def test_when_the_quota_is_used_up_the_smaller_model_goes_on_and_it_is_sai
     house = House({"chunks": [{"error": {"kind": "quota", "message": "no more today"}}]})
     smaller = ScriptedModel(House(text("From the small one.")).scenario, "small")
     runner = await house.open()
-    runner._loop._turn._fallback = lambda: smaller  # pyright: ignore[reportPrivateUsage]
+    runner._work._loop._turn._fallback = lambda: smaller  # pyright: ignore[reportPrivateUsage]
     async with runner:
         await house.send(runner, Submit("go"))
         assert (await house.until_done()).status == "completed"

@@ -216,7 +216,7 @@ async def test_what_is_on_its_way_into_the_log_can_not_be_taken_back():
 
 
 async def test_a_prompt_whose_reading_takes_long_is_shown_among_those_that_wait(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assent.session.runner.PATIENCE", 0)
+    monkeypatch.setattr("assent.session.work.PATIENCE", 0)
     shelf = Shelf(NOTE, closed=True)
     house = house_with(shelf, text("Seen."))
     async with await house.open() as runner:

@@ -420,7 +420,7 @@ async def test_a_cancel_that_comes_while_a_turn_ends_does_not_hit_the_next_promp
     house = House(text("One."), text("Two."), log=log)
     async with await house.open() as runner:
         await runner.send(Submit("first"))
-        await house.until(lambda: runner._loop._ending)  # pyright: ignore[reportPrivateUsage]
+        await house.until(lambda: runner._work._loop._ending)  # pyright: ignore[reportPrivateUsage]
         await house.send(runner, CancelTurn("too late"))
         log.released.set()
         await house.until_done()

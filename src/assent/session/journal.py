@@ -1,7 +1,8 @@
 """The only way into the log: stamps events, appends them under the fence, then folds and announces them.
 
 Events are in order from the moment `record` is called; they are durable, folded and announced when it was awaited.
-After the first failure nothing is written any more: a session that cannot remember must not act.
+After the first failure nothing is written any more and nobody hears any more: a session that cannot remember must not
+act.
 """
 
 import asyncio
@@ -55,6 +56,7 @@ class SessionJournal:
         error = appended.exception()
         if error is not None:
             self.failure = self.failure or error
+            self._hub.close()
             recorded.set_exception(error)
             recorded.exception()  # whoever awaits is told; a record that nobody awaits is told by `failure`
             return

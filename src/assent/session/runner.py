@@ -8,10 +8,8 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from assent import __version__
-from assent.agent.compression import Compressor
 from assent.agent.loop import AgentLoop
 from assent.agent.system import system_prompt
 from assent.agent.turn import Turn
@@ -32,25 +30,19 @@ from assent.commands import (
     Withdraw,
 )
 from assent.events import (
-    Attached,
-    CallRequest,
     CommandTaken,
     Envelope,
     GateKind,
     PromptsQueued,
-    PromptSubmitted,
     Queued,
     SessionCreated,
     SessionOpened,
-    TurnStatus,
 )
 from assent.models.base import Model
-from assent.parts import Call
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
-from assent.scheduler.life import Batch, Parked
 from assent.scheduler.scheduler import Scheduler
 from assent.session.changes import Changes
 from assent.session.hub import Hub, Subscription
@@ -58,12 +50,11 @@ from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, SessionLog, Stamp, new_session_id
 from assent.session.notes import Notes
 from assent.session.options import Options
+from assent.session.room import Room
 from assent.session.state import SessionState, fold
+from assent.session.work import Work
 from assent.tools.registry import Registry
 from assent.tools.undo import hand_over
-
-PATIENCE = 0.3
-"""So many seconds nobody is told that what a prompt names is still being read."""
 
 
 async def create_session(
@@ -97,52 +88,27 @@ class Runner:
         self._hub = Hub()
         self._hub.listener = options.listener
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
-        self._policy = Policy(
-            options.rules,
-            state.mode,
-            state.grants.values(),
-            roots=(state.folder,),
-            uses=dict(state.grant_uses),
-            clock=options.clock,
-        )
-        self._ids = CallIds(state.calls)
+        self._policy = _policy(state, options)
         hand_over(state.changes, registry)
-        self._scheduler = Scheduler(
-            self.session,
-            registry,
-            self._policy,
-            self._journal,
-            gate=state.gate,
-            attended=options.attended,
-            max_parallel=options.max_parallel,
-            approval_ttl=options.approval_ttl,
-            clock=options.clock,
-            masker=options.masker,
-        )
-        self._reply = Turn(model, self._journal, self._ids, options.retries, options.sleep, options.fallback)
-        self._changes = Changes(self._journal, self._policy, self._scheduler, self._reply, options.open_model)
+        self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
+        ids = CallIds(state.calls)
+        reply = Turn(model, self._journal, ids, options.retries, options.sleep, options.fallback)
+        self._changes = Changes(self._journal, self._policy, self._scheduler, reply, options.open_model)
         self._notes = Notes(state, self._journal, options.load_context)
-        self._loop = self._agent_loop(registry)
-        self._compressor = Compressor(
-            self._reply, state.history, lambda: state.latest_prompt if state.open_prompt else ""
-        )
-        self._compressing: asyncio.Task[None] | None = None
-        """The task in `_turn` when a person asked for a compression."""
-        self._reading: dict[str, asyncio.Future[tuple[Attached, ...]]] = {}
-        """While what a prompt names is read, by its key: it is still in the inbox then."""
-        self._turn: asyncio.Task[None] | None = None
-        self._local: set[asyncio.Task[None]] = set()
-        """Batches that do not belong to the turn: tools that a person started."""
+        self._news = asyncio.Event()
+        """The inbox has to be looked at."""
+        self._caught_up = asyncio.Event()
         self._queue: dict[str, Queued] = {}
         """What has to wait in the inbox, by key, as the last look found it."""
-        self._news = asyncio.Event()
-        self._caught_up = asyncio.Event()
+        self._work = self._make_work(reply, ids, registry)
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
+        self._closing = False
 
-    def _agent_loop(self, registry: Registry) -> AgentLoop:
-        return AgentLoop(
-            self._reply,
+    def _make_work(self, reply: Turn, ids: CallIds, registry: Registry) -> Work:
+        room = Room(reply, self.state, self._journal, self._options.compress_above)
+        loop = AgentLoop(
+            reply,
             self._scheduler,
             self._journal,
             system=lambda: system_prompt(self.state.folder, self._notes.text),
@@ -150,9 +116,20 @@ class Runner:
             history=self.state.history,
             usage=lambda: self.state.usage,
             settled=self._notes.settled,
-            make_room=self._make_room,
+            make_room=room.before_request,
             max_turns=self._options.max_turns,
             masker=self._options.masker,
+        )
+        return Work(
+            self.state,
+            self._journal,
+            self._scheduler,
+            loop,
+            room=room,
+            notes=self._notes,
+            ids=ids,
+            mentions=lambda text: self._options.load_mentions(text, self._policy),
+            changed=self._news.set,
         )
 
     # --- opening and closing ---
@@ -189,7 +166,7 @@ class Runner:
         await self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
-            self._pick_up_unfinished()
+            self._work.pick_up()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -200,16 +177,12 @@ class Runner:
 
     async def close(self) -> None:
         """Stops what runs, keeps what waits for a person, and gives the session back."""
-        self._loop.closing = True
+        self._closing = True
         self._news.set()
-        if self._turn is not None and not self._scheduler.busy:
-            self._stop(self._turn, "Assent was closed.")
-        self._stop_reading()
-        await self._scheduler.park()
+        await self._work.park()
         if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
             await asyncio.gather(self._inbox_task, return_exceptions=True)
-        tasks = [task for task in (self._turn, *self._local) if task is not None]
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._work.over()
         if self._unwatch is not None:
             self._unwatch()
         self._hub.close()
@@ -237,14 +210,14 @@ class Runner:
 
     @property
     def idle(self) -> bool:
-        return self._turn is None
+        return not self._work.in_turn
 
     @property
     def resting(self) -> bool:
         """Nothing goes on here by itself: closing it now would cost nothing but the way back."""
         if self._news.is_set() or not self._caught_up.is_set():
             return False
-        return self._scheduler.only_waits if self._turn or self._local else True
+        return self._work.only_waits
 
     @property
     def failure(self) -> BaseException | None:
@@ -258,13 +231,13 @@ class Runner:
 
     async def _take_commands(self) -> None:
         try:
-            while not self._loop.closing:
+            while not self._closing:
                 self._queue.clear()
                 for item in await self._log.inbox(self.session):
-                    if not self._loop.closing:
+                    if not self._closing:
                         await self._take(item)
                 self._show_queue()
-                if not self._reading:
+                if not self._work.reading:
                     self._caught_up.set()
                 await self._news.wait()
                 self._news.clear()
@@ -279,16 +252,16 @@ class Runner:
                 pass
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
-            case Submit() if item.key in self._reading and self._reading[item.key].done():
+            case Submit() if self._work.has_read(item.key):
                 pass  # it is on its way into the log
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
-            case Compress() if self._turn is not None:
+            case Compress() if self._work.in_turn:
                 pass  # waits in the inbox until the turn is over
             case Compress(by=by):
-                self._turn = self._compressing = asyncio.create_task(self._compress(by, item.key), name="compress")
+                self._work.compress(by, item.key)
             case Submit():
-                await self._begin_turn(item.command, item)
+                await self._work.begin(item.command, item.key)
             case Withdraw():
                 await self._withdraw(item.command, item)
             case command:
@@ -296,7 +269,7 @@ class Runner:
 
     def _must_wait(self, command: Submit | RunTool) -> bool:
         """Prompts wait for the end of the turn; what a person runs also for what was run before."""
-        return self._turn is not None or (isinstance(command, RunTool) and bool(self._local))
+        return self._work.in_turn or (isinstance(command, RunTool) and self._work.runs_tools)
 
     def _show_queue(self) -> None:
         waiting = tuple(self._queue.values())
@@ -313,11 +286,11 @@ class Runner:
                 case Answer():
                     await self._scheduler.answer(command, key)
                 case CancelTurn():
-                    self._cancel_turn(command)
+                    self._work.cancel(command.reason)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
                 case RunTool():
-                    self._run_tool(command, key)
+                    self._work.run_tool(command, key)
                 case ReloadContext():
                     await self._notes.reload()
                 case SetMode() | SetModel() | Rename() | RevokeGrant():
@@ -336,160 +309,42 @@ class Runner:
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
         """Both leave the inbox together: what was taken back, and the wish to take it back."""
-        reading = self._reading.get(command.queued)
-        if self._queue.pop(command.queued, None) is None or (reading is not None and not reading.cancel()):
+        if self._queue.pop(command.queued, None) is None or not self._work.forget(command.queued):
             await self._taken(item, "it is no longer in the queue")
             return
-        self._reading.pop(command.queued, None)
         await self._journal.record(
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
             taken=(command.queued, item.key),
         )
 
-    # --- compression ---
 
-    async def _make_room(self, prompt_id: str) -> None:
-        """Before every request. After a failure only when the conversation has grown a good deal more."""
-        limit = max(self._options.compress_above, int(self.state.incompressible * 1.25))
-        if self._options.compress_above and self.state.tokens > limit and self._compressor.is_worth_it():
-            await self._journal.record(await self._compressor.compress(prompt_id))
-
-    async def _compress(self, by: str, key: str) -> None:
-        """For a person; ends like a turn."""
-        try:
-            done = await self._compressor.compress(by=by, key=key)
-            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))
-        except asyncio.CancelledError:
-            await self._journal.record(CommandTaken(key, by, "cancelled"), taken=(key,))
-        except LogError:
-            self._hub.close()  # the journal keeps the reason in `failure`
-        finally:
-            self._turn = self._compressing = None
-            self._news.set()
-
-    # --- turns ---
-
-    async def _begin_turn(self, command: Submit, item: Inboxed) -> None:
-        """What it names may come from far away; the inbox does not wait for that."""
-        reading = self._options.load_mentions(command.text, self._policy)
-        if reading is None:
-            turn = self._run_turn(await self._submit(command, item))
-        else:
-            self._reading[item.key] = asyncio.ensure_future(reading)
-            turn = self._read_and_run(command, item)
-        self._turn = asyncio.create_task(turn, name="turn")
-
-    async def _submit(self, command: Submit, item: Inboxed, attached: tuple[Attached, ...] = ()) -> str:
-        prompt_id = f"{self.session}########{self.state.prompts}"
-        submitted = PromptSubmitted(prompt_id, command.text, command.by, item.key, attached)
-        await self._journal.record(submitted, CommandTaken(item.key, command.by), taken=(item.key,))
-        return prompt_id
-
-    async def _read_and_run(self, command: Submit, item: Inboxed) -> None:
-        """Cancelled while it reads, the prompt is recorded without; closed meanwhile, it stays in the inbox; and it may
-        be taken back.
-        """
-        reading = self._reading[item.key]
-        if not (await asyncio.wait([reading], timeout=PATIENCE))[0]:
-            self._news.set()  # from now on it is shown among those that wait
-            await asyncio.wait([reading])
-        prompt_id = ""
-        try:
-            if item.key in self._reading and not self._loop.closing:
-                prompt_id = await self._submit(command, item, _outcome(reading))
-        except LogError:
-            self._hub.close()  # the journal keeps the reason in `failure`
-        self._reading.pop(item.key, None)
-        self._news.set()
-        if prompt_id:
-            await self._run_turn(prompt_id)
-        else:
-            self._turn = None
-            self._loop.never_began()
-
-    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> None:
-        try:
-            await self._loop.run(prompt_id, unfinished, ended)
-        except Parked:
-            pass
-        except LogError:
-            self._hub.close()  # the journal keeps the reason in `failure`
-        finally:
-            self._turn = None
-            self._news.set()
-
-    def _cancel_turn(self, command: CancelTurn) -> None:
-        if self._turn is None:
-            raise Refused("nothing is running that could be cancelled")
-        self._stop(self._turn, command.reason)
-
-    def _stop(self, turn: "asyncio.Task[None]", reason: str) -> None:
-        if turn is self._compressing:
-            turn.cancel()
-        else:
-            self._stop_reading()
-            self._loop.cancel(turn, reason)
-
-    def _stop_reading(self) -> None:
-        for reading in self._reading.values():
-            reading.cancel()
-
-    def _pick_up_unfinished(self) -> None:
-        """Goes on where an earlier process stopped. Calls that had started are not run again."""
-        newest = self.state.newest_calls() if self.state.open_prompt is not None else ()
-        of_turn = {call.call_id for call in newest}
-        batch: Batch | None = None
-        if newest:
-            batch = self._again(newest)
-        strays = [call for call in self.state.pending() if call.request.call_id not in of_turn]
-        if strays:
-            self._keep(self._scheduler.restore(strays))
-        if self.state.open_prompt is not None:
-            turn = self._run_turn(self.state.open_prompt, batch, self.state.unrecorded_end)
-            self._turn = asyncio.create_task(turn, name="turn")
-
-    def _again(self, newest: tuple[Call, ...]) -> Batch:
-        known = [self.state.calls[call.call_id] for call in newest if call.call_id in self.state.calls]
-        if known:
-            return self._scheduler.restore(known)
-        prompt_id = self.state.open_prompt or ""
-        return self._scheduler.schedule([CallRequest(c.call_id, c.name, c.args, prompt_id) for c in newest])
-
-    # --- tools that a person starts ---
-
-    def _run_tool(self, command: RunTool, key: str) -> None:
-        initiator = "command" if command.judged else "person"
-        prompt_id = self.state.open_prompt or ""
-        request = self._ids.request(person_call_id(key), command.tool, command.args, prompt_id, initiator)
-        self._keep(self._scheduler.schedule(request))
-
-    def _keep(self, batch: Batch) -> None:
-        task = asyncio.create_task(self._until_settled(batch))
-        self._local.add(task)
-        task.add_done_callback(self._local_is_over)
-
-    async def _until_settled(self, batch: Batch) -> None:
-        with suppress(Parked, LogError):
-            await self._notes.settled(await batch.results())
-
-    def _local_is_over(self, task: "asyncio.Task[None]") -> None:
-        self._local.discard(task)
-        self._news.set()
+def _policy(state: SessionState, options: Options) -> Policy:
+    return Policy(
+        options.rules,
+        state.mode,
+        state.grants.values(),
+        roots=(state.folder,),
+        uses=dict(state.grant_uses),
+        clock=options.clock,
+    )
 
 
-def person_call_id(key: str) -> str:
-    """The id of the call that a RunTool with this key becomes, so that its sender can wait for it."""
-    return f"person-{key}"
-
-
-def _outcome(reading: "asyncio.Future[tuple[Attached, ...]]") -> tuple[Attached, ...]:
-    """Whatever goes wrong with what a prompt names, the prompt itself is not lost."""
-    if reading.cancelled():
-        return ()
-    if (error := reading.exception()) is not None:
-        return (Attached("what it names", problem=f"{type(error).__name__}: {error}"),)
-    return reading.result()
+def _scheduler(
+    state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: Options
+) -> Scheduler:
+    return Scheduler(
+        state.session,
+        registry,
+        policy,
+        journal,
+        gate=state.gate,
+        attended=options.attended,
+        max_parallel=options.max_parallel,
+        approval_ttl=options.approval_ttl,
+        clock=options.clock,
+        masker=options.masker,
+    )
 
 
 def _queued(key: str, command: Submit | RunTool) -> Queued:

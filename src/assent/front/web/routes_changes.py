@@ -6,7 +6,7 @@ from assent.commands import Compress, RunTool
 from assent.front.web.params import CallId, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import ChangeList, ChangeView, Taken, Undoing
-from assent.session.runner import person_call_id
+from assent.session.work import person_call_id
 from assent.tools.undo import NAME as UNDO
 
 OPERATOR = {"role": "operator"}

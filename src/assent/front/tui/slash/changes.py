@@ -58,7 +58,7 @@ def _changes(desk: "Desk") -> list[Row]:
 
 
 async def _take_back(desk: "Desk", call_id: str) -> None:
-    from assent.session.runner import person_call_id
+    from assent.session.work import person_call_id
 
     news, state = desk.news, desk.client.state
     if call_id not in state.undoable():

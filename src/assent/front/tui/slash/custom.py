@@ -55,7 +55,7 @@ class _Gate:
 
     async def _finished(self, tool: str, args: JsonObject, what: str) -> "CallFinished":
         from assent.front.custom import Stopped
-        from assent.session.runner import person_call_id
+        from assent.session.work import person_call_id
 
         desk, news = self._desk, self._desk.news
         key = await desk.client.send(RunTool(tool, args, by=desk.client.me, judged=True))

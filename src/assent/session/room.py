@@ -1,0 +1,34 @@
+"""Room in the conversation: made before a request when it has grown too long, and whenever a person asks for it."""
+
+import asyncio
+
+from assent.agent.compression import Compressor
+from assent.agent.turn import Turn
+from assent.events import CommandTaken
+from assent.session.journal import SessionJournal
+from assent.session.state import SessionState
+
+GROWN = 1.25
+"""What could not be made smaller is tried again when it is so many times as long."""
+
+
+class Room:
+    def __init__(self, reply: Turn, state: SessionState, journal: SessionJournal, limit: int) -> None:
+        """More tokens than `limit` are too long; 0 is never."""
+        self._state = state
+        self._journal = journal
+        self._limit = limit
+        self._compressor = Compressor(reply, state.history, lambda: state.latest_prompt if state.open_prompt else "")
+
+    async def before_request(self, prompt_id: str) -> None:
+        limit = max(self._limit, int(self._state.incompressible * GROWN))
+        if self._limit and self._state.tokens > limit and self._compressor.is_worth_it():
+            await self._journal.record(await self._compressor.compress(prompt_id))
+
+    async def make(self, by: str, key: str) -> None:
+        """For a person, whose command is taken when it is done or cancelled."""
+        try:
+            done = await self._compressor.compress(by=by, key=key)
+            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))
+        except asyncio.CancelledError:
+            await self._journal.record(CommandTaken(key, by, "cancelled"), taken=(key,))
