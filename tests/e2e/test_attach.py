@@ -139,9 +139,7 @@ async def test_a_new_session_is_begun_on_the_server(program: Program, served: Se
             await asyncio.to_thread(terminal.until, "Ask something")
             await asyncio.to_thread(terminal.type, "go\r")
             await asyncio.to_thread(terminal.until, "yes, once")
-            await asyncio.to_thread(terminal.type, "\x03")
-            await asyncio.to_thread(terminal.until, "again to quit")
-            await asyncio.to_thread(terminal.type, "\x03")
+            terminal.interrupt_twice()
             await asyncio.to_thread(terminal.until, "Go on with: assent attach 20")
         (session,) = (await api.sessions())["sessions"]
         assert session["title"] == "go" and session["folder"] == str(program.folder)

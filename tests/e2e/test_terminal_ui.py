@@ -34,9 +34,7 @@ def press(terminal: Terminal, key: str) -> None:
 
 
 def leave(terminal: Terminal) -> int:
-    terminal.type("\x03")
-    terminal.until("again to quit")
-    terminal.type("\x03")
+    terminal.interrupt_twice()
     return terminal.wait()
 
 

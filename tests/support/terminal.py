@@ -96,6 +96,10 @@ class Terminal:
     def interrupt(self) -> None:
         self.type("\x03")
 
+    def interrupt_twice(self) -> None:
+        """At once: on a busy machine the second of two might come too late to count as such."""
+        self.type("\x03\x03")
+
     def wait(self) -> int:
         """Reads all that is still printed; gives the exit code."""
         deadline = time.monotonic() + PATIENCE
