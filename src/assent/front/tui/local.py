@@ -10,10 +10,8 @@ from assent.front.tui.host import (
     CustomCommand,
     MemoryFile,
     NotHere,
-    PromptArgument,
     RuleInfo,
     ServerInfo,
-    ServerPrompt,
     ServerResource,
     ToolInfo,
 )
@@ -22,6 +20,7 @@ if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
     from assent.front.client import LocalClient
     from assent.front.workshop import Workshop
+    from assent.mcp.offers import Prompt
     from assent.models.base import Model
     from assent.models.prices import Prices
     from assent.policy.rules import Rule
@@ -155,19 +154,11 @@ class LocalHost:
             for status in (manager.status() if manager is not None else ())
         ]
 
-    def server_prompts(self) -> Sequence[ServerPrompt]:
+    def server_prompts(self) -> "Sequence[Prompt]":
         manager = self._workshop.mcp if self._workshop is not None else None
-        return [
-            ServerPrompt(
-                prompt.server,
-                prompt.name,
-                prompt.description,
-                tuple(PromptArgument(each.name, each.needed, each.description) for each in prompt.arguments),
-            )
-            for prompt in (manager.prompts() if manager is not None else ())
-        ]
+        return manager.prompts() if manager is not None else ()
 
-    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+    async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
         from assent.mcp.manager import NoSuchServer
         from assent.parts import Text
         from assent.tools.base import ToolFailed

@@ -16,8 +16,9 @@ from assent.front.tui.stats import model_stats, session_stats, tool_stats
 from assent.front.words import count, safe
 
 if TYPE_CHECKING:
-    from assent.front.tui.host import ServerInfo, ServerPrompt
+    from assent.front.tui.host import ServerInfo
     from assent.front.tui.slash.desk import Desk
+    from assent.mcp.offers import Prompt
 
 SAVE_MEMORY = "save_memory"
 _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}
@@ -93,7 +94,7 @@ def _server_text(desk: "Desk", name: str) -> str:
     return "\n".join(lines)
 
 
-def _prompt_line(prompt: "ServerPrompt") -> str:
+def _prompt_line(prompt: "Prompt") -> str:
     command = prompt_slash(prompt)
     about = [f"      {each.name}: {each.description}" for each in prompt.arguments if each.description]
     return "\n".join([f"{command.call}: {command.help}", *about])
