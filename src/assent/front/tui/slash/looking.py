@@ -11,7 +11,7 @@ from assent.front.tui.pages import PageScreen
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.server_prompts import prompt_slash
-from assent.front.tui.slash.words import action, carry_out, named, size, still
+from assent.front.tui.slash.words import action, carry_out, choose, named, size, still
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
 from assent.front.words import count, safe
 
@@ -77,7 +77,7 @@ async def mcp(desk: "Desk", argument: str) -> None:
         actions.append(action(desk, "r", "restart", restart))
     columns = (Column("Server"), Column("State"), Column("Offers"))
     empty = "There are no MCP servers. They are written in settings.toml."
-    await desk.push(ListScreen("MCP servers", columns, source, actions, empty=empty, news=desk.news.listen))
+    await choose(desk, "MCP servers", columns, source, actions, empty)
 
 
 def _server_text(desk: "Desk", name: str) -> str:

@@ -71,6 +71,19 @@ async def pick(
     return chosen.row.key if chosen is not None else None
 
 
+async def choose(
+    desk: "Desk",
+    title: str,
+    columns: Sequence[Column],
+    source: Callable[[], Awaitable[Sequence[Row]]],
+    actions: Sequence[Action],
+    empty: str = "There is nothing here.",
+) -> Row | None:
+    """A row of a list that follows what happens meanwhile; None when the list was closed."""
+    chosen = await desk.push(ListScreen(title, columns, source, actions, empty=empty, news=desk.news.listen))
+    return chosen.row if chosen is not None else None
+
+
 async def confirm(desk: "Desk", question: str, detail: str, yes: str) -> bool:
     """No is what Enter does at once."""
     rows = [Row("no", ("No",), detail), Row("yes", (yes,), detail)]
