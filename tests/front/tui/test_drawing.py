@@ -90,6 +90,18 @@ def test_a_growing_reply_is_drawn_like_the_whole():
     assert [strip.text.rstrip() for strip in painter.lines(growing, 60)] == [strip.text.rstrip() for strip in whole]
 
 
+@pytest.mark.parametrize("text", ["| a |\n|---|\n**b**", "- one\n**two**\n", "> one\n**two**", "1. a\n2 is more"])
+def test_a_line_that_has_only_begun_settles_nothing(text: str):
+    """A `*` alone is an item of a list; two of them begin something bold that belongs to what is above."""
+    painter = Painter(INK, dict, {})
+    growing = ReplyItem()
+    for character in text:
+        growing.add(character)
+        painter.lines(growing, 60)
+    whole = painter.lines(ReplyItem(text), 60)
+    assert [strip.text.rstrip() for strip in painter.lines(growing, 60)] == [strip.text.rstrip() for strip in whole]
+
+
 def test_thoughts_show_their_newest_subject_until_they_are_opened():
     item = ThoughtItem([("First", "one"), ("Second", "two")])
     painter = Painter(INK, dict, {})
