@@ -11,6 +11,7 @@ from textual.content import Content
 from assent.commands import Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
 from assent.front.tui.pages import PageScreen
+from assent.front.tui.story import NoteItem
 from assent.session.log import LogUnavailable
 from support.program import asks_for, read, says, shell, write
 from support.stage import Stage
@@ -91,6 +92,28 @@ async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(st
         await on.press("escape", "escape")
         await on.until_shown("Cancelled. What was done is kept.")
         assert "never said" not in on.shown and not (on.folder / "canary").exists()
+
+
+# --- what is told ---
+
+
+async def test_a_change_of_the_session_is_told_once(stage: SetStage):
+    async with stage(says("One. " * 900), says("Two."), says("A summary.")).open(prompt="one") as on:
+        await on.until_idle()
+        await on.say("two")
+        await on.until_shown("✦ Two.")
+        await on.until_idle()
+        for command, told in (
+            ("/mode plan", "Mode is now plan: looks but changes nothing"),
+            ("/rename Fine", "now called “Fine”"),
+            ("/compress", "The conversation was compressed: about"),
+            ("/compress", "Not done: the model could not summarise"),
+        ):
+            items = on.app.transcript.story.items
+            before = len(items)
+            assert await on.app.desk.commands.run(command, on.app.desk)
+            notes = [item.text for item in items[before:] if isinstance(item, NoteItem)]
+            assert len(notes) == 1 and told in notes[0], notes
 
 
 # --- keys ---

@@ -16,10 +16,7 @@ UNDO = "undo"
 
 
 async def compress(desk: "Desk", argument: str) -> None:
-    if await carry_out(desk, Compress(by=desk.client.me)):
-        done = desk.news.compressed
-        sizes = f": about {done.tokens_before:,} tokens before, {done.tokens_after:,} now" if done is not None else ""
-        desk.say(f"The older part of the conversation is a summary now{sizes}.")
+    await carry_out(desk, Compress(by=desk.client.me))
 
 
 async def undo(desk: "Desk", argument: str) -> None:

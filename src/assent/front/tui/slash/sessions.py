@@ -87,8 +87,8 @@ async def complete_session(desk: "Desk", argument: str) -> Sequence[Candidate]:
 
 async def rename(desk: "Desk", argument: str) -> None:
     title = argument or await desk.push(LineScreen("A name for this session", desk.client.state.title))
-    if title and await carry_out(desk, Rename(title, by=desk.client.me)):
-        desk.say(f"This session is called {quoted(title)} now.")
+    if title:
+        await carry_out(desk, Rename(title, by=desk.client.me))
 
 
 async def fork(desk: "Desk", argument: str) -> None:

@@ -30,7 +30,10 @@ def named(text: str) -> str:
 
 
 async def carry_out(desk: "Desk", command: "Command") -> bool:
-    """Sends it and waits until it was taken; says what is wrong when it was refused."""
+    """Sends it and waits until it was taken; says what is wrong when it was refused.
+
+    What it changes is told by the event of the change, in the transcript of everybody who looks.
+    """
     news = desk.news
     problem = await news.taken(await desk.client.send(command))
     if problem:
