@@ -82,16 +82,31 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(stage: SetStage):
 async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(stage: SetStage):
     async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
+        await on.until_shown("Esc twice cancels")
         await on.press("escape")
         assert on.app.prompt.has_focus and on.runner.waiting()
-        assert "Tab answers" in on.shown
+        assert "Tab answers" in on.shown and "Esc cancels" in on.shown
         await on.press("tab")
         assert on.app.panel.has_focus
-        await on.press("escape", "f2")
+        await on.press("tab")
+        assert on.app.prompt.has_focus
+        await on.press("tab", "escape", "f2")
         assert on.app.panel.has_focus
         await on.press("escape", "escape")
         await on.until_shown("Cancelled. What was done is kept.")
         assert "never said" not in on.shown and not (on.folder / "canary").exists()
+
+
+async def test_escape_cancels_a_command_of_ones_own(stage: SetStage):
+    on = stage()
+    os.mkfifo(on.folder / "fifo")
+    async with on.open():
+        await on.press("!")
+        await on.types("cat fifo\n")
+        await on.until_shown("Running", "Esc cancels")
+        await on.press("escape")
+        await on.until(lambda: not on.runner.state.pending())
+        assert [event.status for event in await on.recorded(CallFinished)] == ["cancelled"]
 
 
 # --- what is told ---

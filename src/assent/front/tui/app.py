@@ -16,10 +16,11 @@ from textual import on
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import DescendantFocus
 from textual.screen import Screen
 
 from assent.approval import Mode
-from assent.commands import CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.approval import ApprovalPanel
@@ -56,7 +57,7 @@ WELCOME = (
 class MainScreen(Screen[None]):
     """Tells the question when it can be seen again: what was pressed on a screen above was not for it.
 
-    Tab goes to the question; a screen's own Tab would go round all widgets.
+    Tab goes to the question and back; a screen's own Tab would go round all widgets.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
@@ -74,7 +75,7 @@ class AssentApp(App[None]):
         Binding("ctrl+c", "interrupt", "clear, then quit", priority=True),
         Binding("ctrl+z", "suspend_process", "suspend", priority=True),
         Binding("ctrl+o", "fold_all", "open or close all calls", priority=True),
-        Binding("f2", "answer", "go to the question", priority=True),
+        Binding("f2", "answer", "go to the question and back", priority=True),
         Binding("shift+tab", "next_mode", "next mode", priority=True),
         Binding("escape", "escape", "cancel the turn"),
         Binding("up", "take_back", show=False, priority=True),
@@ -320,10 +321,11 @@ class AssentApp(App[None]):
         self.query_one(QueueView).put(state.queued)
         status = self.query_one(StatusLine)
         running = [call for call in state.pending() if isinstance(call, Executing)]
+        way_out = "Esc twice cancels" if self.panel.has_focus else "Esc cancels"  # the first one leaves the question
         if state.open_prompt is not None:
-            status.busy(state.busy_since, self._doing())
+            status.busy(state.busy_since, self._doing(), way_out)
         elif running:
-            status.busy(running[0].started_at, "Running")
+            status.busy(running[0].started_at, "Running", way_out)
         else:
             self._thinking = ""
             status.idle()
@@ -425,6 +427,10 @@ class AssentApp(App[None]):
 
     # --- keys ---
 
+    @on(DescendantFocus)
+    def _focus_moved(self) -> None:
+        self._refresh_bars()
+
     def get_key_display(self, binding: Binding) -> str:
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
@@ -439,15 +445,29 @@ class AssentApp(App[None]):
             self.notify("Press Ctrl-C again to quit. The session is kept.", timeout=QUIT_SECONDS)
 
     def action_escape(self) -> None:
-        if self.client is not None and self.client.state.open_prompt is not None:
-            self.spawn(self.send(CancelTurn("The user pressed Esc.", by=self._me())))
+        if wishes := self._to_cancel():
+            for wish in wishes:
+                self.spawn(self.send(wish))
         else:
             self.prompt.focus()
             if self.prompt.is_empty:
                 self.prompt.shell = False
 
+    def _to_cancel(self) -> list[Command]:
+        """The turn; between two turns, what the person runs."""
+        if self.client is None:
+            return []
+        state, why, me = self.client.state, "The user pressed Esc.", self._me()
+        if state.open_prompt is not None:
+            return [CancelTurn(why, by=me)]
+        running = (call for call in state.pending() if isinstance(call, Executing))
+        return [CancelCall(call.request.call_id, why, by=me) for call in running]
+
     def action_answer(self) -> None:
-        if self.panel.call is not None:
+        """To the question, and back to the input."""
+        if self.panel.has_focus:
+            self.prompt.focus()
+        elif self.panel.call is not None:
             self.panel.focus()
 
     def action_next_mode(self) -> None:
