@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from assent.events import from_wire
+from assent.session.runner import create_session
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from support.program import Program, asks_for, says, shell
@@ -128,3 +129,21 @@ def test_everything_that_is_kept_is_readable_by_its_owner_only(program: Program)
     make_session(program)
     assert program.home.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o077 for path in program.home.iterdir()} == {0}
+
+
+@pytest.mark.spec("F11")
+def test_a_session_in_which_nothing_was_said_is_neither_listed_nor_the_latest(program: Program):
+    told = make_session(program)
+    unused = asyncio.run(make_unused(program))
+    assert [line.split()[0] for line in program.run("sessions", "list").out.splitlines()] == [told]
+    assert program.run("sessions", "show", "latest").out.startswith(f"session {told}")
+    assert program.run("sessions", "show", unused).out.startswith(f"session {unused}")
+
+
+async def make_unused(program: Program) -> str:
+    """As a terminal UI leaves it that is killed before anything was said."""
+    log = SqliteLog(program.home)
+    try:
+        return await create_session(log, str(program.folder), "scripted", "default")
+    finally:
+        await log.close()

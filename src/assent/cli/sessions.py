@@ -24,7 +24,7 @@ from assent.events import (
 )
 from assent.front.export import event_lines, telemetry_lines
 from assent.front.headless.output import call_label
-from assent.front.lookup import find_session
+from assent.front.lookup import begun_sessions, find_session
 from assent.front.question import question_lines
 from assent.front.secrets import export_masker
 from assent.front.style import Style
@@ -74,7 +74,7 @@ async def _main(action: str, name: str, export: _Export) -> int:
     log = SqliteLog(data_folder(os.environ))
     try:
         if action == "list":
-            _write(_list_lines(await log.sessions()))
+            _write(_list_lines(await begun_sessions(log)))
             return exits.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
         await _act(action, log, session, export)

@@ -13,6 +13,7 @@ from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinish
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.story import NoteItem
 from assent.session.log import LogUnavailable
+from assent.session.sqlite import SqliteLog
 from support.program import asks_for, read, says, shell, write
 from support.stage import Stage
 
@@ -177,6 +178,42 @@ async def test_a_command_of_the_person_runs_and_its_result_stays_here(stage: Set
 
 
 # --- sessions ---
+
+
+async def kept_sessions(on: Stage) -> list[str]:
+    log = SqliteLog(Path(on.env["ASSENT_HOME"]))
+    try:
+        return [info.id for info in await log.sessions()]
+    finally:
+        await log.close()
+
+
+@pytest.mark.spec("F11")
+async def test_a_session_in_which_nothing_was_said_is_not_kept(stage: SetStage):
+    on = stage(says("Hello."))
+    async with on.open():
+        first = on.runner.state.session
+        await on.press("shift+tab")  # a mode alone is no conversation
+        await on.say("/clear")
+        await on.until(lambda: on.app.client is not None and on.runner.state.session != first)
+        await on.until_shown("A new session.")
+        assert "/resume" not in on.shown and await kept_sessions(on) == [on.runner.state.session]
+        await on.say("hi")
+        await on.until_idle()
+        second = on.runner.state.session
+        await on.say("/clear")
+        await on.until_shown("/resume", second)
+        assert on.runner.state.session != second
+    assert await kept_sessions(on) == [second]
+
+
+async def test_a_session_with_a_command_of_ones_own_is_kept(stage: SetStage):
+    on = stage()
+    async with on.open():
+        await on.types("!echo one\n")
+        await on.until_shown("✓ Shell")
+        session = on.runner.state.session
+    assert await kept_sessions(on) == [session]
 
 
 async def test_a_session_is_resumed_with_its_history_and_its_question(stage: SetStage):

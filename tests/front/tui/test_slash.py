@@ -125,7 +125,10 @@ async def test_clear_begins_a_new_session_and_says_how_to_come_back(preferences:
     async with slash_house(House(), preferences) as slash:
         await slash.run("/clear")
         assert slash.did == [("switch", None), ("clear", None)]
-        assert f"/resume {slash.house.session}" in slash.app.said[0]
+        assert slash.app.said == ["A new session."]  # nothing was said in the one before
+        await slash.run("/rename Mine")
+        await slash.run("/clear")
+        assert f"/resume {slash.house.session}" in slash.app.said[1]
 
 
 async def test_enter_in_the_list_of_sessions_opens_one(preferences: Path):

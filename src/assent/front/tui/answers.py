@@ -41,7 +41,7 @@ class AnswerBox(Vertical):
         self.call_after_refresh(self.place)
 
     def place(self) -> None:
-        question = self.app.screen_stack[0].query_one("#approval")
+        question = self.app.screen_stack[0].query_one("#approval")  # pyright: ignore[reportUnknownMemberType]
         height = self.screen.size.height
         end = max(question.region.y if question.display else height, self.outer_size.height)
         self.styles.offset = (0, min(end - height, 0))  # a margin would take from its height

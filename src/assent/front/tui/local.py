@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,8 @@ class LocalHost:
         self.problems: Sequence[str] = ()
         """What of the custom commands could not be used."""
         self._log: SessionLog | None = None
+        self._made = ""
+        """The newest session that was made here."""
 
     # --- sessions ---
 
@@ -70,6 +73,7 @@ class LocalHost:
         from assent.session.runner import Runner
 
         log = await self.log()
+        await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
         name = self._model or (info.model if info is not None else self._settings.model)
         session_id = info.id if info is not None else await self._create(name, mode)
@@ -88,8 +92,9 @@ class LocalHost:
     async def _create(self, model: str, mode: Mode | None) -> str:
         from assent.session.runner import create_session
 
-        settings = self._settings
-        return await create_session(await self.log(), self.folder, model, mode or settings.approval_mode, settings.gate)
+        settings, log = self._settings, await self.log()
+        self._made = await create_session(log, self.folder, model, mode or settings.approval_mode, settings.gate)
+        return self._made
 
     async def _prepare(self, session: str, model: "Model") -> "Workshop":
         """The tools and rules of the folder; its MCP servers connect in the background."""
@@ -105,7 +110,21 @@ class LocalHost:
         return self._workshop
 
     async def sessions(self) -> "Sequence[SessionInfo]":
-        return await (await self.log()).sessions()
+        from assent.front.lookup import begun_sessions
+
+        return await begun_sessions(await self.log())
+
+    async def _forget_unused(self) -> None:
+        """The session that was made here and is left before anything was said in it."""
+        from assent.front.lookup import has_begun
+        from assent.session.log import LogError
+
+        made, self._made = self._made, ""
+        if made:
+            log = await self.log()
+            with suppress(LogError):  # somebody else has it open or has deleted it: then it is theirs
+                if not await has_begun(log, await log.info(made)):
+                    await log.delete(made)
 
     async def fork(self, session: str) -> str:
         from assent.session.fork import fork_session
@@ -210,6 +229,7 @@ class LocalHost:
         if self._workshop is not None:
             await self._workshop.close()
         if self._log is not None:
+            await self._forget_unused()
             await self._log.close()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def clear(desk: "Desk", argument: str) -> None:
-    before = desk.session
+    before = desk.session if desk.session and desk.client.state.begun else ""
     await desk.switch(None)
     desk.clear()
     desk.say("A new session." + (f" The one before stays as it was: `/resume {before}`" if before else ""))
