@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from assent.approval import Grant, Question
 from assent.front.tui.guard import KeyGuard
-from assent.front.words import safe
+from assent.front.words import one_line, safe
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 
@@ -103,7 +103,7 @@ class ScopeScreen(AnswerScreen[Grant]):
 
 
 def _reach(scope: Grant) -> Text:
-    return Text(safe(scope.reach, "label"))
+    return Text(one_line(scope.reach))
 
 
 class ReasonScreen(AnswerScreen[str]):
