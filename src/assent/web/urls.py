@@ -1,4 +1,4 @@
-"""May this address of the web be asked? Judges the text of a URL and where its host leads (threats T34, T35).
+"""May this address of the web be asked? Judges the text of a URL and where its host leads.
 
 http and https only; one spelling; the host is resolved once, by a resolver that is handed in, and every
 address must be public. Whoever dials must dial one of `addresses` and nothing else, with `host` as name, so

@@ -401,7 +401,8 @@ class AssentApp(App[None]):
             self.exit()
         else:
             self._quit_until = time.monotonic() + QUIT_SECONDS
-            self.notify("Press Ctrl-C again to quit. The session is kept.", timeout=QUIT_SECONDS)
+            kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
+            self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
 
     def action_escape(self) -> None:
         if wishes := self._to_cancel():
