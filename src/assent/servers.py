@@ -89,7 +89,8 @@ def _entry(table: JsonObject, place: str) -> Entry:
     try:
         entry = msgspec.convert(table, Entry)
     except msgspec.ValidationError as error:
-        raise BadServer(f"{place}: {error}") from error
+        what, _, key = str(error).partition(" - at `$")  # `key` goes on where `place` ends: `.command`
+        raise BadServer(f"{place}{key.rstrip('`')}: {what}") from error
     if problem := _problem(entry):
         raise BadServer(f"{place}: {problem}")
     return entry

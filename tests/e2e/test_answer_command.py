@@ -34,6 +34,7 @@ def test_an_answer_from_another_process_lets_the_call_run_once(program: Program)
         ended = running.wait()
     assert (answered.code, answered.out) == (0, "Answered.\n")
     assert "echo x >> canary" in answered.err  # what was approved is shown
+    assert "yes, once" not in answered.err  # but not what else could have been said
     assert ended.result["status"] == "success"
     assert (program.folder / "canary").read_text() == "x\n"
     (decided,) = program.events_of_type("call.scheduled")
@@ -109,7 +110,8 @@ def test_always_releases_the_other_call_that_it_covers(program: Program):
     (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
     running, session = start_waiting(program, shell("python3 add.py", "one"), shell("python3 add.py", "two"))
     with running:
-        assert program.run("answer", session, "one", "always").code == 0
+        answered = program.run("answer", session, "one", "always")
+        assert answered.code == 0 and "`, with no other word, in " in answered.err
         ended = running.wait()
     assert ended.result["status"] == "success"
     assert (program.folder / "canary").read_text() == "x\nx\n"

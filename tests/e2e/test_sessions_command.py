@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from assent.events import from_wire
+from assent.session.runner import create_session
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from support.program import Program, asks_for, says, shell
@@ -33,8 +34,25 @@ def test_sessions_are_listed_newest_first_and_shown_with_what_was_decided(progra
     assert [line.split()[0] for line in listed] == [second, first]
     assert all("first prompt" in line and str(program.folder) in line for line in listed)
     shown = program.run("sessions", "show", first).out
-    for expected in ("> first prompt", "▸ run_shell_command echo one", "allowed: yolo mode", "success", "Done."):
+    for expected in (
+        "> first prompt",
+        "▸ #1 run_shell_command echo one",
+        "#1 allowed: yolo mode",
+        "#1 success",
+        "Done.",
+    ):
         assert expected in shown
+
+
+@pytest.mark.spec("F11")
+def test_lines_about_calls_side_by_side_say_which_call_they_are_about(program: Program):
+    one, two = shell("exit 3", "one"), shell("true", "two")
+    model = program.scenario(asks_for(one, two), says("Done."))
+    assert program.run("-p", "go", "-m", model, "--approval-mode", "yolo").code == 0
+    shown = [line.strip() for line in program.run("sessions", "show").out.splitlines()]
+    ends = sorted(line.partition(" after")[0] for line in shown if " after " in line)
+    assert ends == ["#1 success", "#2 success"]
+    assert [line[:2] for line in shown if line.endswith(": exit 3")] == ["#1"]
 
 
 @pytest.mark.spec("F11")
@@ -128,3 +146,21 @@ def test_everything_that_is_kept_is_readable_by_its_owner_only(program: Program)
     make_session(program)
     assert program.home.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o077 for path in program.home.iterdir()} == {0}
+
+
+@pytest.mark.spec("F11")
+def test_a_session_in_which_nothing_was_said_is_neither_listed_nor_the_latest(program: Program):
+    told = make_session(program)
+    unused = asyncio.run(make_unused(program))
+    assert [line.split()[0] for line in program.run("sessions", "list").out.splitlines()] == [told]
+    assert program.run("sessions", "show", "latest").out.startswith(f"session {told}")
+    assert program.run("sessions", "show", unused).out.startswith(f"session {unused}")
+
+
+async def make_unused(program: Program) -> str:
+    """As a terminal UI leaves it that is killed before anything was said."""
+    log = SqliteLog(program.home)
+    try:
+        return await create_session(log, str(program.folder), "scripted", "default")
+    finally:
+        await log.close()

@@ -331,3 +331,12 @@ def test_without_a_terminal_the_tour_answers_for_itself_and_says_so(program: Pro
     assert f"ASSENT_HOME={home} " in ended.err
     shown = program.run("sessions", "show", env={"ASSENT_HOME": str(home)})
     assert "allowed by tour: approved" in shown.out
+
+
+def test_a_reply_with_line_ends_after_it_leaves_no_blank_lines_before_what_follows(program: Program):
+    listing = {"name": "list_directory", "args": {"dir_path": "."}, "id": "l"}
+    first = {"chunks": [{"text": "I look"}, {"text": ".\n"}, {"text": "\n"}, {"text": "Now:\n\n"}, {"call": listing}]}
+    with Terminal(program, "-p", "go", "-m", program.scenario(first, says("Done.\n\n"))) as terminal:
+        assert terminal.wait() == 0
+        assert terminal.shown.startswith("I look.\n\nNow:\n▸ list_directory .\n✓")
+        assert terminal.shown.endswith("\nDone.")

@@ -47,25 +47,39 @@ def test_several_tools_and_commands_are_several_rules():
     [
         (
             '[[rule]]\ndecision = "deny"\n\n[[rule]]\ntool = "x"\n\ncomand = "y"\ndecision = "deny"\n',
-            r"p\.toml:7: .*comand",
+            r"p\.toml:7: rule 2 \(line 4\): there is no key `comand`",
         ),
-        ('[[rule]]\ndecision = "never"\n', r"p\.toml:1: .*never"),
-        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: .*decision"),
+        (
+            '[[rule]]\ndecision = "never"\n',
+            r"p\.toml:2: rule 1 \(line 1\): `decision` is allow, ask or deny, not 'never'",
+        ),
+        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: rule 1 \(line 1\): it needs `decision`: allow, ask or deny"),
         (
             '\n[[rule]]\ntool = "wirte_file"\ndecision = "deny"\n',
             r"p\.toml:2: there is no tool 'wirte_file'; did you mean",
         ),
         ('[[rule]]\ndecision = "deny"\npriority = 5000\n', r"p\.toml:1: priority must be"),
-        ('[rule]\ndecision = "deny"\n', r"p\.toml"),
-        ('[[rules]]\ndecision = "deny"\n', r"p\.toml:1: .*rules"),
+        ('[rule]\ndecision = "deny"\n', r"p\.toml:1: .*nothing but \[\[rule\]\] tables"),
+        ('[[rules]]\ndecision = "deny"\n', r"p\.toml:1: .*tables, one for each rule, and no `rules`"),
         ("[[rule]]\ndecision = \n", r"p\.toml:2"),
-        ('[[rule]]\ndecision = "deny"\n\n[[rule]]\ndecision = "never"\n', r"p\.toml:4: .*never"),
+        ('[[rule]]\ndecision = "deny"\n\n[[rule]]\ndecision = "never"\n', r"p\.toml:5: rule 2 \(line 4\): `decision`"),
         ('[[rule]]\ndecision = "deny"\ndomain = "com"\n', r"p\.toml:1: 'com' is no domain"),
         ('[[rule]]\ndecision = "deny"\npath = "**/**/**/**/**/x"\n', r"more than four"),
         (f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1001}"\n', r"too long"),
         ('[[rule]]\ndecision = "deny"\ncommand = "ls"\nargument = "x"\n', r"cannot also name"),
         ('[[rule]]\ndecision = "deny"\ncommand = "ls"\ndomain = "a.org"\n', r"cannot also name"),
-        ('[[rule]]\ndecision = "deny"\nmode = "fast"\n', r"p\.toml:1"),
+        (
+            '[[rule]]\ndecision = "deny"\nmode = "fast"\n',
+            r"p\.toml:3: rule 1 .*: `mode` is default, auto_edit, plan or",
+        ),
+        (
+            '[[rule]]\ntool = 3\ndecision = "deny"\n',
+            r"p\.toml:2: rule 1 .*: `tool` is text or a list, not a whole number",
+        ),
+        ('[[rule]]\ndecision = "deny"\nexamples = { match = "x" }\n', r":3: .*`examples.match` is a list, not text"),
+        ('[[rule]]\ndecision = "deny"\nexamples = { mtch = [] }\n', r"there is no key `examples.mtch`"),
+        ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): it is a table, not a whole number"),
+        ("[[rule]]\ndecision =", r"p\.toml:2: "),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):

@@ -23,7 +23,7 @@ def settings(text: str) -> Settings:
         ("[mcp.servers.my_server]\ncommand = 'x'", "mcp.servers.my_server: the name of a server"),
         ("[mcp.servers.a]", "give either `command`"),
         ("[mcp.servers.a]\ncommand = 'x'\nurl = 'https://x'", "give either `command`"),
-        ("[mcp.servers.a]\ncommand = 5", r"mcp.servers.a: Expected `str`, got `int` - at `\$.command`"),
+        ("[mcp.servers.a]\ncommand = 5", r"mcp.servers.a.command: Expected `str`, got `int`$"),
         ("[mcp.servers.a]\ncommand = 'x'\ntrusted = true", "unknown field `trusted`"),
         ("[mcp.servers.a]\ncommand = 'x'\ntimeout = 0", "more than 0"),
         ("[mcp.servers.a]\ncommand = 'x'\n[mcp.servers.A]\ncommand = 'x'", "another server of this name"),

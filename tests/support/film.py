@@ -34,13 +34,12 @@ from assent.events import (
 from assent.front.tui.host import (
     CustomCommand,
     MemoryFile,
-    PromptArgument,
     RuleInfo,
     ServerInfo,
-    ServerPrompt,
     ServerResource,
     ToolInfo,
 )
+from assent.mcp.offers import Argument, Prompt
 from assent.models.prices import Prices
 from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Usage
 from assent.session.log import SessionInfo
@@ -205,11 +204,11 @@ class FilmHost:
         docs = ServerInfo("docs", "ready", 4, prompts=1, resources=2)
         return (docs, ServerInfo("tracker", "failed", 0, "it did not answer in 30 s"))
 
-    def server_prompts(self) -> Sequence[ServerPrompt]:
-        arguments = (PromptArgument("topic", needed=True), PromptArgument("tone"))
-        return (ServerPrompt("docs", "summary", "Summarises a topic of the handbook", arguments),)
+    def server_prompts(self) -> Sequence[Prompt]:
+        arguments = (Argument("topic", needed=True), Argument("tone"))
+        return (Prompt("docs", "summary", "Summarises a topic of the handbook", arguments),)
 
-    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+    async def server_prompt(self, prompt: Prompt, arguments: Mapping[str, str]) -> str:
         return ""
 
     def server_resources(self) -> Sequence[ServerResource]:

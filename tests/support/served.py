@@ -2,13 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
+import pytest
 
-from assent.client import Api
+from assent.client import Api, ApiProblem
 from assent.client.http import Http
 from assent.config import Settings
 from assent.events import Envelope, from_wire
@@ -101,6 +102,12 @@ async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list
                 break
         await events.aclose()
     return seen
+
+
+async def refused(work: Awaitable[object]) -> ApiProblem:
+    with pytest.raises(ApiProblem) as caught:
+        await work
+    return caught.value
 
 
 # --- in a process of its own, to be killed ---

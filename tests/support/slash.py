@@ -20,13 +20,13 @@ from assent.front.tui.host import (
     NotHere,
     RuleInfo,
     ServerInfo,
-    ServerPrompt,
     ServerResource,
     ToolInfo,
 )
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.news import News
 from assent.front.tui.slash.registry import Registry
+from assent.mcp.offers import Prompt
 from assent.models.prices import Prices
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
@@ -48,7 +48,7 @@ class FakeHost:
         self.server_infos: list[ServerInfo] = []
         self.memory_files: list[MemoryFile] = []
         self.customs: list[CustomCommand] = []
-        self.prompt_infos: list[ServerPrompt] = []
+        self.prompt_infos: list[Prompt] = []
         self.resource_infos: list[ServerResource] = []
         self.prompt_texts: dict[str, str] = {}
         """By name, with places for the arguments."""
@@ -95,10 +95,10 @@ class FakeHost:
     def servers(self) -> Sequence[ServerInfo]:
         return self.server_infos
 
-    def server_prompts(self) -> Sequence[ServerPrompt]:
+    def server_prompts(self) -> Sequence[Prompt]:
         return self.prompt_infos
 
-    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+    async def server_prompt(self, prompt: Prompt, arguments: Mapping[str, str]) -> str:
         if prompt.name not in self.prompt_texts:
             raise NotHere(f"The server {prompt.server} is not connected.")
         return self.prompt_texts[prompt.name].format(**arguments)

@@ -258,37 +258,37 @@ async def test_a_line_that_has_only_begun_waits_for_its_end_so_that_no_piece_end
     assert told == ["one\n", "TOKEN=abcdef\n"]
 
 
+class Told:
+    """What was told, and when it was this many pieces."""
+
+    def __init__(self, wanted: int) -> None:
+        self.pieces: list[str] = []
+        self.enough = asyncio.Event()
+        self._wanted = wanted
+
+    def __call__(self, text: str) -> None:
+        self.pieces.append(text)
+        if len(self.pieces) == self._wanted:
+            self.enough.set()
+
+
 async def test_a_line_without_an_end_waits_no_longer_than_one_interval() -> None:
-    told: list[str] = []
-    second = asyncio.Event()
-
-    def tell(text: str) -> None:
-        told.append(text)
-        if len(told) == 2:
-            second.set()
-
-    throttle = Throttle(tell, interval=0.001)
+    told = Told(2)
+    throttle = Throttle(told, interval=0.001)
     throttle.add("one\nwaiting for the download")
-    await second.wait()
-    assert told == ["one\n", "waiting for the download"]
+    await told.enough.wait()
+    assert told.pieces == ["one\n", "waiting for the download"]
     throttle.close()
 
 
 async def test_live_output_flows_again_after_each_interval() -> None:
-    told: list[str] = []
-    second = asyncio.Event()
-
-    def tell(text: str) -> None:
-        told.append(text)
-        if len(told) == 2:
-            second.set()
-
-    throttle = Throttle(tell, interval=0.001)
+    told = Told(2)
+    throttle = Throttle(told, interval=0.001)
     throttle.add("1")
     throttle.add("2")
-    await second.wait()
+    await told.enough.wait()
     throttle.close()
-    assert told == ["1", "2"]
+    assert told.pieces == ["1", "2"]
 
 
 @pytest.mark.spec("D3")

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -14,9 +15,10 @@ from assent.cli.running import run
 from assent.commands import Answer
 from assent.config import data_folder
 from assent.front.lookup import find_by_start, find_session
-from assent.front.question import option_lines, question_lines
+from assent.front.question import question_lines
 from assent.front.send import Sent, me, send_and_wait
 from assent.front.style import Style
+from assent.front.words import one_line
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 from assent.session.log import SessionLog
@@ -81,9 +83,10 @@ async def _answer(args: argparse.Namespace) -> int:
         state = fold(session, await log.read(session))
         call = _find_call(state, args.call)
         await _check_unanswered(log, session, call)
-        for line in (*question_lines(call, Style.for_stream(sys.stderr)), *option_lines(call.approval)):
+        command = _command(args, call)
+        for line in (*question_lines(call, Style.for_stream(sys.stderr)), *_reach(command, call)):
             sys.stderr.write(line + "\n")
-        return _told(await send_and_wait(log, session, state.seq, _command(args, call)), session)
+        return _told(await send_and_wait(log, session, state.seq, command), session)
     finally:
         await log.close()
 
@@ -121,6 +124,13 @@ def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
         grant_uses=args.uses,
         by=me(),
     )
+
+
+def _reach(command: Answer, call: AwaitingApproval) -> Iterator[str]:
+    """How far an "always" goes: by default to the first of what is offered."""
+    if command.outcome == "proceed_always":
+        scopes = call.approval.scopes
+        yield from (f"  always: {one_line(one.reach)}" for one in scopes if one.id == (command.scope or scopes[0].id))
 
 
 def _scope(number: int, call: AwaitingApproval) -> str:

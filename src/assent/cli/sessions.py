@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -24,11 +24,11 @@ from assent.events import (
 )
 from assent.front.export import event_lines, telemetry_lines
 from assent.front.headless.output import call_label
-from assent.front.lookup import find_session
+from assent.front.lookup import begun_sessions, find_session
 from assent.front.question import question_lines
 from assent.front.secrets import export_masker
 from assent.front.style import Style
-from assent.front.words import attached_words, ended_badly, safe, took
+from assent.front.words import attached_words, ended_badly, one_line, safe, took
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
 from assent.session.fork import fork_session
@@ -74,7 +74,7 @@ async def _main(action: str, name: str, export: _Export) -> int:
     log = SqliteLog(data_folder(os.environ))
     try:
         if action == "list":
-            _write(_list_lines(await log.sessions()))
+            _write(_list_lines(await begun_sessions(log)))
             return exits.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
         await _act(action, log, session, export)
@@ -105,12 +105,15 @@ def _list_lines(sessions: list[SessionInfo]) -> Iterable[str]:
 
 def _show_lines(envelopes: list[Envelope], state: SessionState, style: Style) -> Iterable[str]:
     yield f"session {state.session} · {safe(state.folder, 'label')} · {state.model} · mode {state.mode}"
+    numbers = {call_id: f"#{number}" for number, call_id in enumerate(state.calls, start=1)}
     for envelope in envelopes:
-        yield from _event_lines(envelope, state, style)
+        yield from _event_lines(envelope, numbers, style)
     for call in state.waiting():
         yield ""
         yield from question_lines(call, style)
         yield f"  answer with: assent answer {state.session} {call.request.call_id} {_answers(call.approval)}"
+        for number, scope in enumerate(call.approval.scopes if len(call.approval.scopes) > 1 else (), start=1):
+            yield style.dim(f"    always --scope {number}: {one_line(scope.reach)}")
 
 
 def _answers(approval: Approval) -> str:
@@ -119,7 +122,8 @@ def _answers(approval: Approval) -> str:
     return "|".join(offered)
 
 
-def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Iterable[str]:
+def _event_lines(envelope: Envelope, numbers: Mapping[str, str], style: Style) -> Iterable[str]:
+    """`numbers` says which call a line is about: several may run side by side."""
     match envelope.event:
         case PromptSubmitted(text=text, attached=attached):
             yield f"\n{style.cyan('>')} {safe(text)}"
@@ -130,14 +134,13 @@ def _event_lines(envelope: Envelope, state: SessionState, style: Style) -> Itera
                 if isinstance(part, Text):
                     yield safe(part.text, "output")
         case CallRequested(request=request):
-            yield f"  ▸ {call_label(request, style)}"
-        case CallScheduled(decision=decision):
+            yield f"  ▸ {numbers[request.call_id]} {call_label(request, style)}"
+        case CallScheduled(call_id=call_id, decision=decision):
             by = f" by {safe(decision.by, 'label')}" if decision.by else ""
-            yield style.dim(f"    allowed{by}: {safe(decision.reason, 'label')}")
-        case CallFinished():
-            failure = envelope.event.failure
-            why = safe(failure.message, "label") if failure else ended_badly(envelope.event)
-            yield style.dim(f"    {envelope.event.status} after {took(envelope.event)}{why and f': {why}'}")
+            yield style.dim(f"    {numbers[call_id]} allowed{by}: {safe(decision.reason, 'label')}")
+        case CallFinished(call_id=call_id, status=status, failure=failure) as finished:
+            why = safe(failure.message, "label") if failure else ended_badly(finished)
+            yield style.dim(f"    {numbers[call_id]} {status} after {took(finished)}{why and f': {why}'}")
         case TurnFinished(status=status, failure=failure):
             why = f": {safe(failure.message, 'label')}" if failure else ""
             yield style.dim(f"  — {status}{why}")

@@ -8,7 +8,7 @@ from assent import exits
 from assent.cli.parsing import Parser, complain
 from assent.front.rules import trust_store
 from assent.front.words import safe
-from assent.policy.trust import Trust
+from assent.policy.trust import Trust, TrustStore
 
 STATES = {
     "nothing": "it brings no configuration, so there is nothing to trust",
@@ -39,11 +39,15 @@ def main(argv: list[str]) -> int:
     if not folder.is_dir():
         complain(f"{args.folder} is no folder that can be looked at: name one that exists")
         return exits.INPUT
+    return _look(store, folder, yes=args.yes)
+
+
+def _look(store: TrustStore, folder: Path, *, yes: bool) -> int:
     seen = store.look(folder)
     _show(folder, seen)
     if seen.state in ("nothing", "trusted"):
         return exits.OK
-    if not (args.yes or _agrees()):
+    if not (yes or _agrees()):
         complain("not trusted")
         return exits.CANCELLED
     store.trust(folder, seen)

@@ -1,7 +1,7 @@
 """The only place that reads or writes the user's files.
 
 Every operation judges the path again and then walks to it with open folders, following no link on the way, so
-that what was judged is what is touched (threat T24). A write replaces exactly the content that was shown: it
+that what was judged is what is touched. A write replaces exactly the content that was shown: it
 takes the digest of that content, compares before it starts and again right before the file is put in place.
 Afterwards the file has the old content or the new one, never a mixture, and nothing else is left in the
 folder.

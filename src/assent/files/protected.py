@@ -1,4 +1,4 @@
-"""The one list of special files, for the file tools and the shell gate alike. There are three kinds (threat T26):
+"""The one list of special files, for the file tools and the shell gate alike. There are three kinds:
 
 - *Protected*: decides what runs or what is allowed (`.git`, hooks, CI, editor and shell configuration, our own
   settings). A change needs a question of its own, and no "always" is offered.

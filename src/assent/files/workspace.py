@@ -1,7 +1,7 @@
 """The boundary: is a path inside the folders that the user opened, outside, protected, or no path at all?
 
-The boundary is fixed when the workspace is made and never follows a current folder that a model chose
-(threat T25). The judgement is of *places*: links are resolved first. It reads no content and changes
+The boundary is fixed when the workspace is made and never follows a current folder that a model chose.
+The judgement is of *places*: links are resolved first. It reads no content and changes
 nothing; what it says about a path can be outdated a moment later, so `files.access` walks again with open
 folders when it acts.
 

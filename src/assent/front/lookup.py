@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from assent.session.log import NoSuchSession, SessionInfo, SessionLog, no_such_session
+from assent.session.state import fold
 
 T = TypeVar("T")
 
@@ -16,7 +17,7 @@ async def find_session(log: SessionLog, name: str, folder: str | None = None) ->
     """`latest` prefers the newest session of this folder."""
     sessions = await log.sessions()
     if name == "latest":
-        return _latest(sessions, folder)
+        return await _latest(log, sessions, folder)
     matching = [session for session in sessions if session.id.startswith(name)]
     exact = [session for session in matching if session.id == name]
     if len(exact or matching) != 1:
@@ -24,11 +25,23 @@ async def find_session(log: SessionLog, name: str, folder: str | None = None) ->
     return (exact or matching)[0]
 
 
-def _latest(sessions: list[SessionInfo], folder: str | None) -> SessionInfo:
+async def _latest(log: SessionLog, sessions: list[SessionInfo], folder: str | None) -> SessionInfo:
     here = [session for session in sessions if session.folder == folder]
-    for session in here or sessions:
-        return session
+    elsewhere = [session for session in sessions if session.folder != folder]
+    for session in (*here, *elsewhere):
+        if await has_begun(log, session):
+            return session
     raise NoSuchSession("there is no session yet")
+
+
+async def begun_sessions(log: SessionLog) -> list[SessionInfo]:
+    """The newest first, without those that were opened and left before anything was said."""
+    return [session for session in await log.sessions() if await has_begun(log, session)]
+
+
+async def has_begun(log: SessionLog, session: SessionInfo) -> bool:
+    """Only one without a title has to be read: it has no prompt yet, so it is short."""
+    return bool(session.title or fold(session.id, await log.read(session.id)).begun or await log.inbox(session.id))
 
 
 def find_by_start(name: str, things: Mapping[str, T]) -> T:

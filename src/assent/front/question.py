@@ -19,7 +19,7 @@ from assent.approval import (
     Question,
 )
 from assent.front.style import Style
-from assent.front.words import safe
+from assent.front.words import one_line, safe
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
 
@@ -48,7 +48,7 @@ def option_lines(approval: Approval) -> Iterator[str]:
         yield f"{key}  {_meaning(outcome, approval)}"
         if outcome == "proceed_always":
             for number, scope in enumerate(approval.scopes[1:], start=2):
-                yield f"a{number} always: {safe(scope.reach, 'label')}"
+                yield f"a{number} always: {one_line(scope.reach)}"
 
 
 def offered_keys(approval: Approval) -> dict[str, Outcome]:
@@ -62,7 +62,7 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
         case "proceed_once":
             return "yes, once"
         case "proceed_always":
-            return f"always: {safe(approval.scopes[0].reach, 'label')}"
+            return f"always: {one_line(approval.scopes[0].reach)}"
         case "proceed_always_server":
             return "always, every tool of this server"
         case "proceed_always_tool":

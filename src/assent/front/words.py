@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assent.approval import Mode
     from assent.events import Attached, CallFinished, CallRequest
     from assent.scheduler.call import Terminal
     from assent.screen import Context
@@ -29,6 +30,13 @@ def call_about(request: "CallRequest") -> str:
     """The argument that says what a call is about: its first text. It is the model's, so make it safe."""
     return next((value for value in request.args.values() if isinstance(value, str)), "")
 
+
+MODES: "dict[Mode, str]" = {
+    "default": "asks before every change and every command that is not known to be harmless",
+    "auto_edit": "edits files in the folder without asking; commands still ask",
+    "plan": "looks but changes nothing",
+    "yolo": "runs everything without asking",
+}
 
 _MOST_NAMED = 8
 

@@ -13,6 +13,8 @@ from assent.http import Broken, Unsendable
 
 Headers = Sequence[tuple[str, str]]
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
 _TARGET = re.compile(r"[\x21-\x7e]+")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\x20-\x7e]*")
@@ -26,6 +28,12 @@ class Head(Struct, frozen=True):
     """Whether the peer lets the connection be used again."""
     rest: bytes
     """What came after the head."""
+
+
+def authority(scheme: str, host: str, port: int) -> str:
+    """As the Host header and an address name it: brackets around IPv6, the port only when it is not the usual one."""
+    name = f"[{host}]" if ":" in host else host
+    return name if port == DEFAULT_PORTS[scheme] else f"{name}:{port}"
 
 
 def request_head(method: str, target: str, headers: Headers) -> bytes:

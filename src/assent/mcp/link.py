@@ -41,28 +41,12 @@ async def connect(
     server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, era: Era = "auto"
 ) -> AsyncGenerator["Link"]:
     """Raises NotConnected, or what the SDK raises; `why` turns that into words."""
-
-    async def on_message(message: IncomingMessage) -> None:
-        match message:
-            case (
-                sdk.ToolListChangedNotification()
-                | sdk.PromptListChangedNotification()
-                | sdk.ResourceListChangedNotification()
-            ):
-                ears.changed()
-            case Exception():
-                ears.heard(f"{type(message).__name__}: {message}")
-            case _:
-                pass
-
-    async def on_log(params: sdk.LoggingMessageNotificationParams) -> None:
-        ears.heard(f"{params.level}: {params.data}")
-
+    told = _Told(ears)
     client = Client(
         open_transport(server, folder, env, ears),
         read_timeout_seconds=server.entry.start_timeout,
-        message_handler=on_message,
-        logging_callback=on_log,
+        message_handler=told.message,
+        logging_callback=told.log,
         client_info=sdk.Implementation(name="assent", version=__version__),
         cache=None,
         mode=era,
@@ -76,8 +60,31 @@ async def connect(
             await asyncio.wait([listening])
 
 
+class _Told:
+    """What a server says without being asked."""
+
+    def __init__(self, ears: Ears) -> None:
+        self._ears = ears
+
+    async def message(self, message: IncomingMessage) -> None:
+        match message:
+            case (
+                sdk.ToolListChangedNotification()
+                | sdk.PromptListChangedNotification()
+                | sdk.ResourceListChangedNotification()
+            ):
+                self._ears.changed()
+            case Exception():
+                self._ears.heard(f"{type(message).__name__}: {message}")
+            case _:
+                pass
+
+    async def log(self, params: sdk.LoggingMessageNotificationParams) -> None:
+        self._ears.heard(f"{params.level}: {params.data}")
+
+
 async def _listen(client: Client, ears: Ears) -> None:
-    """Newer servers tell changes only to those who subscribed; older ones tell `on_message`."""
+    """Newer servers tell changes only to those who subscribed; older ones tell `_Told.message`."""
     with contextlib.suppress(MCPError, ListenNotSupportedError, TimeoutError):
         while True:
             with contextlib.suppress(SubscriptionLost):

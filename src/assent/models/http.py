@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from assent.http import Broken, NoReply, Silent, Unsendable
 from assent.http.connection import BLOCK, Connection, Reply, reason
-from assent.http.head import Headers, request_head
+from assent.http.head import Headers, authority, request_head
 from assent.models.base import BadRequest, BrokenStream, ModelError, Transient
 from assent.models.proxy import Proxy
 
@@ -49,8 +49,7 @@ class Origin(Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == (443 if self.scheme == "https" else 80) else f"{host}:{self.port}"
+        return authority(self.scheme, self.host, self.port)
 
 
 def parse_origin(url: str) -> Origin:

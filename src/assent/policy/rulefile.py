@@ -17,7 +17,6 @@
 Examples are tried when the file is loaded: a rule that does not do what its author thinks is an error at once.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -29,9 +28,8 @@ from assent.approval import ExecDetails, Mode
 from assent.files.plain import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
+from assent.policy.rulefile_words import in_words, rule_lines
 from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_domain, check_tool
-
-_HEADER = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
 
 
 class Examples(Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,8 +77,8 @@ def parse_rules(data: bytes, name: str, tier: Tier, known_tools: Iterable[str]) 
     except UnicodeDecodeError as error:
         raise BadRule(f"{name}: not UTF-8 text: {error}") from error
     except msgspec.MsgspecError as error:
-        raise BadRule(f"{_place_of(error, data.decode(errors='replace'), name)}: {error}") from error
-    lines = _lines(text)
+        raise BadRule(in_words(str(error), data.decode(errors="replace"), name)) from error
+    lines = rule_lines(text)
     if len(lines) != len(specs):  # written in another way than we look for
         lines = [1] * len(specs)
     known = tuple(known_tools)
@@ -155,32 +153,3 @@ def _speaks_about(rule: Rule, example: str) -> bool:
     verdict = Policy([wanted]).command_judge(Action("run_shell_command", {}, details), details).judgement()
     decided: Literal["allow", "ask", "deny"] = verdict.decision
     return decided == rule.ruling and any(part.by.startswith(f"{rule.ruling} rule") for part in verdict.parts)
-
-
-# --- where in the file ---
-
-
-def _lines(text: str) -> list[int]:
-    """The line of each `[[rule]]`."""
-    return [text.count("\n", 0, found.start()) + 1 + found.group().count("\n") for found in _HEADER.finditer(text)]
-
-
-def _place_of(error: Exception, text: str, name: str) -> str:
-    """As near as the message allows: the unknown key's own line, or the beginning of its rule."""
-    said = str(error)
-    index = re.search(r"\[(\d+)\]", said)
-    in_text = re.search(r"at line (\d+)", said)
-    if in_text is not None:
-        return f"{name}:{in_text.group(1)}"
-    lines = _lines(text)
-    number = int(index.group(1)) if index is not None else 0
-    line = lines[number] if number < len(lines) else 1
-    key = re.search(r"unknown field `([^`]+)`", said)
-    return f"{name}:{_key_line(text, line, key.group(1)) if key else line}"
-
-
-def _key_line(text: str, start: int, key: str) -> int:
-    for number, line in enumerate(text.splitlines()[start - 1 :], start):
-        if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-            return number
-    return start

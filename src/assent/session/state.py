@@ -296,6 +296,11 @@ class SessionState:
         """Calls whose change was not taken back yet, the newest last. Whether the file still is theirs is not known."""
         return [id for id in self.changes if id not in self.undone and self.calls[id].request.tool != UNDO]
 
+    @property
+    def begun(self) -> bool:
+        """Somebody said or did something in it; one that was only opened is not worth keeping."""
+        return bool(self.prompts or self.calls or self.title)
+
     def pending(self) -> list[ToolCall]:
         return list(self._open.values())
 

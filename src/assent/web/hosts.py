@@ -1,7 +1,7 @@
 """Host names: one spelling for each, and whether a rule about a domain covers one.
 
 Names are compared label by label, never as text: `example.com` has nothing to do with `evilexample.com` or
-`example.com.evil.org` (threat T35). It knows nothing of URLs and resolves nothing.
+`example.com.evil.org`. It knows nothing of URLs and resolves nothing.
 """
 
 import re

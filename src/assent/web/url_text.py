@@ -1,4 +1,4 @@
-"""How a URL is shown to a person, and what in it a person should look at twice (threat T35).
+"""How a URL is shown to a person, and what in it a person should look at twice.
 
 A page's address can carry data away: what is long or looks like coded data is a warning even on an allowed
 host. It judges text only and refuses nothing.

@@ -1,4 +1,4 @@
-"""May this address of the web be asked? Judges the text of a URL and where its host leads (threats T34, T35).
+"""May this address of the web be asked? Judges the text of a URL and where its host leads.
 
 http and https only; one spelling; the host is resolved once, by a resolver that is handed in, and every
 address must be public. Whoever dials must dial one of `addresses` and nothing else, with `host` as name, so
@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from assent.http.head import DEFAULT_PORTS, authority
 from assent.screen.chars import HIDDEN, mark
 from assent.web.addresses import why_not_public
 from assent.web.hosts import BadHost, canonical_host, is_address, readable_host, why_local_name
@@ -27,7 +28,6 @@ _LONGEST = 8192
 _UNUSABLE = re.compile(rf"[ \t\n]|{HIDDEN}")
 _URL = re.compile(r"(https?)://([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{1,5}))?")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 # The "bad ports" of the Fetch standard from 1024 up, and databases: they may take a request for their own.
 _OTHER_SERVICES = frozenset(
     {
@@ -82,8 +82,7 @@ class Target(msgspec.Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        name = f"[{self.host}]" if ":" in self.host else self.host
-        return name if self.port == _DEFAULT_PORTS[self.scheme] else f"{name}:{self.port}"
+        return authority(self.scheme, self.host, self.port)
 
     @property
     def canonical(self) -> str:
@@ -191,7 +190,7 @@ def _why_unusable(url: str) -> str | None:
 
 
 def _port(scheme: str, text: str | None) -> int:
-    port = int(text) if text else _DEFAULT_PORTS[scheme]
+    port = int(text) if text else DEFAULT_PORTS[scheme]
     if port in (80, 443) or (1024 <= port <= 65535 and port not in _OTHER_SERVICES):
         return port
     raise BadUrl(f"port {port} is not for web pages")

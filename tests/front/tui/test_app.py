@@ -11,7 +11,9 @@ from textual.content import Content
 from assent.commands import Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
 from assent.front.tui.pages import PageScreen
+from assent.front.tui.story import NoteItem
 from assent.session.log import LogUnavailable
+from assent.session.sqlite import SqliteLog
 from support.program import asks_for, read, says, shell, write
 from support.stage import Stage
 
@@ -81,16 +83,53 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(stage: SetStage):
 async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(stage: SetStage):
     async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
+        await on.until_shown("Esc twice cancels")
         await on.press("escape")
         assert on.app.prompt.has_focus and on.runner.waiting()
-        assert "Tab answers" in on.shown
+        assert "Tab answers" in on.shown and "Esc cancels" in on.shown
         await on.press("tab")
         assert on.app.panel.has_focus
-        await on.press("escape", "f2")
+        await on.press("tab")
+        assert on.app.prompt.has_focus
+        await on.press("tab", "escape", "f2")
         assert on.app.panel.has_focus
         await on.press("escape", "escape")
         await on.until_shown("Cancelled. What was done is kept.")
         assert "never said" not in on.shown and not (on.folder / "canary").exists()
+
+
+async def test_escape_cancels_a_command_of_ones_own(stage: SetStage):
+    on = stage()
+    os.mkfifo(on.folder / "fifo")
+    async with on.open():
+        await on.press("!")
+        await on.types("cat fifo\n")
+        await on.until_shown("Running", "Esc cancels")
+        await on.press("escape")
+        await on.until(lambda: not on.runner.state.pending())
+        assert [event.status for event in await on.recorded(CallFinished)] == ["cancelled"]
+
+
+# --- what is told ---
+
+
+async def test_a_change_of_the_session_is_told_once(stage: SetStage):
+    async with stage(says("One. " * 900), says("Two."), says("A summary.")).open(prompt="one") as on:
+        await on.until_idle()
+        await on.say("two")
+        await on.until_shown("✦ Two.")
+        await on.until_idle()
+        for command, told in (
+            ("/mode plan", "Mode is now plan: looks but changes nothing"),
+            ("/rename Fine", "now called “Fine”"),
+            ("/compress", "The conversation was compressed: about"),
+            ("/compress", "Not done: the model could not summarise"),
+        ):
+            items = on.app.transcript.story.items
+            before = len(items)
+            assert await on.app.desk.commands.run(command, on.app.desk)
+            notes = [item.text for item in items[before:] if isinstance(item, NoteItem)]
+            assert len(notes) == 1 and told in notes[0], notes
 
 
 # --- keys ---
@@ -139,6 +178,42 @@ async def test_a_command_of_the_person_runs_and_its_result_stays_here(stage: Set
 
 
 # --- sessions ---
+
+
+async def kept_sessions(on: Stage) -> list[str]:
+    log = SqliteLog(Path(on.env["ASSENT_HOME"]))
+    try:
+        return [info.id for info in await log.sessions()]
+    finally:
+        await log.close()
+
+
+@pytest.mark.spec("F11")
+async def test_a_session_in_which_nothing_was_said_is_not_kept(stage: SetStage):
+    on = stage(says("Hello."))
+    async with on.open():
+        first = on.runner.state.session
+        await on.press("shift+tab")  # a mode alone is no conversation
+        await on.say("/clear")
+        await on.until(lambda: on.app.client is not None and on.runner.state.session != first)
+        await on.until_shown("A new session.")
+        assert "/resume" not in on.shown and await kept_sessions(on) == [on.runner.state.session]
+        await on.say("hi")
+        await on.until_idle()
+        second = on.runner.state.session
+        await on.say("/clear")
+        await on.until_shown("/resume", second)
+        assert on.runner.state.session != second
+    assert await kept_sessions(on) == [second]
+
+
+async def test_a_session_with_a_command_of_ones_own_is_kept(stage: SetStage):
+    on = stage()
+    async with on.open():
+        await on.types("!echo one\n")
+        await on.until_shown("✓ Shell")
+        session = on.runner.state.session
+    assert await kept_sessions(on) == [session]
 
 
 async def test_a_session_is_resumed_with_its_history_and_its_question(stage: SetStage):

@@ -7,7 +7,7 @@ import pytest
 
 from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, GrantAdded
-from assent.front.tui.answers import AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.answers import AnswerBox, AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
 from support.program import Json, asks_for, replace, says, shell, write
 from support.stage import Stage
 
@@ -41,6 +41,16 @@ async def test_no_is_the_default_and_runs_nothing(stage: SetStage, key: str):
         assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["cancel"]
         await on.until_shown("⊘ Shell")
         assert "never said" not in on.shown
+
+
+@pytest.mark.parametrize("rows", [40, 16])
+async def test_the_second_word_is_asked_right_above_the_question(stage: SetStage, rows: int):
+    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go", size=(80, rows)) as on:
+        await on.until_asked()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        box = on.app.screen.query_one(AnswerBox).region
+        assert box.y >= 0 and box.bottom == max(on.app.panel.region.y, box.height)
 
 
 @pytest.mark.spec("C2")

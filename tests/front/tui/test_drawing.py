@@ -78,16 +78,28 @@ def test_every_change_of_a_call_makes_it_be_drawn_again():
     assert item.version > before
 
 
-def test_a_growing_reply_is_drawn_like_the_whole():
-    text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n"
-    text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
-    painter = Painter(INK, dict, {})
-    growing = ReplyItem()
+def drawn(painter: Painter, item: ReplyItem) -> list[str]:
+    return [strip.text.rstrip() for strip in painter.lines(item, 60)]
+
+
+def drawn_while_it_grows(text: str) -> list[str]:
+    painter, growing = Painter(INK, dict, {}), ReplyItem()
     for character in text:
         growing.add(character)
         painter.lines(growing, 60)
-    whole = painter.lines(ReplyItem(text), 60)
-    assert [strip.text.rstrip() for strip in painter.lines(growing, 60)] == [strip.text.rstrip() for strip in whole]
+    return drawn(painter, growing)
+
+
+def test_a_growing_reply_is_drawn_like_the_whole():
+    text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    assert drawn_while_it_grows(text) == drawn(Painter(INK, dict, {}), ReplyItem(text))
+
+
+@pytest.mark.parametrize("text", ["| a |\n|---|\n**b**", "- one\n**two**\n", "> one\n**two**", "1. a\n2 is more"])
+def test_a_line_that_has_only_begun_settles_nothing(text: str):
+    """A `*` alone is an item of a list; two of them begin something bold that belongs to what is above."""
+    assert drawn_while_it_grows(text) == drawn(Painter(INK, dict, {}), ReplyItem(text))
 
 
 def test_thoughts_show_their_newest_subject_until_they_are_opened():

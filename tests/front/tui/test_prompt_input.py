@@ -1,15 +1,15 @@
 """Typing into the input: every key a person presses there, and what the app hears of it."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.events import Paste
 from textual.message import Message
-from textual.pilot import Pilot
 
 from assent.front.tui.prompt.input import PromptInput
+from support.keys import AtKeys
 
 
 class InputApp(App[None]):
@@ -56,28 +56,10 @@ class InputApp(App[None]):
         return [message.command for message in self.said if isinstance(message, PromptInput.ShellSubmitted)]
 
 
-class Typing:
-    """The app as a person uses it: `async with Typing() as it`."""
-
+class Typing(AtKeys[InputApp]):
     def __init__(self, width: int = 40) -> None:
-        self.app = InputApp()
+        super().__init__(InputApp(), width)
         self.input = self.app.input
-        self._running: Any = self.app.run_test(size=(width, 20))
-        self.pilot: Pilot[None]
-
-    async def __aenter__(self) -> "Typing":
-        self.pilot = await self._running.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._running.__aexit__(*error)
-
-    async def type(self, text: str) -> None:
-        for char in text:
-            await self.pilot.press("space" if char == " " else char)
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
 
     async def paste(self, text: str) -> None:
         self.input.post_message(Paste(text))

@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.pilot import Pilot
 from textual.widgets import Static
 
 from assent.front.tui.prompt.box import PromptBox
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.prompt.input import PromptInput
+from support.keys import AtKeys
 
 FILES = ["src/", "src/app.py", "src/a b.txt", "README.md", "docs/", "docs/app.md"]
 
@@ -66,25 +65,10 @@ class BoxApp(App[None]):
         self.sent.append(message.text)
 
 
-class Typing:
+class Typing(AtKeys[BoxApp]):
     def __init__(self) -> None:
-        self.app = BoxApp()
+        super().__init__(BoxApp(), 60)
         self.list = self.app.box.completions
-        self._running: Any = self.app.run_test(size=(60, 20))
-        self.pilot: Pilot[None]
-
-    async def __aenter__(self) -> "Typing":
-        self.pilot = await self._running.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._running.__aexit__(*error)
-
-    async def type(self, text: str) -> None:
-        await self.pilot.press(*("space" if char == " " else char for char in text))
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
 
     async def settled(self) -> None:
         await self.app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assent.commands import Submit
-from assent.events import ContextLoaded
+from assent.events import ChatCompressed, ContextLoaded
 from assent.files.workspace import Workspace
 from assent.tools.builtin import builtin_tools
 from support.house import House, call, calls, text
@@ -27,13 +27,14 @@ async def ask(slash: Slash, *prompts: str) -> None:
         await slash.house.until_done(count)
 
 
-async def test_compress_says_how_much_smaller_the_conversation_is_and_counts_the_request(preferences: Path):
+async def test_compress_leaves_the_telling_to_the_transcript_and_counts_the_request(preferences: Path):
     usage = {"input": 900, "output": 20}
     house = House(text(LONG), text("Short."), text("# Wishes\nA story.", usage=usage))
     async with slash_house(house, preferences) as slash:
         await ask(slash, "tell", "more")
         await slash.run("/compress")
-        assert "tokens before" in slash.app.said[0] and slash.app.complaints == []
+        assert len(house.recorded(ChatCompressed)) == 1
+        assert slash.app.said == [] and slash.app.complaints == []
         assert slash.app.news.tally.models["scripted"].requests == 3
         assert slash.app.news.tally.usage.input == 900
 

@@ -4,18 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from assent.front.tui.host import CustomCommand, PromptArgument, ServerInfo, ServerPrompt, ServerResource
+from assent.front.tui.host import CustomCommand, ServerInfo, ServerResource
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.registry import Registry
 from assent.front.tui.slash.server_prompts import arguments
+from assent.mcp.offers import Argument, Prompt
 from support.house import House
 from support.slash import slash_house
 
 pytestmark = [pytest.mark.spec("E5"), pytest.mark.spec("G5")]
 
-WHO = PromptArgument("who", needed=True, description="whom to greet")
-HOW = PromptArgument("how")
-GREET = ServerPrompt("srv", "greet", "Greets.", (WHO, HOW))
+WHO = Argument("who", needed=True, description="whom to greet")
+HOW = Argument("how")
+GREET = Prompt("srv", "greet", "Greets.", (WHO, HOW))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ async def test_names_and_arguments_are_completed_and_explained(preferences: Path
 
 def test_a_name_of_a_server_takes_no_name_that_is_taken_and_odd_ones_can_be_typed():
     registry = Registry()
-    registry.set_prompts([ServerPrompt("srv", "two words\x1b!", "x"), GREET])
+    registry.set_prompts([Prompt("srv", "two words\x1b!", "x"), GREET])
     own = CustomCommand("srv:greet", "mine", "Hi.", "greet.toml")
     registry.set_custom([own])
     assert registry.find("srv:two_words_") is not None

@@ -85,6 +85,17 @@ async def test_whoever_reads_above_keeps_the_place_while_more_comes_in() -> None
         assert page.first_line() == read
 
 
+async def test_a_reply_of_line_ends_alone_takes_no_room() -> None:
+    page = Page()
+    async with page.run_test(size=(60, 20)) as pilot:
+        story = Story()
+        for item in (NoteItem("before"), ReplyItem("\n\n"), NoteItem("after")):
+            story.add(item)
+        page.transcript.show(story)
+        await pilot.pause()
+        assert [page.transcript.render_line(y).text.strip() for y in range(4)] == ["· before", "", "· after", ""]
+
+
 async def test_what_leaves_the_window_is_not_kept_drawn() -> None:
     page = Page()
     async with page.run_test(size=(60, 20)) as pilot:

@@ -12,7 +12,7 @@ from assent.commands import Answer, Submit
 from assent.events import CallFinished, PromptSubmitted, TurnFinished
 from assent.session.runner import create_session
 from support.program import Program, asks_for, says, shell, write
-from support.served import Json, Served, ServedProgram, until_event, until_waiting
+from support.served import Json, Served, ServedProgram, refused, until_event, until_waiting
 
 
 @pytest.fixture
@@ -30,12 +30,6 @@ async def begun(api: Api) -> Json:
     """A session whose first call waits."""
     session = await api.create(prompt="go")
     return (await until_waiting(api, session["id"]))[0]
-
-
-async def refused(work: object) -> ApiProblem:
-    with pytest.raises(ApiProblem) as caught:
-        await work  # pyright: ignore
-    return caught.value
 
 
 # --- sessions ---

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from assent.client import Api, ApiProblem
+from assent.client import Api
 from assent.events import CallFinished, ChatCompressed
 from support.program import asks_for, says, write
-from support.served import Served, until_event, until_waiting
+from support.served import Served, refused, until_event, until_waiting
 
 LONG = "Many words about the matter at hand. " * 120
 
@@ -22,12 +22,6 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 @pytest.fixture
 def api(served: Served) -> Api:
     return served.api()
-
-
-async def refused(work: object) -> ApiProblem:
-    with pytest.raises(ApiProblem) as caught:
-        await work  # pyright: ignore
-    return caught.value
 
 
 async def written(api: Api) -> str:

@@ -99,6 +99,8 @@ class TextOutput:
         self._live: SafeStream | None = None
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
+        self._held = ""
+        """Line ends that came last: they are written when more follows, so that no reply ends with blank lines."""
         self._line_start = True
         self._unasked = False
         """Whether something was refused because nobody could be asked."""
@@ -166,13 +168,20 @@ class TextOutput:
     def _stream(self, text: str) -> None:
         if self._text is None:
             self._text = _safe_stream()
-        _write(sys.stdout, self._text.feed(text))
-        self._column_open = True
+        self._put(self._text.feed(text))
+
+    def _put(self, text: str) -> None:
+        held = self._held + text
+        shown = held.rstrip("\n")
+        self._held = held[len(shown) :]
+        if shown:
+            _write(sys.stdout, shown)
+            self._column_open = True
 
     def _whole(self, texts: list[str]) -> None:
         if self._streams:
             if self._text is not None:
-                _write(sys.stdout, self._text.close())
+                self._put(self._text.close())
                 self._text = None
             self._end_line()
         elif any(texts):
@@ -226,6 +235,7 @@ class TextOutput:
         _write(sys.stderr, line + "\n")
 
     def _end_line(self) -> None:
+        self._held = ""
         if self._column_open:
             _write(sys.stdout, "\n")
             self._column_open = False

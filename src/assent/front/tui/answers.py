@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from assent.approval import Grant, Question
 from assent.front.tui.guard import KeyGuard
-from assent.front.words import safe
+from assent.front.words import one_line, safe
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 
@@ -34,13 +34,26 @@ class SteadyInput(Input):
         self.cursor_blink = False
 
 
+class AnswerBox(Vertical):
+    """Stands right above the question, where the eyes are; over as much of it as there is no room for above."""
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.place)
+
+    def place(self) -> None:
+        question = self.app.screen_stack[0].query_one("#approval")  # pyright: ignore[reportUnknownMemberType]
+        height = self.screen.size.height
+        end = max(question.region.y if question.display else height, self.outer_size.height)
+        self.styles.offset = (0, min(end - height, 0))  # a margin would take from its height
+
+
 class AnswerScreen(ModalScreen[R]):
     """Esc goes back to the question without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
     DEFAULT_CSS = """
-    AnswerScreen { align: center top; }
-    AnswerScreen > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; margin-top: 1; padding: 0 1;
+    AnswerScreen { align: center bottom; }
+    AnswerScreen > AnswerBox { width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
         border: round $accent; background: $surface; }
     AnswerScreen .hint { color: $text-muted; }
     AnswerScreen OptionList, AnswerScreen OptionList:focus { height: auto; max-height: 8; border: none; padding: 0;
@@ -61,6 +74,9 @@ class AnswerScreen(ModalScreen[R]):
     def on_mount(self) -> None:
         self._guard.disturb()
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.query_one(AnswerBox).place)
+
     def on_key(self, event: Key) -> None:
         """Whoever is typing does not choose: Enter takes an option only after a silence. Arrows are no typing."""
         if event.key == "enter" and isinstance(self.focused, OptionList) and not self._guard.is_quiet(event.time):
@@ -77,7 +93,7 @@ class ScopeScreen(AnswerScreen[Grant]):
     """Which of the proposed grants? Each one's exact reach is shown, the narrowest first."""
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with AnswerBox():
             yield Label("Always, for this session: how far?")
             yield OptionList(*(Option(_reach(scope), scope.id) for scope in self.call.approval.scopes))
             yield Static("Enter grants it · Esc goes back", classes="hint")
@@ -87,14 +103,14 @@ class ScopeScreen(AnswerScreen[Grant]):
 
 
 def _reach(scope: Grant) -> Text:
-    return Text(safe(scope.reach, "label"))
+    return Text(one_line(scope.reach))
 
 
 class ReasonScreen(AnswerScreen[str]):
     """No, and the model is told why."""
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with AnswerBox():
             yield Label("No. What should it do instead?")
             yield SteadyInput(placeholder="use the other branch")
             yield Static("Enter says no with this reason · Esc goes back", classes="hint")
@@ -113,7 +129,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         self._answers: list[str] = []
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with AnswerBox():
             yield Label("", id="asked")
             yield OptionList()
             yield SteadyInput()
@@ -178,7 +194,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         self._name = next(iter(self._args), "")
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with AnswerBox():
             yield Label(Text(f"Change the arguments of {safe(self.call.request.tool, 'label')}"))
             yield OptionList(*self._options())
             yield TextArea(self._value(), soft_wrap=True)

@@ -11,19 +11,20 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from msgspec.structs import replace
 from textual import on
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import DescendantFocus
 from textual.screen import Screen
 
 from assent.approval import Mode
-from assent.commands import CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.approval import ApprovalPanel
-from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine, server_words
+from assent.front.tui.around import Around
+from assent.front.tui.bars import FootLine, QueueView, StatusLine
 from assent.front.tui.desk import AppDesk, DeskCompletions
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import Ink
@@ -56,7 +57,7 @@ WELCOME = (
 class MainScreen(Screen[None]):
     """Tells the question when it can be seen again: what was pressed on a screen above was not for it.
 
-    Tab goes to the question; a screen's own Tab would go round all widgets.
+    Tab goes to the question and back; a screen's own Tab would go round all widgets.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
@@ -74,7 +75,7 @@ class AssentApp(App[None]):
         Binding("ctrl+c", "interrupt", "clear, then quit", priority=True),
         Binding("ctrl+z", "suspend_process", "suspend", priority=True),
         Binding("ctrl+o", "fold_all", "open or close all calls", priority=True),
-        Binding("f2", "answer", "go to the question", priority=True),
+        Binding("f2", "answer", "go to the question and back", priority=True),
         Binding("shift+tab", "next_mode", "next mode", priority=True),
         Binding("escape", "escape", "cancel the turn"),
         Binding("up", "take_back", show=False, priority=True),
@@ -110,10 +111,9 @@ class AssentApp(App[None]):
         self._look = look
         self._story = Story()
         self._painter = Painter(self._ink, self._calls, {})
-        self._facts = Facts(folder=host.folder)
         self.news = News()
         self.desk = AppDesk(self, preferences or PreferenceFile(Path(os.devnull)))
-        self._thinking = ""
+        self._around = Around(self)
         self._sent: set[str] = set()
         """Keys of our own commands: when one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
@@ -171,7 +171,7 @@ class AssentApp(App[None]):
 
     def on_mount(self) -> None:
         self.prompt.focus()
-        self.query_one(FootLine).put(self._facts)
+        self._around.begin()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -196,10 +196,9 @@ class AssentApp(App[None]):
             await self._show_session(self.client)
         except Exception as error:  # whatever it is, the person is told and can try something else
             self.note(f"The session cannot be opened: {error}", "error")
-            self.query_one(FootLine).put(Facts("no session", folder=self.host.folder))
+            self._around.no_session()
             return
-        self._facts = replace(self._facts, folder=self.host.folder, branch=await self.host.branch())
-        self._refresh_bars()
+        self._around.at(self.host.folder, await self.host.branch())
         self.desk.commands.set_custom(self.host.custom_commands())
         self.desk.commands.set_prompts(self.host.server_prompts())
         for problem in self.host.problems:
@@ -225,7 +224,7 @@ class AssentApp(App[None]):
         """Another session, or a new one; the one before stays as it is, to be resumed."""
         await self._close_session()
         self.panel.put(())
-        self.query_one(QueueView).put(())
+        self._around.between_sessions()
         await self._open(session)
 
     async def _close_session(self) -> None:
@@ -264,7 +263,7 @@ class AssentApp(App[None]):
             case TextDelta() | CallOutput() | CallProcess():
                 return
             case ThoughtDelta(subject=subject) if subject:
-                self._thinking = subject
+                self._around.thinking = subject
             case CommandTaken(key=key, problem=problem) if key in self._sent:
                 self._sent.discard(key)
                 if problem and problem != "withdrawn":
@@ -275,7 +274,7 @@ class AssentApp(App[None]):
                 pass
         if envelope.seq:
             self._refresh_questions()
-        self._refresh_bars()
+        self._around.refresh()
 
     def _refresh_questions(self) -> None:
         if self.client is None:
@@ -301,47 +300,9 @@ class AssentApp(App[None]):
         if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
             screen.dismiss(None)
 
-    def _refresh_bars(self) -> None:
-        client = self.client
-        if client is None:
-            return
-        state = client.state
-        self._facts = Facts(
-            state.model,
-            state.mode,
-            state.folder,
-            self._facts.branch,
-            state.usage.total,
-            self._cost(),
-            len(state.waiting()),
-            self._facts.servers,
-        )
-        self.query_one(FootLine).put(self._facts)
-        self.query_one(QueueView).put(state.queued)
-        status = self.query_one(StatusLine)
-        running = [call for call in state.pending() if isinstance(call, Executing)]
-        if state.open_prompt is not None:
-            status.busy(state.busy_since, self._doing())
-        elif running:
-            status.busy(running[0].started_at, "Running")
-        else:
-            self._thinking = ""
-            status.idle()
-
     def _servers_changed(self) -> None:
-        self._facts = replace(self._facts, servers=server_words(self.host.servers()))
         self.desk.commands.set_prompts(self.host.server_prompts())
-        self._refresh_bars()
-
-    def _cost(self) -> str:
-        cost = self.news.tally.cost
-        return "" if cost is None or not self.news.tally.usage.total else f"${cost:.2f}"
-
-    def _doing(self) -> str:
-        state = self.client.state if self.client is not None else None
-        if state is None:
-            return ""
-        return "Waiting for your answer" if state.waiting() else self._thinking or "Working"
+        self._around.servers(self.host.servers())
 
     # --- what the person says ---
 
@@ -425,6 +386,10 @@ class AssentApp(App[None]):
 
     # --- keys ---
 
+    @on(DescendantFocus)
+    def _focus_moved(self) -> None:
+        self._around.refresh()
+
     def get_key_display(self, binding: Binding) -> str:
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
@@ -436,18 +401,33 @@ class AssentApp(App[None]):
             self.exit()
         else:
             self._quit_until = time.monotonic() + QUIT_SECONDS
-            self.notify("Press Ctrl-C again to quit. The session is kept.", timeout=QUIT_SECONDS)
+            kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
+            self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
 
     def action_escape(self) -> None:
-        if self.client is not None and self.client.state.open_prompt is not None:
-            self.spawn(self.send(CancelTurn("The user pressed Esc.", by=self._me())))
+        if wishes := self._to_cancel():
+            for wish in wishes:
+                self.spawn(self.send(wish))
         else:
             self.prompt.focus()
             if self.prompt.is_empty:
                 self.prompt.shell = False
 
+    def _to_cancel(self) -> list[Command]:
+        """The turn; between two turns, what the person runs."""
+        if self.client is None:
+            return []
+        state, why, me = self.client.state, "The user pressed Esc.", self._me()
+        if state.open_prompt is not None:
+            return [CancelTurn(why, by=me)]
+        running = (call for call in state.pending() if isinstance(call, Executing))
+        return [CancelCall(call.request.call_id, why, by=me) for call in running]
+
     def action_answer(self) -> None:
-        if self.panel.call is not None:
+        """To the question, and back to the input."""
+        if self.panel.has_focus:
+            self.prompt.focus()
+        elif self.panel.call is not None:
             self.panel.focus()
 
     def action_next_mode(self) -> None:
@@ -485,7 +465,7 @@ class AssentApp(App[None]):
         self.theme = name
         self.transcript.redraw()
         self.panel.redraw()
-        self.query_one(FootLine).draw()
+        self._around.redraw()
 
 
 async def run_app(app: AssentApp) -> None:

@@ -28,12 +28,14 @@ class StatusLine(Static):
         self._clock = clock
         self._since: float | None = None
         self._doing = ""
+        self._way_out = ""
         self._beat: Timer | None = None
 
-    def busy(self, since: float, doing: str) -> None:
-        if (self._since, self._doing) == (since, doing):
+    def busy(self, since: float, doing: str, way_out: str) -> None:
+        """`way_out` says how it is cancelled."""
+        if (self._since, self._doing, self._way_out) == (since, doing, way_out):
             return  # the beat draws it
-        self._since, self._doing = since, doing
+        self._since, self._doing, self._way_out = since, doing, way_out
         if self._beat is None:
             self._beat = self.set_interval(BEAT_SECONDS, self._draw)
         self._draw()
@@ -55,7 +57,7 @@ class StatusLine(Static):
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
         line.append(safe(self._doing, "label") or "Working", "bold")
-        line.append(f"  {duration(took * 1000)} · Esc cancels", palette.dim)
+        line.append(f"  {duration(took * 1000)} · {self._way_out}", palette.dim)
         self.update(line, layout=False)  # one line, always
 
 

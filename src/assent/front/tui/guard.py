@@ -1,4 +1,4 @@
-"""Keeps keys that were not meant as an answer from becoming one (threat T19).
+"""Keeps keys that were not meant as an answer from becoming one.
 
 A question listens only after a short silence of the keyboard, measured from the moment it appeared and from every key.
 And an answer counts only if no other key follows at once: a paste or fast typing is never a single key.

@@ -12,6 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.approval import Mode
     from assent.front.client import SessionClient
+    from assent.mcp.offers import Prompt
     from assent.models.prices import Prices
     from assent.session.log import SessionInfo
 
@@ -49,21 +50,6 @@ class ServerInfo(Struct, frozen=True):
     problem: str = ""
     prompts: int = 0
     resources: int = 0
-
-
-class PromptArgument(Struct, frozen=True):
-    name: str
-    needed: bool = False
-    description: str = ""
-
-
-class ServerPrompt(Struct, frozen=True):
-    """A prompt that an MCP server offers."""
-
-    server: str
-    name: str
-    description: str
-    arguments: tuple[PromptArgument, ...] = ()
 
 
 class ServerResource(Struct, frozen=True):
@@ -137,11 +123,11 @@ class Host(Protocol):
         """Calls it whenever the state of a server changes, in this session and in those that are opened later."""
         ...
 
-    def server_prompts(self) -> Sequence[ServerPrompt]:
+    def server_prompts(self) -> "Sequence[Prompt]":
         """Those of the servers that are ready."""
         ...
 
-    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+    async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
         """Its text, from the server; raises NotHere when there is none."""
         ...
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,8 @@ from assent.front.tui.host import (
     CustomCommand,
     MemoryFile,
     NotHere,
-    PromptArgument,
     RuleInfo,
     ServerInfo,
-    ServerPrompt,
     ServerResource,
     ToolInfo,
 )
@@ -22,6 +21,7 @@ if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
     from assent.front.client import LocalClient
     from assent.front.workshop import Workshop
+    from assent.mcp.offers import Prompt
     from assent.models.base import Model
     from assent.models.prices import Prices
     from assent.policy.rules import Rule
@@ -50,6 +50,8 @@ class LocalHost:
         self.problems: Sequence[str] = ()
         """What of the custom commands could not be used."""
         self._log: SessionLog | None = None
+        self._made = ""
+        """The newest session that was made here."""
 
     # --- sessions ---
 
@@ -71,6 +73,7 @@ class LocalHost:
         from assent.session.runner import Runner
 
         log = await self.log()
+        await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
         name = self._model or (info.model if info is not None else self._settings.model)
         session_id = info.id if info is not None else await self._create(name, mode)
@@ -89,8 +92,9 @@ class LocalHost:
     async def _create(self, model: str, mode: Mode | None) -> str:
         from assent.session.runner import create_session
 
-        settings = self._settings
-        return await create_session(await self.log(), self.folder, model, mode or settings.approval_mode, settings.gate)
+        settings, log = self._settings, await self.log()
+        self._made = await create_session(log, self.folder, model, mode or settings.approval_mode, settings.gate)
+        return self._made
 
     async def _prepare(self, session: str, model: "Model") -> "Workshop":
         """The tools and rules of the folder; its MCP servers connect in the background."""
@@ -106,7 +110,21 @@ class LocalHost:
         return self._workshop
 
     async def sessions(self) -> "Sequence[SessionInfo]":
-        return await (await self.log()).sessions()
+        from assent.front.lookup import begun_sessions
+
+        return await begun_sessions(await self.log())
+
+    async def _forget_unused(self) -> None:
+        """The session that was made here and is left before anything was said in it."""
+        from assent.front.lookup import has_begun
+        from assent.session.log import LogError
+
+        made, self._made = self._made, ""
+        if made:
+            log = await self.log()
+            with suppress(LogError):  # somebody else has it open or has deleted it: then it is theirs
+                if not await has_begun(log, await log.info(made)):
+                    await log.delete(made)
 
     async def fork(self, session: str) -> str:
         from assent.session.fork import fork_session
@@ -155,19 +173,11 @@ class LocalHost:
             for status in (manager.status() if manager is not None else ())
         ]
 
-    def server_prompts(self) -> Sequence[ServerPrompt]:
+    def server_prompts(self) -> "Sequence[Prompt]":
         manager = self._workshop.mcp if self._workshop is not None else None
-        return [
-            ServerPrompt(
-                prompt.server,
-                prompt.name,
-                prompt.description,
-                tuple(PromptArgument(each.name, each.needed, each.description) for each in prompt.arguments),
-            )
-            for prompt in (manager.prompts() if manager is not None else ())
-        ]
+        return manager.prompts() if manager is not None else ()
 
-    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+    async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
         from assent.mcp.manager import NoSuchServer
         from assent.parts import Text
         from assent.tools.base import ToolFailed
@@ -219,6 +229,7 @@ class LocalHost:
         if self._workshop is not None:
             await self._workshop.close()
         if self._log is not None:
+            await self._forget_unused()
             await self._log.close()
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from assent.events import CallFinished, ChatCompressed, CommandTaken, Envelope, PromptsQueued
+from assent.events import CallFinished, CommandTaken, Envelope, PromptsQueued
 from assent.front.tui.stats import Tally
 from assent.models.prices import Prices
 
@@ -25,8 +25,6 @@ class Closed(Exception):
 class News:
     def __init__(self, prices: Prices | None = None) -> None:
         self.tally = Tally(prices or Prices())
-        self.compressed: ChatCompressed | None = None
-        """The last time that the conversation was made shorter."""
         self._taken: dict[str, str] = {}
         self._finished: dict[str, CallFinished] = {}
         self._listeners: list[Callable[[], None]] = []
@@ -36,11 +34,6 @@ class News:
     def recall(self, envelope: Envelope) -> None:
         """What happened before we looked: it counts, but nobody waits for it, so its outcome is not kept."""
         self.tally.apply(envelope)
-        match envelope.event:
-            case ChatCompressed(problem="") as compressed:
-                self.compressed = compressed
-            case _:
-                pass
 
     def tell(self, envelope: Envelope) -> None:
         """Deltas and live output are not worth a look at anything."""
@@ -50,8 +43,6 @@ class News:
                 self._taken[key] = problem
             case CallFinished(call_id=call_id) as finished:
                 self._finished[call_id] = finished
-            case ChatCompressed(problem="") as compressed:
-                self.compressed = compressed
             case PromptsQueued():
                 pass
             case _ if not envelope.seq:

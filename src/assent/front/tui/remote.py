@@ -12,13 +12,13 @@ from assent.front.tui.host import (
     NotHere,
     RuleInfo,
     ServerInfo,
-    ServerPrompt,
     ServerResource,
     ToolInfo,
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.client import Api, RemoteClient
+    from assent.mcp.offers import Prompt
     from assent.models.prices import Prices
     from assent.session.log import SessionInfo
 
@@ -108,10 +108,10 @@ class RemoteHost:
     def on_servers(self, changed: Callable[[], None]) -> None:
         pass  # they are the server's, and so is the word about them
 
-    def server_prompts(self) -> Sequence[ServerPrompt]:
+    def server_prompts(self) -> "Sequence[Prompt]":
         return ()
 
-    async def server_prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> str:
+    async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
         raise NotHere("Prompts of MCP servers are used on the server's machine.")
 
     def server_resources(self) -> Sequence[ServerResource]:

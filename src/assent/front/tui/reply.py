@@ -22,11 +22,15 @@ def _parser() -> "MarkdownIt":
 
 
 def last_block(text: str) -> int:
-    """Where the last block begins. Everything before it stays as it is, whatever is added at the end."""
-    starts = [token.map[0] for token in _parser().parse(text) if token.level == 0 and token.map and token.nesting >= 0]
+    """Where the last block begins. Everything before it stays as it is, whatever is added at the end.
+
+    Only whole lines count: one that has only begun may look like a block of its own, as a `*` does before it is bold.
+    """
+    whole = text[: text.rfind("\n") + 1]
+    starts = [token.map[0] for token in _parser().parse(whole) if token.level == 0 and token.map and token.nesting >= 0]
     if len(starts) < 2:
         return 0
-    lines = text.split("\n")
+    lines = whole.split("\n")
     return sum(len(line) + 1 for line in lines[: starts[-1]])
 
 

@@ -33,6 +33,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
+from assent.front.words import MODES
 from assent.parts import Text, Thought
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class Story:
     def _note(self, event: Event) -> None:
         match event:
             case ModeChanged(mode=mode, by=by):
-                self.add(NoteItem(f"Mode is now {mode} (set by {by or 'somebody'})."))
+                self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {by or 'somebody'})."))
             case ModelChanged(model=model):
                 self.add(NoteItem(f"From now on {model} answers."))
             case ModelFallback(model=model, fallback=fallback, reason=reason):
@@ -242,10 +243,11 @@ class Story:
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
-            case ChatCompressed(problem=problem) if problem:
-                self.add(NoteItem(f"The conversation was not compressed: {problem}"))
+            case ChatCompressed(problem=problem, by=by) if problem:
+                if not by:  # whoever asked for it is told that it was not done
+                    self.add(NoteItem(f"The conversation was not compressed: {problem}"))
             case ChatCompressed(tokens_before=before, tokens_after=after):
-                self.add(NoteItem(f"The conversation was compressed: {before:,} → {after:,} tokens."))
+                self.add(NoteItem(f"The conversation was compressed: about {before:,} tokens before, {after:,} now."))
             case GrantRevoked(grant_id=grant_id, by=by):
                 self.add(NoteItem(f"The grant {grant_id} was taken back by {by or 'somebody'}."))
             case _:

@@ -77,7 +77,7 @@ class Transcript(Paper):
             self.call_after_refresh(self._to_end)
 
     def compose_lines(self, width: int) -> Sequence[Strip]:
-        drawn = self._newest(width)
+        drawn = [(item, strips) for item, strips in self._newest(width) if strips]  # a reply may be a line end alone
         items = [item for item, _ in drawn]
         self._forget_all_but(items)
         self._items, self._tops = items, []

@@ -9,10 +9,10 @@ from textual.content import Content
 
 from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
 from assent.commands import RevokeGrant
-from assent.front.tui.lists import Action, Column, ListScreen, Row
+from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.command import SlashCommand
-from assent.front.tui.slash.words import action, carry_out, when
+from assent.front.tui.slash.words import action, carry_out, choose, when
 from assent.front.words import safe, span
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ async def policy(desk: "Desk", argument: str) -> None:
     columns = (Column("Does"), Column("What"), Column("From"))
     actions = [action(desk, "enter", "explain", explain), action(desk, "d", "revoke a grant", revoke)]
     empty = "No rules of your own and no grants. What only reads inside the folder runs; all else asks."
-    await desk.push(ListScreen("Rules and grants", columns, source, actions, empty=empty, news=desk.news.listen))
+    await choose(desk, "Rules and grants", columns, source, actions, empty)
 
 
 def _grant(grant: Grant, used: int) -> _Standing:
@@ -94,17 +94,9 @@ async def approvals(desk: "Desk", argument: str) -> None:
         return [_waiting(call) for call in desk.client.state.waiting()]
 
     columns = (Column("Tool"), Column("Would"), Column("Waits", right=True), Column("Risk"))
-    screen = ListScreen(
-        "Waiting for you",
-        columns,
-        source,
-        [Action("enter", "open the question")],
-        empty="Nothing waits for you.",
-        news=desk.news.listen,
-    )
-    chosen = await desk.push(screen)
-    if chosen is not None:
-        await desk.answer_now(chosen.row.key)
+    actions = [Action("enter", "open the question")]
+    if chosen := await choose(desk, "Waiting for you", columns, source, actions, "Nothing waits for you."):
+        await desk.answer_now(chosen.key)
 
 
 def _waiting(call: "AwaitingApproval") -> Row:

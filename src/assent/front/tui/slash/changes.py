@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assent.commands import Compress, RunTool
-from assent.front.tui.lists import Action, Column, ListScreen, Row
+from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
-from assent.front.tui.slash.words import carry_out, named, quoted, when
+from assent.front.tui.slash.words import carry_out, choose, named, quoted, when
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
@@ -16,10 +16,7 @@ UNDO = "undo"
 
 
 async def compress(desk: "Desk", argument: str) -> None:
-    if await carry_out(desk, Compress(by=desk.client.me)):
-        done = desk.news.compressed
-        sizes = f": about {done.tokens_before:,} tokens before, {done.tokens_after:,} now" if done is not None else ""
-        desk.say(f"The older part of the conversation is a summary now{sizes}.")
+    await carry_out(desk, Compress(by=desk.client.me))
 
 
 async def undo(desk: "Desk", argument: str) -> None:
@@ -31,17 +28,9 @@ async def undo(desk: "Desk", argument: str) -> None:
         return _changes(desk)
 
     columns = (Column("File"), Column("By"), Column("When"))
-    screen = ListScreen(
-        "Take back a change",
-        columns,
-        source,
-        [Action("enter", "take back")],
-        empty="No call of this session changed a file.",
-        news=desk.news.listen,
-    )
-    chosen = await desk.push(screen)
-    if chosen is not None:
-        await _take_back(desk, chosen.row.key)
+    empty = "No call of this session changed a file."
+    if chosen := await choose(desk, "Take back a change", columns, source, [Action("enter", "take back")], empty):
+        await _take_back(desk, chosen.key)
 
 
 def _changes(desk: "Desk") -> list[Row]:

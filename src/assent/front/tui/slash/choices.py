@@ -11,17 +11,12 @@ from assent.front.tui.lists import Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import carry_out, confirm, named, pick, quoted
+from assent.front.words import MODES
 from assent.process.editor import available_editors, default_editor
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
 
-MODES: dict[Mode, str] = {
-    "default": "asks before every change and every command that is not known to be harmless",
-    "auto_edit": "edits files in the folder without asking; commands still ask",
-    "plan": "looks but changes nothing",
-    "yolo": "runs everything without asking",
-}
 OWN_EDITOR = "default"
 
 
@@ -37,8 +32,8 @@ async def model(desk: "Desk", argument: str) -> None:
         return
     if wanted == current:
         desk.say(f"{quoted(wanted)} is in use already.")
-    elif await carry_out(desk, SetModel(wanted, by=desk.client.me)):
-        desk.say(f"From the next request on: {quoted(wanted)}")
+    else:
+        await carry_out(desk, SetModel(wanted, by=desk.client.me))
 
 
 async def complete_model(desk: "Desk", argument: str) -> Sequence[Candidate]:
@@ -62,10 +57,8 @@ async def mode(desk: "Desk", argument: str) -> None:
 
 
 async def _set_mode(desk: "Desk", chosen: Mode) -> None:
-    if chosen == "yolo" and not await _really(desk):
-        return
-    if await carry_out(desk, SetMode(chosen, by=desk.client.me)):
-        desk.say(f"Mode {quoted(chosen)}: {MODES[chosen]}.")
+    if chosen != "yolo" or await _really(desk):
+        await carry_out(desk, SetMode(chosen, by=desk.client.me))
 
 
 async def _really(desk: "Desk") -> bool:

@@ -11,13 +11,14 @@ from assent.front.tui.pages import PageScreen
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.server_prompts import prompt_slash
-from assent.front.tui.slash.words import action, carry_out, named, size, still
+from assent.front.tui.slash.words import action, carry_out, choose, named, size, still
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
 from assent.front.words import count, safe
 
 if TYPE_CHECKING:
-    from assent.front.tui.host import ServerInfo, ServerPrompt
+    from assent.front.tui.host import ServerInfo
     from assent.front.tui.slash.desk import Desk
+    from assent.mcp.offers import Prompt
 
 SAVE_MEMORY = "save_memory"
 _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}
@@ -76,7 +77,7 @@ async def mcp(desk: "Desk", argument: str) -> None:
         actions.append(action(desk, "r", "restart", restart))
     columns = (Column("Server"), Column("State"), Column("Offers"))
     empty = "There are no MCP servers. They are written in settings.toml."
-    await desk.push(ListScreen("MCP servers", columns, source, actions, empty=empty, news=desk.news.listen))
+    await choose(desk, "MCP servers", columns, source, actions, empty)
 
 
 def _server_text(desk: "Desk", name: str) -> str:
@@ -93,7 +94,7 @@ def _server_text(desk: "Desk", name: str) -> str:
     return "\n".join(lines)
 
 
-def _prompt_line(prompt: "ServerPrompt") -> str:
+def _prompt_line(prompt: "Prompt") -> str:
     command = prompt_slash(prompt)
     about = [f"      {each.name}: {each.description}" for each in prompt.arguments if each.description]
     return "\n".join([f"{command.call}: {command.help}", *about])

@@ -9,8 +9,9 @@ from assent.front.tui.slash.command import Group, SlashCommand, parse
 from assent.front.tui.slash.words import TROUBLES, named
 
 if TYPE_CHECKING:
-    from assent.front.tui.host import CustomCommand, ServerPrompt
+    from assent.front.tui.host import CustomCommand
     from assent.front.tui.slash.desk import Desk
+    from assent.mcp.offers import Prompt
 
 NEAR_ENOUGH = 60
 
@@ -38,7 +39,7 @@ class Registry:
 
         self._replace("Custom", map(custom_slash, custom))
 
-    def set_prompts(self, prompts: "Iterable[ServerPrompt]") -> None:
+    def set_prompts(self, prompts: "Iterable[Prompt]") -> None:
         """Replaces those that servers offer; what the person has wins."""
         from assent.front.tui.slash.server_prompts import prompt_slash
 

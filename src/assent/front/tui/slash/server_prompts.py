@@ -13,11 +13,11 @@ from assent.front.tui.slash.command import SlashCommand
 from assent.front.words import prompt_command, safe
 
 if TYPE_CHECKING:
-    from assent.front.tui.host import PromptArgument, ServerPrompt
     from assent.front.tui.slash.desk import Desk
+    from assent.mcp.offers import Argument, Prompt
 
 
-def prompt_slash(prompt: "ServerPrompt") -> SlashCommand:
+def prompt_slash(prompt: "Prompt") -> SlashCommand:
     name = prompt_command(prompt.server, prompt.name)
     usage = " ".join(_usage(argument) for argument in prompt.arguments)
 
@@ -44,7 +44,7 @@ def prompt_slash(prompt: "ServerPrompt") -> SlashCommand:
     return SlashCommand(name, help, run, "Prompts of servers", usage, complete=complete)
 
 
-def arguments(prompt: "ServerPrompt", typed: str) -> dict[str, str]:
+def arguments(prompt: "Prompt", typed: str) -> dict[str, str]:
     """The values by name. Those without a name go to the arguments that have none, and the last takes the rest.
 
     Raises ValueError, with a message for the person.
@@ -71,10 +71,10 @@ def arguments(prompt: "ServerPrompt", typed: str) -> dict[str, str]:
     return given
 
 
-def _usage(argument: "PromptArgument") -> str:
+def _usage(argument: "Argument") -> str:
     named = f"{safe(argument.name, 'label')}=…"
     return named if argument.needed else f"[{named}]"
 
 
-def _help(argument: "PromptArgument") -> str:
+def _help(argument: "Argument") -> str:
     return ", ".join(filter(None, ("needed" if argument.needed else "", safe(argument.description, "label"))))

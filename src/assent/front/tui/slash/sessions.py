@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assent.commands import Rename, Withdraw
-from assent.front.tui.lists import Action, Column, ListScreen, Row
+from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.pages import LineScreen
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
-from assent.front.tui.slash.words import action, carry_out, named, quoted, when
+from assent.front.tui.slash.words import action, carry_out, choose, named, quoted, when
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def clear(desk: "Desk", argument: str) -> None:
-    before = desk.session
+    before = desk.session if desk.session and desk.client.state.begun else ""
     await desk.switch(None)
     desk.clear()
     desk.say("A new session." + (f" The one before stays as it was: `/resume {before}`" if before else ""))
@@ -39,9 +39,8 @@ async def sessions(desk: "Desk", argument: str) -> None:
 
     columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
     actions = [Action("enter", "open"), action(desk, "f", "fork", fork_row), action(desk, "r", "rename", rename)]
-    chosen = await desk.push(ListScreen("Sessions", columns, source, actions, news=desk.news.listen))
-    if chosen is not None:
-        await _open(desk, chosen.row.key)
+    if chosen := await choose(desk, "Sessions", columns, source, actions):
+        await _open(desk, chosen.key)
 
 
 def _row(info: "SessionInfo", current: str) -> Row:
@@ -88,8 +87,8 @@ async def complete_session(desk: "Desk", argument: str) -> Sequence[Candidate]:
 
 async def rename(desk: "Desk", argument: str) -> None:
     title = argument or await desk.push(LineScreen("A name for this session", desk.client.state.title))
-    if title and await carry_out(desk, Rename(title, by=desk.client.me)):
-        desk.say(f"This session is called {quoted(title)} now.")
+    if title:
+        await carry_out(desk, Rename(title, by=desk.client.me))
 
 
 async def fork(desk: "Desk", argument: str) -> None:
@@ -110,10 +109,10 @@ async def queue(desk: "Desk", argument: str) -> None:
     columns = (Column("", right=True), Column("Tool"), Column("Text"), Column("By"))
     actions = [Action("enter", "take back and edit"), action(desk, "d", "take back", withdraw)]
     empty = "Nothing waits. What you send while a turn runs waits here for its end."
-    chosen = await desk.push(ListScreen("Queue", columns, source, actions, empty=empty, news=desk.news.listen))
-    if chosen is not None and await carry_out(desk, Withdraw(chosen.row.key, by=desk.client.me)):
-        prefix = "!" if chosen.row.cells[1] else ""
-        desk.put_into_prompt(prefix + chosen.row.detail)
+    chosen = await choose(desk, "Queue", columns, source, actions, empty)
+    if chosen is not None and await carry_out(desk, Withdraw(chosen.key, by=desk.client.me)):
+        prefix = "!" if chosen.cells[1] else ""
+        desk.put_into_prompt(prefix + chosen.detail)
 
 
 COMMANDS = (

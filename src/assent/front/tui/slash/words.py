@@ -30,7 +30,10 @@ def named(text: str) -> str:
 
 
 async def carry_out(desk: "Desk", command: "Command") -> bool:
-    """Sends it and waits until it was taken; says what is wrong when it was refused."""
+    """Sends it and waits until it was taken; says what is wrong when it was refused.
+
+    What it changes is told by the event of the change, in the transcript of everybody who looks.
+    """
     news = desk.news
     problem = await news.taken(await desk.client.send(command))
     if problem:
@@ -69,6 +72,19 @@ async def pick(
         ListScreen(title, columns, still(rows), [Action("enter", label)], start=start, on_highlight=on_highlight)
     )
     return chosen.row.key if chosen is not None else None
+
+
+async def choose(
+    desk: "Desk",
+    title: str,
+    columns: Sequence[Column],
+    source: Callable[[], Awaitable[Sequence[Row]]],
+    actions: Sequence[Action],
+    empty: str = "There is nothing here.",
+) -> Row | None:
+    """A row of a list that follows what happens meanwhile; None when the list was closed."""
+    chosen = await desk.push(ListScreen(title, columns, source, actions, empty=empty, news=desk.news.listen))
+    return chosen.row if chosen is not None else None
 
 
 async def confirm(desk: "Desk", question: str, detail: str, yes: str) -> bool:

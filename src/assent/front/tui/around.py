@@ -1,0 +1,81 @@
+"""Keeps the lines around the input in step with the session: what is going on, what waits, and where we are."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine, server_words
+from assent.scheduler.call import Executing
+
+if TYPE_CHECKING:
+    from assent.front.tui.app import AssentApp
+    from assent.front.tui.host import ServerInfo
+    from assent.session.state import SessionState
+
+
+class Around:
+    def __init__(self, app: "AssentApp") -> None:
+        self._app = app
+        self._facts = Facts(folder=app.host.folder)
+        self.thinking = ""
+        """What the model is thinking about, in its own words."""
+
+    def begin(self) -> None:
+        self._foot.put(self._facts)
+
+    def no_session(self) -> None:
+        self._foot.put(Facts("no session", folder=self._app.host.folder))
+
+    def between_sessions(self) -> None:
+        self._app.query_one(QueueView).put(())
+
+    def at(self, folder: str, branch: str) -> None:
+        self._facts = replace(self._facts, folder=folder, branch=branch)
+        self.refresh()
+
+    def servers(self, servers: "Sequence[ServerInfo]") -> None:
+        self._facts = replace(self._facts, servers=server_words(servers))
+        self.refresh()
+
+    def redraw(self) -> None:
+        self._foot.draw()
+
+    def refresh(self) -> None:
+        if self._app.client is None:
+            return
+        state = self._app.client.state
+        self._facts = replace(
+            self._facts,
+            model=state.model,
+            mode=state.mode,
+            folder=state.folder,
+            tokens=state.usage.total,
+            cost=self._cost(),
+            waiting=len(state.waiting()),
+        )
+        self._foot.put(self._facts)
+        self._app.query_one(QueueView).put(state.queued)
+        self._say_what_runs(state)
+
+    @property
+    def _foot(self) -> FootLine:
+        return self._app.query_one(FootLine)
+
+    def _say_what_runs(self, state: "SessionState") -> None:
+        status = self._app.query_one(StatusLine)
+        running = [call for call in state.pending() if isinstance(call, Executing)]
+        # the first Esc leaves the question
+        way_out = "Esc twice cancels" if self._app.panel.has_focus else "Esc cancels"
+        if state.open_prompt is not None:
+            doing = "Waiting for your answer" if state.waiting() else self.thinking or "Working"
+            status.busy(state.busy_since, doing, way_out)
+        elif running:
+            status.busy(running[0].started_at, "Running", way_out)
+        else:
+            self.thinking = ""
+            status.idle()
+
+    def _cost(self) -> str:
+        tally = self._app.news.tally
+        return "" if tally.cost is None or not tally.usage.total else f"${tally.cost:.2f}"
