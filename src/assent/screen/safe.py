@@ -1,6 +1,6 @@
 """Text for the screen: makes any text of a model, a tool, a file or an MCP server safe to show to a person.
 
-One function for every place that shows foreign text (threats T15, T18, T20). Nothing is executed and nothing
+One function for every place that shows foreign text. Nothing is executed and nothing
 vanishes: what a terminal would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded
 with a count, and `suspicious` says in short sentences what was found. The contexts:
 

@@ -187,7 +187,7 @@ async def say(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONB
 
 @post("/sessions/{session_id:str}/tools", status_code=202, opt=OPERATOR)
 async def run_tool(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[ToolRun]) -> Key:
-    """A person runs a tool; rules and questions are the same as for the model."""
+    """A person runs a tool. What is denied stays denied; what would ask is not asked again of whoever sends it."""
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"tool {session_id}", data)
     await desk.office.record(session_id, key, RunTool(data.tool, data.args, by=asker.by))
