@@ -42,17 +42,19 @@ _EMOJI = (
 )
 _JOINING = r"\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff"  # Arabic, Persian, Indic scripts need joiners
 _WIDE = r"\u3001-\u9fff\uac00-\ud7af\uff01-\uff9f"
-# Hidden characters that ordinary writing needs at exactly this place: emoji sequences, joined letters.
+# Hidden characters that ordinary writing needs at exactly this place. Each is told by the character itself, which ends
+# what looks back, and by its neighbours: emoji sequences and joined letters;
 SPELLING = (
-    rf"(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)"
-    rf"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
-    rf"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
+    rf"(?<=[{_EMOJI}][\ufe0e\ufe0f])|(?<=[0-9#*]\ufe0f)(?=\u20e3)"
+    rf"|(?:(?<=[{_EMOJI}]\u200d)|(?<=[{_EMOJI}]\ufe0f\u200d))(?=[{_EMOJI}])"
+    rf"|(?<=[{_JOINING}][\u200c\u200d])(?=[{_JOINING}])"
 )
-# What else is ordinary where text is only read: French spacing, digit groups, the ideographic blank, CR LF.
+# and where text is only read: French spacing, digit groups, the ideographic blank.
 TYPOGRAPHY = (
-    r"\r(?=\n)|[\xa0\u202f](?=[!?;:»%€])|(?<=«)[\xa0\u202f]|(?<=[0-9])[\xa0\u202f](?=[0-9])"
-    rf"|\u3000(?=[{_WIDE}])|(?<=[{_WIDE}])\u3000"
+    r"(?<=[\xa0\u202f])(?:(?=[!?;:»%€])|(?<=«.)|(?<=[0-9].)(?=[0-9]))"
+    rf"|(?<=\u3000)(?:(?=[{_WIDE}])|(?<=[{_WIDE}].))"
 )
+ORDINARY = r"\ufe0e\ufe0f\u200c\u200d\xa0\u202f\u3000"  # all that can be meant above
 
 _KINDS = (
     (ESCAPES, "terminal escape sequence"),
@@ -69,6 +71,9 @@ _KINDS = (
 )
 
 
+_SHORT = {"\n": "\\n", "\t": "\\t"}
+
+
 @cache
 def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(f"[{chars}]" if chars else ""), sentence) for chars, sentence in _KINDS)
@@ -77,11 +82,9 @@ def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
 def mark(char: str) -> str:
     """The visible form of a hidden character: `\\x1b` for what a terminal obeys, `<U+200B>` for the rest."""
     code = ord(char)
-    if char == "\n":
-        return "\\n"
-    if char == "\t":
-        return "\\t"
-    return f"\\x{code:02x}" if code < 0x20 and char != "\r" else f"<U+{code:04X}>"
+    if code >= 0x20 or char == "\r":
+        return f"<U+{code:04X}>"
+    return _SHORT.get(char) or f"\\x{code:02x}"
 
 
 @lru_cache(1024)
