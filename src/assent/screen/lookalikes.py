@@ -1,7 +1,8 @@
 """Words written with letters that imitate ASCII ones (`сurl` with a Cyrillic с). Reports; changes no text.
 
 Only letters from scripts with look-alikes count. Japanese, Korean or Arabic beside Latin is ordinary writing,
-and so is a Greek letter that resembles nothing (`Δt`).
+and so is a Greek letter that resembles nothing (`Δt`). Whole words of full-width or mathematical letters (`ｒｍ`) are
+ordinary only beside Chinese, Japanese or Korean.
 """
 
 import re
@@ -15,6 +16,7 @@ _OTHERS = (
 )
 _PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only for the eye
 
+_STYLED = r"\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\U0001d400-\U0001d7ff"
 _TWINS = _CYRILLIC_TWINS + _GREEK_TWINS
 _LETTER = rf"[\w{_PUNCTUATION}]"
 
@@ -25,7 +27,10 @@ _WORD = re.compile(f"{_LETTER}+")
 _LATIN = re.compile("[A-Za-z]")
 _FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")  # invisible, but letters to `\w`
 _ONLY_TWINS = re.compile(f"[{_TWINS}]+")
+_ONLY_STYLED = re.compile(f"[{_STYLED}]+")
 _TWIN_WORD = re.compile(rf"[{_TWINS}](?<![^ ].)[{_TWINS}]+(?![^ ])")
+_STYLED_WORD = re.compile(rf"[{_STYLED}](?<![^ ].)[{_STYLED}]+(?![^ ])")
+_EAST_ASIAN = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CLEARLY_FOREIGN = re.compile(rf"[{_CYRILLIC}\u0370-\u03ff\u1f00-\u1fff](?<![{_TWINS}])")
 _SAMPLE = 24
 _MOST = 8
@@ -46,15 +51,19 @@ class Lookalikes:
     def __init__(self) -> None:
         self._mixed: dict[str, None] = {}
         self._twins: dict[str, None] = {}
+        self._styled: dict[str, None] = {}
         self._latin_seen = False
         self._foreign_seen = False
+        self._east_asian_seen = False
         self._open: _Word | None = None
 
     def feed(self, text: str) -> None:
         if not text:
             return
         self._latin_seen = self._latin_seen or _LATIN.search(text) is not None
-        self._foreign_seen = self._foreign_seen or _clearly_foreign(text)
+        if not text.isascii():
+            self._foreign_seen = self._foreign_seen or _CLEARLY_FOREIGN.search(text) is not None
+            self._east_asian_seen = self._east_asian_seen or _EAST_ASIAN.search(text) is not None
         start, end = _inner(text)
         if start:
             self._add(text[:start])
@@ -66,11 +75,15 @@ class Lookalikes:
             self._add(text[end:])
 
     def close(self) -> tuple[str, ...]:
-        """What was found: mixed words; and words of look-alikes alone if nothing else is in their script."""
+        """What was found: mixed words; and words of look-alikes alone if nothing else is in their script, or nothing
+        in a script that goes with them.
+        """
         self._finish()
         found = list(self._mixed)
         if self._latin_seen and not self._foreign_seen:
             found += self._twins
+        if not self._east_asian_seen:
+            found += self._styled
         return tuple(found[:_MOST])
 
     def _look_through(self, text: str) -> None:
@@ -81,6 +94,8 @@ class Lookalikes:
         _collect(self._mixed, _MIXED, words)
         if not self._foreign_seen:
             _collect(self._twins, _TWIN_WORD, words)
+        if not self._east_asian_seen:
+            _collect(self._styled, _STYLED_WORD, words)
 
     def _add(self, piece: str) -> None:
         self._open = self._open or _Word()
@@ -94,10 +109,8 @@ class Lookalikes:
             self._mixed.setdefault(word.sentence)
         elif word.only_twins and word.length > 1:
             self._twins.setdefault(word.sentence)
-
-
-def _clearly_foreign(text: str) -> bool:
-    return not text.isascii() and _CLEARLY_FOREIGN.search(text) is not None
+        elif word.only_styled and word.length > 1:
+            self._styled.setdefault(word.sentence)
 
 
 def _inner(text: str) -> tuple[int, int]:
@@ -128,6 +141,7 @@ class _Word:
         self.latin = False
         self.foreign = ""
         self.only_twins = True
+        self.only_styled = True
 
     @property
     def sentence(self) -> str:
@@ -137,6 +151,7 @@ class _Word:
         self.length += len(piece)
         self.latin = self.latin or _LATIN.search(piece) is not None
         self.only_twins = self.only_twins and _ONLY_TWINS.fullmatch(piece) is not None
+        self.only_styled = self.only_styled and _ONLY_STYLED.fullmatch(piece) is not None
         if not self.foreign and (match := FOREIGN.search(piece)):
             self.foreign = match.group()
         self.sample += _FILLERS.sub("?", piece[: _SAMPLE - len(self.sample)])
