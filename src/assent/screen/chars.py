@@ -33,8 +33,13 @@ LOW = CONTROLS + DIRECTION + BLANKS + SELECTORS + PRIVATE + BROKEN + INVISIBLE
 HIGH = HIGH_TAGS + HIGH_SELECTORS + HIGH_PRIVATE + HIGH_BROKEN + HIGH_INVISIBLE
 HIDDEN = f"(?:[{LOW}]|[{HIGH}])"
 
-# Marks that stack on the letter before them; enough of them paint over the lines around.
+# Marks that stack on the letter before them; enough of them paint over the lines around. Those of no script come first,
+# then Cyrillic, Hebrew, Arabic, Syriac, Thai, Lao, Tibetan and Japanese ones.
 COMBINING = r"\u0300-\u034e\u0350-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+STACKING = COMBINING + (
+    r"\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a"
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f71-\u0f7e\u0f80-\u0f84\u3099\u309a\ua66f-\ua67d"
+)
 
 _EMOJI = (
     r"\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf\u2934\u2935"

@@ -18,7 +18,7 @@ _PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end 
 
 _STYLED = r"\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\U0001d400-\U0001d7ff"
 _TWINS = _CYRILLIC_TWINS + _GREEK_TWINS
-_LETTER = rf"[\w{_PUNCTUATION}]"
+_LETTER = rf"[\w\u24b6-\u24e9{_PUNCTUATION}]"
 
 FOREIGN = re.compile(f"[{_CYRILLIC}{_GREEK_TWINS}{_OTHERS}{_PUNCTUATION}]")
 _BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern}){_LETTER})*"  # not possessive: early 3.11 gets those wrong

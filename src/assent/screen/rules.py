@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from assent.screen.chars import COMBINING, HIGH, LOW, ORDINARY, SPELLING, TYPOGRAPHY
+from assent.screen.chars import COMBINING, HIGH, LOW, ORDINARY, SPELLING, STACKING, TYPOGRAPHY
 
 Context = Literal["prompt", "output", "label", "html"]
 
@@ -24,7 +24,8 @@ _LONGEST_COLOUR = 40
 _LINES_LOOKED_AT = 5  # the scan stops at so many; whether they are too many is counted then
 _MOST_AT_ONCE = 500
 
-_LOW = re.compile(f"[{LOW}{COMBINING}]")
+_LOW = re.compile(f"[{LOW}]")
+_STACK = re.compile(rf"\A[{COMBINING}]|[{STACKING}]{{{STACKED + 1},}}")
 _HIGH = re.compile(f"[{HIGH}]")
 _ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
 
@@ -35,12 +36,14 @@ class _Padding(msgspec.Struct, frozen=True):
     chars: str
     blanks: int
     newlines: int
+    tabs: int | None = None
+    """So many tabs are folded, too, though they are fewer characters: each is as wide as several blanks."""
 
 
 # A question is strict, since blanks push its end out of sight. Where text is only read, tables need their
 # blanks, and CR LF ends a line. A label has no second line to push anything to: it shows its newlines.
 _PADDING: dict[Context, _Padding] = {
-    "prompt": _Padding(" \t\n", 33, 5),
+    "prompt": _Padding(" \t\n", 33, 5, tabs=12),
     "label": _Padding(" ", 9, 0),
     "html": _Padding(" \t\r\n", 81, 10),
     "output": _Padding(" \t\r\n", 201, 40),
@@ -56,13 +59,12 @@ class Rules:
         self.reading = context in ("output", "html")
         self._padding = _PADDING[context]
         self._hidden = LOW + HIGH + (r"\n\t" if context == "label" else "")
-        blank = "[ ]" if context == "label" else r"[ \t]"
-        self.blanks = re.compile(rf"{blank}(?<!{blank}{blank}){blank}{{{self._padding.blanks - 1},}}")
+        self.blanks = re.compile(self._many_blanks())
         self._lines = re.compile(self._several_lines())
         self.hidden = re.compile(f"[{self._hidden}]")
         self.scan = re.compile("|".join(self._alternatives()), re.DOTALL)
         self._unsafe = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]" if context != "label" else r"[\x00-\x1f\x7f]")
-        self._hidden_run = re.compile(f"[{self._hidden}{COMBINING}]+")
+        self._hidden_run = re.compile(f"[{self._hidden}{STACKING}]+")
         self._padding_run = re.compile(f"[{self._padding.chars}]+")
         self._half_colour = re.compile(rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}" if context == "output" else "(?!)")
 
@@ -77,7 +79,7 @@ class Rules:
         """Whether nothing would be found: a few searches, each a few nanoseconds a character."""
         if self._unsafe.search(text):
             return False
-        if not text.isascii() and (_LOW.search(text) or (_ASTRAL.search(text) and _HIGH.search(text))):
+        if not text.isascii() and _is_odd(text):
             return False
         padded = self.blanks.search(text) if "\t" in text else " " * self._padding.blanks in text
         return not padded and not self._lines.search(text)
@@ -102,7 +104,7 @@ class Rules:
 
     def _alternatives(self) -> Iterator[str]:
         """In order: padding, then what is innocent at its place, then what is not shown character by character."""
-        hidden, combining = f"[{self._hidden}]", f"[{COMBINING}]"
+        hidden = f"[{self._hidden}]"
         yield f"{self.blanks.pattern}(?P<blanks>)"
         yield f"{self._lines.pattern}(?P<lines>)"
         if not self.reading:  # there it would swallow colours and line ends
@@ -112,11 +114,17 @@ class Rules:
         yield f"{self._innocent()}(?P<innocent>)"
         if self.context == "output":
             yield rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}m(?P<colour>)"
-        yield rf"{combining}{{{STACKED + 1},}}(?P<stack>)"
+        yield rf"[{STACKING}]{{{STACKED + 1},}}(?P<stack>)"
         # In steps of several, because the engine is slow to repeat what it was told by a group.
         same, steps = "(?P=char)", rf"(?P<step>(?P=char){{{REPEATS - 1}}})(?P=step)*"
         yield rf"{hidden}{hidden}(?<=(?P<char>.))(?<={same}{same}){steps}{same}*(?P<repeated>)"
-        yield rf"\A{combining}+(?P<bare>)"
+        yield rf"\A[{COMBINING}]+(?P<bare>)"
+
+    def _many_blanks(self) -> str:
+        """From where they begin, so that a run that is too short is not tried again at each of its blanks."""
+        blank = "[ ]" if self.context == "label" else r"[ \t]"
+        first, rest = rf"{blank}(?<!{blank}{blank})", rf"{blank}{{{self._padding.blanks - 1},}}"
+        return first + (rf"(?:{rest}|(?: *\t){{{tabs - 1},}} *)" if (tabs := self._padding.tabs) else rest)
 
     def _several_lines(self) -> str:
         if not self._padding.newlines:
@@ -131,7 +139,13 @@ class Rules:
         places = f"{SPELLING}|{TYPOGRAPHY}" if self.reading else SPELLING
         one = f"[{ORDINARY}](?:{places})"
         alone = f"{one}(?![{self._hidden}]{{2}})"
-        return rf"{one}(?:[ \u20e3]?[^ \t\n{self._hidden}{COMBINING}]*{alone}){{0,{_MOST_AT_ONCE}}}"
+        return rf"{one}(?:[ \u20e3]?[^ \t\n{self._hidden}{STACKING}]*{alone}){{0,{_MOST_AT_ONCE}}}"
+
+
+def _is_odd(text: str) -> bool:
+    """The classes one after the other: together they would take ten times as long."""
+    found = _LOW.search(text) or _STACK.search(text) or (_ASTRAL.search(text) and _HIGH.search(text))
+    return found is not None
 
 
 @cache
