@@ -46,7 +46,7 @@ _EMOJI = (
     r"\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
 _JOINING = r"\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff"  # Arabic, Persian, Indic scripts need joiners
-_WIDE = r"\u3001-\u9fff\uac00-\ud7af\uff01-\uff9f"
+_WIDE = r"[^\x00-\u3000]"  # East Asian letters and signs; what else is up there is told anyway, if it is hidden
 # Hidden characters that ordinary writing needs at exactly this place. Each is told by the character itself, which ends
 # what looks back, and by its neighbours: emoji sequences and joined letters;
 SPELLING = (
@@ -57,7 +57,7 @@ SPELLING = (
 # and where text is only read: French spacing, digit groups, the ideographic blank.
 TYPOGRAPHY = (
     r"(?<=[\xa0\u202f])(?:(?=[!?;:»%€])|(?<=«.)|(?<=[0-9].)(?=[0-9]))"
-    rf"|(?<=\u3000)(?:(?=[{_WIDE}])|(?<=[{_WIDE}].))"
+    rf"|(?<=\u3000)(?:(?={_WIDE})|(?<={_WIDE}.))"
 )
 ORDINARY = r"\ufe0e\ufe0f\u200c\u200d\xa0\u202f\u3000"  # all that can be meant above
 

@@ -7,7 +7,7 @@ for the same reason the group that names it is an empty one at its end.
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 import msgspec
@@ -61,12 +61,22 @@ class Rules:
         self._hidden = LOW + HIGH + (r"\n\t" if context == "label" else "")
         self.blanks = re.compile(self._many_blanks())
         self._lines = re.compile(self._several_lines())
-        self.hidden = re.compile(f"[{self._hidden}]")
-        self.scan = re.compile("|".join(self._alternatives()), re.DOTALL)
         self._unsafe = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]" if context != "label" else r"[\x00-\x1f\x7f]")
-        self._hidden_run = re.compile(f"[{self._hidden}{STACKING}]+")
         self._padding_run = re.compile(f"[{self._padding.chars}]+")
         self._half_colour = re.compile(rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}" if context == "output" else "(?!)")
+
+    @cached_property
+    def scan(self) -> re.Pattern[str]:
+        """All that is not shown as it is, or not character by character. Plain text never needs it."""
+        return re.compile("|".join(self._alternatives()), re.DOTALL)
+
+    @cached_property
+    def hidden(self) -> re.Pattern[str]:
+        return re.compile(f"[{self._hidden}]")
+
+    @cached_property
+    def _hidden_run(self) -> re.Pattern[str]:
+        return re.compile(f"[{self._hidden}{STACKING}]+")
 
     def escaped(self, text: str) -> str:
         """Text in which nothing is hidden any more, as this context wants it."""
@@ -95,6 +105,8 @@ class Rules:
         escape_at = buffer.rfind("\x1b", max(start, end - _LONGEST_COLOUR - 2))
         if escape_at >= 0 and self._half_colour.fullmatch(buffer, escape_at):
             end = escape_at
+        if " " <= buffer[end - 1 : end] <= "~":
+            return end
         run = self._hidden_run.match(buffer[start:end][::-1])
         return end - run.end() if run else end
 
@@ -108,7 +120,7 @@ class Rules:
         yield f"{self.blanks.pattern}(?P<blanks>)"
         yield f"{self._lines.pattern}(?P<lines>)"
         if not self.reading:  # there it would swallow colours and line ends
-            yield rf"{hidden}{hidden}(?<!{hidden}{hidden}{hidden}){hidden}{{{_MIXTURE - 1},}}(?P<mixture>)"
+            yield rf"{hidden}{hidden}(?<!{hidden}..){hidden}{{{_MIXTURE - 1},}}(?P<mixture>)"
         else:
             yield r"\r(?=\n)(?P<line_end>)"
         yield f"{self._innocent()}(?P<innocent>)"

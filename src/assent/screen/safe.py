@@ -20,7 +20,7 @@ import msgspec
 
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
-from assent.screen.rules import LABEL_LENGTH, STACKED, Context, rules_of
+from assent.screen.rules import LABEL_LENGTH, STACKED, Context, Rules, rules_of
 
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
@@ -75,8 +75,8 @@ class SafeStream:
         self._before = ""  # the last character judged: whether a joiner is ordinary depends on it
         self._held: list[str] = []
         self._held_goes_on: re.Pattern[str] | None = None
-        self._marks = _Marks(self._rules.hidden, self._note)
-        self._innocent_marks = _Marks(self._rules.hidden)
+        self._marks = _Marks(self._rules, self._note)
+        self._innocent_marks = _Marks(self._rules)
         self._notes: dict[str, None] = {}
         self._folded: dict[str, int] = {}
         from assent.screen.lookalikes import Lookalikes
@@ -120,19 +120,22 @@ class SafeStream:
         self._marks.forget()
         self._innocent_marks.forget()
         for match in rules.scan.finditer(buffer, start, end):
-            if start < match.start():
-                pieces.append(buffer[start : match.start()].translate(self._marks))
-            pieces.append(self._replace(match.group(), match.lastgroup))
-            start = match.end()
+            found_at, found_until = match.span()
+            if start < found_at:
+                pieces.append(buffer[start:found_at].translate(self._marks))
+            pieces.append(self._replace(buffer[found_at:found_until], match.lastgroup))
+            start = found_until
         pieces.append(buffer[start:end].translate(self._marks))
         return rules.escaped("".join(pieces))
 
     def _replace(self, found: str, kind: str | None) -> str:
         match kind:
-            case "line_end":
+            case "innocent" if self._rules.reading:
                 return found
             case "innocent":
-                return found if self._rules.reading else found.translate(self._innocent_marks)
+                return found.translate(self._innocent_marks)
+            case "line_end":
+                return found
             case "colour" if self._colours.accept(found[2:-1]):
                 return found
             case "colour":
@@ -190,15 +193,15 @@ class SafeStream:
 class _Marks(dict[int, str]):
     """For `str.translate`: hidden characters become their marks, all others stay. Each is looked up once, and noted."""
 
-    def __init__(self, hidden: re.Pattern[str], note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, rules: Rules, note: Callable[[str], None] = lambda _: None) -> None:
         super().__init__()
-        self._hidden = hidden
+        self._rules = rules
         self._note = note
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
         shown = char
-        if self._hidden.match(char):
+        if self._rules.hidden.match(char):
             self._note(char)
             shown = mark(char)
         self[code] = shown
