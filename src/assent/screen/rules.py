@@ -18,7 +18,7 @@ Context = Literal["prompt", "output", "label", "html"]
 
 LABEL_LENGTH = 120
 STACKED = 8  # more combining marks on one letter paint over its neighbours
-REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
+_REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
 _MIXTURE = 64  # a longer run of different hidden characters in a prompt or label is cut with a count
 _LONGEST_COLOUR = 40
 _LINES_LOOKED_AT = 5  # the scan stops at so many; whether they are too many is counted then
@@ -128,7 +128,7 @@ class Rules:
             yield rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}m(?P<colour>)"
         yield rf"[{STACKING}]{{{STACKED + 1},}}(?P<stack>)"
         # In steps of several, because the engine is slow to repeat what it was told by a group.
-        same, steps = "(?P=char)", rf"(?P<step>(?P=char){{{REPEATS - 1}}})(?P=step)*"
+        same, steps = "(?P=char)", rf"(?P<step>(?P=char){{{_REPEATS - 1}}})(?P=step)*"
         yield rf"{hidden}{hidden}(?<=(?P<char>.))(?<={same}{same}){steps}{same}*(?P<repeated>)"
         yield rf"\A[{COMBINING}]+(?P<bare>)"
 
