@@ -27,6 +27,7 @@ PIECES = st.sampled_from(
     ]
 )
 HOSTILE = st.lists(PIECES, max_size=30).map("".join)
+FOLDED_RUN = ("variation selector <U+FE0F>", "hidden character <U+200B>", "58 hidden characters folded")
 
 
 @pytest.mark.spec("C9")
@@ -68,6 +69,19 @@ HOSTILE = st.lists(PIECES, max_size=30).map("".join)
         ("a.com⁄b", "a.com⁄b", ('look-alike letter <U+2044> in "com⁄b"',)),
         ("сору file", "сору file", ('look-alike letter <U+0441> in "сору"',)),
         ("⚠\ufe0f", "⚠<U+FE0F>", ()),
+        ("\u0301\u0302a", "<U+0301><U+0302>a", tuple(f"combining mark <U+030{n}> without a letter" for n in (1, 2))),
+        ("ก" + "\u0e47" * 30, "ก" + "\u0e47" * 8 + "<22 combining marks folded>", ("22 combining marks folded",)),
+        ("ls" + "\t" * 20 + "x", "ls <20 blanks folded> x", ("20 blanks folded",)),
+        ("ls" + " \t" * 15 + " x", "ls <31 blanks folded> x", ("31 blanks folded",)),
+        ("⚠\ufe0f" + "\u200b" * 65, "⚠" + "<U+FE0F>" + "<U+200B>" * 7 + "<58 hidden characters folded>", FOLDED_RUN),
+        (
+            "a⚠\ufe0fb⚠\ufe0f" + "\u200b" * 65,
+            "a⚠<U+FE0F>b⚠<U+FE0F>" + "<U+200B>" * 7 + "<58 hidden characters folded>",
+            FOLDED_RUN,
+        ),
+        ("ｒｍ -rf x", "ｒｍ -rf x", ('look-alike letter <U+FF52> in "ｒｍ"',)),
+        ("𝐫𝐦 -rf x", "𝐫𝐦 -rf x", ('look-alike letter <U+1D42B> in "𝐫𝐦"',)),
+        ("ⓢⓤⓓⓞ x", "ⓢⓤⓓⓞ x", ('look-alike letter <U+24E2> in "ⓢⓤⓓⓞ"',)),
     ],
 )
 def test_a_question_shows_what_would_be_obeyed_or_missed(text: str, shown: str, suspicious: tuple[str, ...]) -> None:
@@ -83,6 +97,9 @@ def test_a_question_shows_what_would_be_obeyed_or_missed(text: str, shown: str, 
         "Grüße, ñandú, Tiếng Việt, naïve",
         "e\u0301te\u0301",
         "日本語テキスト、Tシャツ",
+        "ＡＢＣ株式会社のＰＣ",
+        "กำลังทำงานที่นี่ בְּרֵאשִׁית مُحَمَّدٌ",
+        "x = 𝐀",
         "API를 사용하세요",
         "Привет, мир! ОК. USB-кабель и а",
         "Δt = 3 µs, Ω, ∑",
@@ -290,7 +307,23 @@ def test_a_terminal_shows_exactly_the_safe_text(text: str) -> None:
 
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize(
-    "bad", ["\x1b[", " ", "\n ", "\u200b\u200c", "\u0301", "аd", "<", "\r", "\x1b[3", "1;", "⚠\ufe0f"]
+    "bad",
+    [
+        "\x1b[",
+        " ",
+        "\n ",
+        "\u200b\u200c",
+        "\u0301",
+        "аd",
+        "<",
+        "\r",
+        "\x1b[3",
+        "1;",
+        "⚠\ufe0f",
+        "⚠\ufe0f\u200b\u200b",
+        "1\xa01 ",
+        "a\r\n",
+    ],
 )
 def test_hostile_text_of_a_hundred_kilobytes_takes_linear_time(context: Context, bad: str) -> None:
     """No clock: the time limit of every test is a hundred times what it needs; a square would need hours."""
@@ -300,6 +333,34 @@ def test_hostile_text_of_a_hundred_kilobytes_takes_linear_time(context: Context,
     size = 1000
     shown = "".join(stream.feed(text[i : i + size]) for i in range(0, len(text), size)) + stream.close()
     assert shown == whole.text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\r\r\nb", "a<U+000D>\r\nb"),
+        ("\x1b\x1b[31mred", "\\x1b\x1b[31mred\x1b[0m"),
+        ("\x00" * 9 + "\r\n", "\\x00×9\r\n"),
+        ("\u200b\u202e" * 40 + "\x1b[31mx", "<U+200B><U+202E>" * 40 + "\x1b[31mx\x1b[0m"),
+    ],
+)
+def test_what_is_marked_swallows_no_line_end_and_no_colour(text: str, shown: str) -> None:
+    assert make_safe(text, "output").text == shown
+
+
+@pytest.mark.parametrize(("kinds", "more"), [(16, False), (17, True)])
+def test_that_there_are_others_is_said_when_there_are(kinds: int, more: bool) -> None:
+    text = "".join(chr(0xE000 + number) for number in range(kinds)) * 2
+    notes = make_safe(text, "output").suspicious
+    assert notes[:16] == tuple(f"private-use character <U+E00{number:X}>" for number in range(16))
+    assert notes[16:] == (("and other hidden characters",) if more else ())
+
+
+def test_a_stream_forgets_characters_but_not_what_it_said_about_them() -> None:
+    stream = SafeStream("output")
+    pieces = ["".join(map(chr, range(0xF0000 + at, 0xF0000 + at + 1500))) for at in range(0, 6000, 1500)]
+    shown = "".join(stream.feed(f"{piece}.") for piece in pieces) + stream.close()
+    assert SafeText(shown, stream.suspicious) == make_safe("".join(f"{piece}." for piece in pieces), "output")
 
 
 def test_json_lines_in_and_out() -> None:

@@ -303,6 +303,21 @@ def test_but_not_where_its_script_is_written_or_nothing_is_latin(text: str) -> N
     assert words(*text) == ()
 
 
+@pytest.mark.parametrize("pieces", [("ｒｍ x",), ("ｒ", "ｍ", " x"), ("x ｒｍ",), ("ｒｍ",), ("привет ｒｍ",)])
+def test_a_word_of_styled_letters_alone_is_told(pieces: tuple[str, ...]) -> None:
+    assert words(*pieces) == lookalikes("".join(pieces)) == ('look-alike letter <U+FF52> in "ｒｍ"',)
+
+
+@pytest.mark.parametrize("text", ["ＰＣです", "株 ＰＣ", "ＰＣ 한국", "Ｐ c", "Ｐ１ x"])
+def test_but_not_beside_the_scripts_that_it_goes_with(text: str) -> None:
+    assert words(text) == words(*text) == ()
+
+
+def test_of_many_words_eight_are_told_in_their_order() -> None:
+    text = " ".join(f"а{number}d" for number in range(1000))
+    assert words(text) == words(*text) == tuple(f'look-alike letter <U+0430> in "а{n}d"' for n in range(8))
+
+
 def test_all_pieces_of_a_word_count() -> None:
     assert words("d", "а") == words("dа") == ('look-alike letter <U+0430> in "dа"',)
     assert words("d", "а", "1") == ('look-alike letter <U+0430> in "dа1"',)

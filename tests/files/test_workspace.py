@@ -383,6 +383,13 @@ def test_a_folder_too_large_or_too_closed_to_search_is_protected(
     assert "cannot be searched" in workspace.classify("many", "rename").reason
 
 
+@pytest.mark.parametrize("op", ["delete", "rename"])
+def test_a_folder_that_was_opened_inside_another_stays(root: Path, op: Operation) -> None:
+    (root / "a/b/c").mkdir(parents=True)
+    workspace = Workspace([str(root), str(root / "a/b")], str(root))
+    assert [workspace.classify(path, op).kind for path in ("a", "a/b", "a/b/c")] == ["protected", "protected", "inside"]
+
+
 def test_json_lines_in_and_out(root: Path) -> None:
     request = {"roots": [str(root)], "cwd": str(root), "path": ".git/config", "op": "write"}
     assert check_path(request) == {

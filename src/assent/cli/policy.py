@@ -2,10 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
-
-import msgspec
 
 from assent import exits
 from assent.cli.parsing import Parser, complain
@@ -57,7 +53,9 @@ def _act(args: argparse.Namespace) -> int:
             complain("this reads JSON lines; about one command ask: assent policy explain -- 'git log | head'")
             return exits.INPUT
         case "check" | "check-path" | "check-text" | "check-url":
-            return _lines(_checker(args.action))
+            from assent.cli.gate import answer_lines
+
+            return answer_lines(args.action)
         case "explain" if not args.words and not args.tool:
             complain("say what to explain: assent policy explain -- 'git log | head'")
             return exits.INPUT
@@ -71,64 +69,6 @@ def _act(args: argparse.Namespace) -> int:
             return run(run_policy(args), *BAD_CALL)
 
 
-# --- measuring the gate ---
-
-
 def _has_lines(args: argparse.Namespace) -> bool:
     """A person who types the word alone would wait for an answer, and we for theirs."""
     return args.jsonl or not sys.stdin.isatty()
-
-
-def _checker(action: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    match action:
-        case "check":
-            from assent.policy.shell import check
-
-            return check
-        case "check-path":
-            from assent.files.workspace import check_path
-
-            return check_path
-        case "check-text":
-            from assent.screen import check_text
-
-            return check_text
-        case _:
-            from assent.web.urls import check_url_line
-
-            return check_url_line
-
-
-def _lines(check: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
-    """One answer a line, also for a line that cannot be used: whoever counts must not lose step."""
-    for answer in _answers(check, sys.stdin.buffer):
-        sys.stdout.buffer.write(answer + b"\n")
-        sys.stdout.buffer.flush()
-    return exits.OK
-
-
-def _answers(check: Callable[[dict[str, Any]], dict[str, Any]], lines: Iterable[bytes]) -> Iterator[bytes]:
-    for line in lines:
-        if line.strip():
-            yield _encoded(_answer(check, line))
-
-
-def _answer(check: Callable[[dict[str, Any]], dict[str, Any]], line: bytes) -> dict[str, Any]:
-    import json  # it keeps lone surrogates, which msgspec refuses and a hostile line may have
-
-    try:
-        request = json.loads(line)
-        if not isinstance(request, dict):
-            raise ValueError("a line must be a JSON object")
-        return check(request)  # pyright: ignore[reportUnknownArgumentType]
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}", "decision": "ask"}
-
-
-def _encoded(answer: dict[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(answer)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
-        import json
-
-        return json.dumps(answer).encode()

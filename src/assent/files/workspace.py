@@ -53,6 +53,7 @@ class Workspace:
         """
         found = {_root(root) for root in roots}
         self.roots = tuple(sorted(root for root in found if not any(_is_below(root, other) for other in found)))
+        self._opened = found
         self.cwd = cwd
         self._own_folders = tuple(_root(folder) for folder in own_folders)
         self.readable = tuple(_root(folder) for folder in readable)
@@ -112,13 +113,12 @@ class Workspace:
         return None
 
     def _why_moves_too_much(self, path: str) -> str | None:
-        names = self._names_below(path)
-        if not names:
-            return "this is the workspace itself"
+        if any(root == path or _is_below(root, path) for root in self._opened):
+            return "this is the workspace itself, or contains a folder of it"
         if any(_is_below(own, path) for own in self._own_folders):
             return "it contains Assent's own settings"
         is_folder = os.path.isdir(path) and not os.path.islink(path)
-        return why_contains_protected(path, names) if is_folder else None
+        return why_contains_protected(path, self._names_below(path)) if is_folder else None
 
     def _names_by_links(self, path: str) -> list[tuple[str, ...]]:
         """As links at the top of a root call it: with `.vscode -> config`, `config/x` is `.vscode/x`."""

@@ -33,26 +33,33 @@ LOW = CONTROLS + DIRECTION + BLANKS + SELECTORS + PRIVATE + BROKEN + INVISIBLE
 HIGH = HIGH_TAGS + HIGH_SELECTORS + HIGH_PRIVATE + HIGH_BROKEN + HIGH_INVISIBLE
 HIDDEN = f"(?:[{LOW}]|[{HIGH}])"
 
-# Marks that stack on the letter before them; enough of them paint over the lines around.
+# Marks that stack on the letter before them; enough of them paint over the lines around. Those of no script come first,
+# then Cyrillic, Hebrew, Arabic, Syriac, Thai, Lao, Tibetan and Japanese ones.
 COMBINING = r"\u0300-\u034e\u0350-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+STACKING = COMBINING + (
+    r"\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a"
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f71-\u0f7e\u0f80-\u0f84\u3099\u309a\ua66f-\ua67d"
+)
 
 _EMOJI = (
     r"\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf\u2934\u2935"
     r"\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
 _JOINING = r"\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff"  # Arabic, Persian, Indic scripts need joiners
-_WIDE = r"\u3001-\u9fff\uac00-\ud7af\uff01-\uff9f"
-# Hidden characters that ordinary writing needs at exactly this place: emoji sequences, joined letters.
+_WIDE = r"[^\x00-\u3000]"  # East Asian letters and signs; what else is up there is told anyway, if it is hidden
+# Hidden characters that ordinary writing needs at exactly this place. Each is told by the character itself, which ends
+# what looks back, and by its neighbours: emoji sequences and joined letters;
 SPELLING = (
-    rf"(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)"
-    rf"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
-    rf"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
+    rf"(?<=[{_EMOJI}][\ufe0e\ufe0f])|(?<=[0-9#*]\ufe0f)(?=\u20e3)"
+    rf"|(?:(?<=[{_EMOJI}]\u200d)|(?<=[{_EMOJI}]\ufe0f\u200d))(?=[{_EMOJI}])"
+    rf"|(?<=[{_JOINING}][\u200c\u200d])(?=[{_JOINING}])"
 )
-# What else is ordinary where text is only read: French spacing, digit groups, the ideographic blank, CR LF.
+# and where text is only read: French spacing, digit groups, the ideographic blank.
 TYPOGRAPHY = (
-    r"\r(?=\n)|[\xa0\u202f](?=[!?;:»%€])|(?<=«)[\xa0\u202f]|(?<=[0-9])[\xa0\u202f](?=[0-9])"
-    rf"|\u3000(?=[{_WIDE}])|(?<=[{_WIDE}])\u3000"
+    r"(?<=[\xa0\u202f])(?:(?=[!?;:»%€])|(?<=«.)|(?<=[0-9].)(?=[0-9]))"
+    rf"|(?<=\u3000)(?:(?={_WIDE})|(?<={_WIDE}.))"
 )
+ORDINARY = r"\ufe0e\ufe0f\u200c\u200d\xa0\u202f\u3000"  # all that can be meant above
 
 _KINDS = (
     (ESCAPES, "terminal escape sequence"),
@@ -69,6 +76,9 @@ _KINDS = (
 )
 
 
+_SHORT = {"\n": "\\n", "\t": "\\t"}
+
+
 @cache
 def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(f"[{chars}]" if chars else ""), sentence) for chars, sentence in _KINDS)
@@ -77,11 +87,9 @@ def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
 def mark(char: str) -> str:
     """The visible form of a hidden character: `\\x1b` for what a terminal obeys, `<U+200B>` for the rest."""
     code = ord(char)
-    if char == "\n":
-        return "\\n"
-    if char == "\t":
-        return "\\t"
-    return f"\\x{code:02x}" if code < 0x20 and char != "\r" else f"<U+{code:04X}>"
+    if code >= 0x20 or char == "\r":
+        return f"<U+{code:04X}>"
+    return _SHORT.get(char) or f"\\x{code:02x}"
 
 
 @lru_cache(1024)

@@ -5,9 +5,11 @@ nothing near black or near white, which is invisible on the usual screens. It kn
 `ESC [` and `m`.
 """
 
+from functools import lru_cache
+
 _RESET = "\x1b[0m"
-_CLOSES = {22: {1, 2}, 23: {3}, 24: {4}, 27: {7}, 29: {9}, 39: {30}}
 _STYLES = {1, 2, 3, 4, 7, 9}
+_CLOSES = {0: {*_STYLES, 30}, 22: {1, 2}, 23: {3}, 24: {4}, 27: {7}, 29: {9}, 39: {30}}
 _COLOURS = {*range(31, 38), *range(90, 97)}
 _NOTHING_TO_CLOSE = {49}
 _CUBE = (0, 95, 135, 175, 215, 255)
@@ -17,16 +19,15 @@ class Colours:
     """Decides on each sequence and remembers what is open, so that it cannot leak into the text after it."""
 
     def __init__(self) -> None:
-        self._open: set[int] = set()
+        self._open: frozenset[int] = frozenset()
 
     def accept(self, parameters: str) -> bool:
         """Whether this sequence may pass; if so it is taken to be in force."""
-        codes = [int(code or "0") for code in parameters.split(";")]
-        opened = set(self._open)
-        while codes:
-            if not _apply(codes, opened):
-                return False
-        self._open = opened
+        effect = _effect(parameters)
+        if effect is None:
+            return False
+        closes, opens = effect
+        self._open = self._open - closes | opens
         return True
 
     def reset(self) -> str:
@@ -34,16 +35,26 @@ class Colours:
         return _RESET if self._open else ""
 
 
-def _apply(codes: list[int], opened: set[int]) -> bool:
+@lru_cache(1024)
+def _effect(parameters: str) -> tuple[frozenset[int], frozenset[int]] | None:
+    """What a sequence switches off and on; None if it is not harmless."""
+    codes = [int(code or "0") for code in parameters.split(";")]
+    closed, opened = set[int](), set[int]()
+    while codes:
+        if not _apply(codes, closed, opened):
+            return None
+    return frozenset(closed), frozenset(opened)
+
+
+def _apply(codes: list[int], closed: set[int], opened: set[int]) -> bool:
     """Take one attribute from the front; False if it is not harmless."""
     match codes.pop(0):
-        case 0:
-            opened.clear()
+        case code if code in _CLOSES:
+            closed |= _CLOSES[code]
+            opened -= _CLOSES[code]
         case 38:
             opened.add(30)
             return _extended(codes)
-        case code if code in _CLOSES:
-            opened -= _CLOSES[code]
         case code if code in _STYLES or code in _COLOURS:
             opened.add(code if code in _STYLES else 30)
         case code:

@@ -1,7 +1,8 @@
 """Words written with letters that imitate ASCII ones (`сurl` with a Cyrillic с). Reports; changes no text.
 
 Only letters from scripts with look-alikes count. Japanese, Korean or Arabic beside Latin is ordinary writing,
-and so is a Greek letter that resembles nothing (`Δt`).
+and so is a Greek letter that resembles nothing (`Δt`). Whole words of full-width or mathematical letters (`ｒｍ`) are
+ordinary only beside Chinese, Japanese or Korean.
 """
 
 import re
@@ -15,14 +16,22 @@ _OTHERS = (
 )
 _PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only for the eye
 
+_STYLED = r"\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\U0001d400-\U0001d7ff"
+_TWINS = _CYRILLIC_TWINS + _GREEK_TWINS
+_LETTER = rf"[\w\u24b6-\u24e9{_PUNCTUATION}]"
+
 FOREIGN = re.compile(f"[{_CYRILLIC}{_GREEK_TWINS}{_OTHERS}{_PUNCTUATION}]")
-_BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern})[\w{_PUNCTUATION}])*"  # not possessive: early 3.11 gets those wrong
+_BETWEEN = rf"(?:(?![A-Za-z]|{FOREIGN.pattern}){_LETTER})*"  # not possessive: early 3.11 gets those wrong
 _MIXED = re.compile(f"[A-Za-z]{_BETWEEN}{FOREIGN.pattern}|{FOREIGN.pattern}{_BETWEEN}[A-Za-z]")
-_WORD = re.compile(rf"[\w{_PUNCTUATION}]+")
+_WORD = re.compile(f"{_LETTER}+")
 _LATIN = re.compile("[A-Za-z]")
 _FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")  # invisible, but letters to `\w`
-_TWINS = re.compile(f"[{_CYRILLIC_TWINS}{_GREEK_TWINS}]+")
-_CLEARLY_FOREIGN = re.compile(rf"(?![{_CYRILLIC_TWINS}])[{_CYRILLIC}]|(?![{_GREEK_TWINS}])[\u0370-\u03ff\u1f00-\u1fff]")
+_ONLY_TWINS = re.compile(f"[{_TWINS}]+")
+_ONLY_STYLED = re.compile(f"[{_STYLED}]+")
+_TWIN_WORD = re.compile(rf"[{_TWINS}](?<![^ ].)[{_TWINS}]+(?![^ ])")
+_STYLED_WORD = re.compile(rf"[{_STYLED}](?<![^ ].)[{_STYLED}]+(?![^ ])")
+_EAST_ASIAN = re.compile(r"[\u3041-\u9fff\uac00-\ud7af]")
+_CLEARLY_FOREIGN = re.compile(rf"[{_CYRILLIC}\u0370-\u03ff\u1f00-\u1fff](?<![{_TWINS}])")
 _SAMPLE = 24
 _MOST = 8
 
@@ -42,51 +51,51 @@ class Lookalikes:
     def __init__(self) -> None:
         self._mixed: dict[str, None] = {}
         self._twins: dict[str, None] = {}
+        self._styled: dict[str, None] = {}
         self._latin_seen = False
         self._foreign_seen = False
+        self._east_asian_seen = False
         self._open: _Word | None = None
 
     def feed(self, text: str) -> None:
         if not text:
             return
         self._latin_seen = self._latin_seen or _LATIN.search(text) is not None
-        self._foreign_seen = self._foreign_seen or _clearly_foreign(text)
-        if self._may_deceive(text):
-            self._feed_words(text)
-        else:
-            self._feed_ends(text)
+        if not text.isascii():
+            self._foreign_seen = self._foreign_seen or _CLEARLY_FOREIGN.search(text) is not None
+            self._east_asian_seen = self._east_asian_seen or _EAST_ASIAN.search(text) is not None
+        start, end = _inner(text)
+        if start:
+            self._add(text[:start])
+        if start == len(text):
+            return
+        self._finish()
+        self._look_through(text[start:end])
+        if end < len(text):
+            self._add(text[end:])
 
     def close(self) -> tuple[str, ...]:
-        """What was found: mixed words; and words of look-alikes alone if nothing else is in their script."""
+        """What was found: mixed words; and words of look-alikes alone if nothing else is in their script, or nothing
+        in a script that goes with them.
+        """
         self._finish()
         found = list(self._mixed)
         if self._latin_seen and not self._foreign_seen:
             found += self._twins
+        if not self._east_asian_seen:
+            found += self._styled
         return tuple(found[:_MOST])
 
-    def _may_deceive(self, text: str) -> bool:
-        """A search that spares ordinary text, also ordinary Russian, the way word by word."""
+    def _look_through(self, text: str) -> None:
+        """Whole words only. The same word is looked at once, and of many kinds of them no more than are told."""
         if text.isascii() or not FOREIGN.search(text):
-            return False
-        return not self._foreign_seen or _MIXED.search(text) is not None
-
-    def _feed_words(self, text: str) -> None:
-        if not _WORD.match(text):
-            self._finish()
-        for match in _WORD.finditer(text):
-            self._add(match.group())
-            if match.end() < len(text):
-                self._finish()
-
-    def _feed_ends(self, text: str) -> None:
-        """Of a harmless piece only the words that may go on in its neighbours matter."""
-        if head := _WORD.match(text):
-            self._add(head.group())
-            if head.end() == len(text):
-                return
-        self._finish()
-        if tail := _WORD.match(text[::-1]):
-            self._add(text[-tail.end() :])
+            return
+        words = " ".join(dict.fromkeys(_WORD.findall(text)))
+        _collect(self._mixed, _MIXED, words)
+        if not self._foreign_seen:
+            _collect(self._twins, _TWIN_WORD, words)
+        if not self._east_asian_seen:
+            _collect(self._styled, _STYLED_WORD, words)
 
     def _add(self, piece: str) -> None:
         self._open = self._open or _Word()
@@ -96,15 +105,31 @@ class Lookalikes:
         word, self._open = self._open, None
         if word is None or not word.foreign:
             return
-        sentence = f'look-alike letter <U+{ord(word.foreign):04X}> in "{word.sample}"'
         if word.latin:
-            self._mixed.setdefault(sentence)
+            self._mixed.setdefault(word.sentence)
         elif word.only_twins and word.length > 1:
-            self._twins.setdefault(sentence)
+            self._twins.setdefault(word.sentence)
+        elif word.only_styled and word.length > 1:
+            self._styled.setdefault(word.sentence)
 
 
-def _clearly_foreign(text: str) -> bool:
-    return not text.isascii() and _CLEARLY_FOREIGN.search(text) is not None
+def _inner(text: str) -> tuple[int, int]:
+    """Without the words at both ends, which may go on in the pieces before and after."""
+    head = _WORD.match(text)
+    tail = _WORD.match(text[::-1])
+    return head.end() if head else 0, len(text) - tail.end() if tail else len(text)
+
+
+def _collect(found: dict[str, None], pattern: re.Pattern[str], words: str) -> None:
+    """The sentences about words (a blank between two) in which the pattern is found, until there are enough."""
+    end = 0
+    while len(found) < _MOST and (match := pattern.search(words, end)):
+        start = words.rfind(" ", 0, match.start()) + 1
+        end = words.find(" ", match.end())
+        end = end if end >= 0 else len(words)
+        word = _Word()
+        word.add(words[start:end])
+        found.setdefault(word.sentence)
 
 
 class _Word:
@@ -116,11 +141,17 @@ class _Word:
         self.latin = False
         self.foreign = ""
         self.only_twins = True
+        self.only_styled = True
+
+    @property
+    def sentence(self) -> str:
+        return f'look-alike letter <U+{ord(self.foreign):04X}> in "{self.sample}"'
 
     def add(self, piece: str) -> None:
         self.length += len(piece)
         self.latin = self.latin or _LATIN.search(piece) is not None
-        self.only_twins = self.only_twins and _TWINS.fullmatch(piece) is not None
+        self.only_twins = self.only_twins and _ONLY_TWINS.fullmatch(piece) is not None
+        self.only_styled = self.only_styled and _ONLY_STYLED.fullmatch(piece) is not None
         if not self.foreign and (match := FOREIGN.search(piece)):
             self.foreign = match.group()
         self.sample += _FILLERS.sub("?", piece[: _SAMPLE - len(self.sample)])

@@ -13,20 +13,20 @@ It knows nothing of terminals' widths, of dialogs or of policy. Plain text costs
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast, get_args
 
 import msgspec
 
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
-from assent.screen.rules import LABEL_LENGTH, STACKED, Context, rules_of
+from assent.screen.rules import LABEL_LENGTH, STACKED, Context, Rules, rules_of
 
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
-_REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
 _SHOWN_OF_MIXTURE = 8
 _MOST_NOTES = 16
+_MOST_MARKS = 2_000
 
 
 class SafeText(msgspec.Struct, frozen=True):
@@ -38,11 +38,11 @@ class SafeText(msgspec.Struct, frozen=True):
 
 def make_safe(text: str, context: Context) -> SafeText:
     """The whole text at once; plain text comes back as it is."""
-    if rules_of(context).is_plain(text):
-        return SafeText(text, _lookalikes(text))
+    rules = rules_of(context)
+    if rules.is_plain(text) and (context != "label" or len(text) <= LABEL_LENGTH):
+        return SafeText(rules.escaped(text), _lookalikes(text))
     stream = SafeStream(context)
-    shown = stream.feed(text) + stream.close()
-    return SafeText(shown, stream.suspicious)
+    return SafeText(stream.close(text), stream.suspicious)
 
 
 def _lookalikes(text: str) -> tuple[str, ...]:
@@ -75,6 +75,8 @@ class SafeStream:
         self._before = ""  # the last character judged: whether a joiner is ordinary depends on it
         self._held: list[str] = []
         self._held_goes_on: re.Pattern[str] | None = None
+        self._marks = _Marks(self._rules, self._note)
+        self._innocent_marks = _Marks(self._rules)
         self._notes: dict[str, None] = {}
         self._folded: dict[str, int] = {}
         from assent.screen.lookalikes import Lookalikes
@@ -92,9 +94,10 @@ class SafeStream:
         buffer = self._before + "".join(self._held) + chunk
         return self._judge(buffer, self._rules.complete_until(buffer, len(self._before)))
 
-    def close(self) -> str:
+    def close(self, last: str = "") -> str:
         """The rest, and what switches off colours that the text left on."""
-        buffer = self._before + "".join(self._held)
+        self._words.feed(last)
+        buffer = self._before + "".join(self._held) + last
         rest = self._judge(buffer, len(buffer))
         folded = [f"{count} {what} folded" for what, count in self._folded.items()]
         self.suspicious = (*self._notes, *folded, *self._words.close())
@@ -112,53 +115,68 @@ class SafeStream:
 
     def _render(self, buffer: str, start: int, end: int) -> str:
         rules, pieces = self._rules, list[str]()
+        if rules.is_plain(buffer[start:end]):
+            return rules.escaped(buffer[start:end])
+        self._marks.forget()
+        self._innocent_marks.forget()
         for match in rules.scan.finditer(buffer, start, end):
-            pieces.append(rules.plain(buffer[start : match.start()]))
-            pieces.append(rules.plain(self._replace(match.group(), match.lastgroup)))
-            start = match.end()
-        pieces.append(rules.plain(buffer[start:end]))
-        return "".join(pieces)
+            found_at, found_until = match.span()
+            if start < found_at:
+                pieces.append(buffer[start:found_at].translate(self._marks))
+            pieces.append(self._replace(buffer[found_at:found_until], match.lastgroup))
+            start = found_until
+        pieces.append(buffer[start:end].translate(self._marks))
+        return rules.escaped("".join(pieces))
 
     def _replace(self, found: str, kind: str | None) -> str:
         match kind:
+            case "innocent" if self._rules.reading:
+                return found
+            case "innocent":
+                return found.translate(self._innocent_marks)
+            case "line_end":
+                return found
             case "colour" if self._colours.accept(found[2:-1]):
                 return found
             case "colour":
-                self._note(found[0])
-                return mark(found[0]) + found[1:]
-            case "spelling" if self._rules.reading:
-                return found
-            case "spelling":
-                return mark(found)
-            case "typography":
-                return found
+                return self._marks[ord(found[0])] + found[1:]
+            case "bare":
+                return "".join(map(self._bare, found))
+            case "repeated":
+                return f"{self._marks[ord(found[0])]}×{len(found)}"
             case _:
-                return self._mark_run(found, kind)
+                return self._folded_run(found, kind)
 
-    def _mark_run(self, found: str, kind: str | None) -> str:
+    def _folded_run(self, found: str, kind: str | None) -> str:
         match kind:
             case "blanks":
-                return f" <{self._fold('blanks', len(found))}> "
+                return self._fold_blanks(found)
+            case "lines" if self._rules.folds_lines(newlines := found.count("\n")):
+                return f"\n<{self._fold('newlines', newlines)}>\n"
             case "lines":
-                return f"\n<{self._fold('newlines', found.count(chr(10)))}>\n"
+                return self._rules.blanks.sub(lambda match: self._fold_blanks(match.group()), found)
             case "stack":
                 return found[:STACKED] + f"<{self._fold('combining marks', len(found) - STACKED)}>"
-            case "mixture" if found != found[0] * len(found):
-                shown = "".join(self._hidden(char) for char in found[:_SHOWN_OF_MIXTURE])
-                return shown + f"<{self._fold('hidden characters', len(found) - _SHOWN_OF_MIXTURE)}>"
+            case _ if found == found[0] * len(found):
+                return f"{self._marks[ord(found[0])]}×{len(found)}"
             case _:
-                shown = self._hidden(found[0])
-                return shown * len(found) if len(found) <= _REPEATS else f"{shown}×{len(found)}"
+                shown = found[:_SHOWN_OF_MIXTURE].translate(self._marks)
+                return shown + f"<{self._fold('hidden characters', len(found) - _SHOWN_OF_MIXTURE)}>"
 
-    def _hidden(self, char: str) -> str:
+    def _bare(self, char: str) -> str:
         self._note(char)
         return mark(char)
 
     def _note(self, char: str) -> None:
-        if char in "\n\t":
-            return  # a label shows them because it has one line, not because they deceive
-        full = len(self._notes) >= _MOST_NOTES
-        self._notes.setdefault("and other hidden characters" if full else describe(char))
+        if len(self._notes) > _MOST_NOTES or char in "\n\t":
+            return  # a label shows its line ends because it has one line, not because they deceive
+        note = describe(char)
+        if note not in self._notes:
+            full = len(self._notes) == _MOST_NOTES
+            self._notes["and other hidden characters" if full else note] = None
+
+    def _fold_blanks(self, found: str) -> str:
+        return f" <{self._fold('blanks', len(found))}> "
 
     def _fold(self, what: str, count: int) -> str:
         self._folded[what] = self._folded.get(what, 0) + count
@@ -170,3 +188,26 @@ class SafeStream:
         room = max(0, LABEL_LENGTH - self._length)
         self._length += len(shown)
         return shown[:room]
+
+
+class _Marks(dict[int, str]):
+    """For `str.translate`: hidden characters become their marks, all others stay. Each is looked up once, and noted."""
+
+    def __init__(self, rules: Rules, note: Callable[[str], None] = lambda _: None) -> None:
+        super().__init__()
+        self._rules = rules
+        self._note = note
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        shown = char
+        if self._rules.hidden.match(char):
+            self._note(char)
+            shown = mark(char)
+        self[code] = shown
+        return shown
+
+    def forget(self) -> None:
+        """Between two texts, so that no stream grows with all the characters there are."""
+        if len(self) > _MOST_MARKS:
+            self.clear()
