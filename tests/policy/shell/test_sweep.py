@@ -29,6 +29,10 @@ SECRET = [
     "sub/server.pem",
     "sub/tls.key",
     "id_rsa",
+    "id_rsa.bak",
+    "sub/prod.env",
+    "terraform.tfvars",
+    ".envrc",
     ".ssh/config",
     ".aws/anything",
     ".kube/config",
@@ -49,7 +53,8 @@ PLAIN = [
     "sub/.env.default",
     "a.py",
     "sub/key.py",
-    ".envrc",
+    "id_rsa.pub",
+    "env.py",
     ".gitignore",
 ]
 PROGRAMS = [
