@@ -60,6 +60,9 @@ RUN = """
     build.xml build.sbt CMakeLists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
     Dockerfile Containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml Procfile
     Vagrantfile gulpfile.js Gruntfile.js .venv venv .config .docker .github
+    rust-toolchain rust-toolchain.toml .tool-versions go.mod go.work mypy.ini .mypy.ini phpunit.xml phpunit.xml.dist
+    .rspec karma.conf.js BUILD.bazel MODULE.bazel WORKSPACE.bazel SConstruct wscript Snakefile Package.swift project.clj
+    flake.nix shell.nix default.nix Earthfile Tiltfile skaffold.yaml Jakefile Brewfile
     AGENTS.md CLAUDE.md GEMINI.md ASSENT.md
     rules.mk x.cmake x.pth jest.config.js jest.config.mts .eslintrc .eslintrc.json .babelrc.yaml Dockerfile.dev .zsh_x
     node_modules/.bin

@@ -63,6 +63,9 @@ _RUN_NAMES = """
     build.xml build.sbt cmakelists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
     dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml procfile
     vagrantfile gulpfile.js gruntfile.js .venv venv .config .docker .github
+    rust-toolchain rust-toolchain.toml .tool-versions go.mod go.work mypy.ini .mypy.ini phpunit.xml phpunit.xml.dist
+    .rspec karma.conf.js build.bazel module.bazel workspace.bazel sconstruct wscript snakefile package.swift project.clj
+    flake.nix shell.nix default.nix earthfile tiltfile skaffold.yaml jakefile brewfile
     agents.md claude.md gemini.md assent.md
 """
 _RUN_PATTERNS = r"""
@@ -98,7 +101,8 @@ _SECRET_PATHS = """
 # A folder of code may be called so; /proc has an environ.
 _SECRET_FILES = """
     credentials credentials.json environ .secrets secret.json secret.yaml secret.yml secret.toml
-    secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt password.txt passwords.txt token.txt tokens.txt
+    secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt
+    password.txt passwords.txt token.txt tokens.txt
 """
 _HISTORIES = (
     ".bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history"

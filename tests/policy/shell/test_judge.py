@@ -155,10 +155,13 @@ def test_commands_inside_wrappers_and_substitutions_are_named() -> None:
     assert "rm {}" in decide("find . -exec rm {} +").inner
 
 
-def test_a_command_named_word_by_word_is_allowed_but_never_a_shell() -> None:
+def test_a_command_named_word_by_word_is_allowed_but_no_text_for_a_shell() -> None:
     assert decide("rm -rf build", "rm -rf build").decision == "allow"
     assert decide("rm -rf build x", "rm -rf build").decision == "ask"
-    assert decide("bash build.sh", "bash build.sh").decision == "ask"
+    assert decide("bash build.sh", "bash build.sh").decision == "allow", "a file, as ./build.sh is one"
+    assert decide("bash build.sh x", "bash build.sh").decision == "ask"
+    for text in ("bash -c ls", "bash -x build.sh", "bash ../build.sh", "bash /tmp/build.sh", "bash -", "eval ls"):
+        assert decide(text, text).decision == "ask", text
     assert decide("python build.py", "python build.py").decision == "allow"
     assert decide("python -", "python -").decision == "ask"
     exact = rules(exact=[("git", "log", "-3")])

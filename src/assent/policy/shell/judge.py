@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from assent.plan import Plan, Stage, Step
 from assent.policy.shell.characters import hidden
+from assent.policy.shell.checks import run_check
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
 from assent.policy.shell.names import give_harmless_names
@@ -187,12 +188,21 @@ def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
         if loose(found.words[0].text) not in denied:
             continue
         texts = tuple(word.text for word in found.words)
-        use = examine(loose(texts[0]), found.words)
-        rule = denying(rules.deny, texts, use.names if use else ())
+        rule = denying(rules.deny, texts, *_called(found))
         if rule is not None:
             why = f"Your rule denies `{' '.join(rule)}`."
             return _Denied((PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why)
     return None
+
+
+def _called(found: Found) -> list[tuple[str, ...]]:
+    """What a command is without its options: `make -j4 test deploy` is `make test` and `make deploy`."""
+    use = examine(loose(found.words[0].text), found.words)
+    if use is None:
+        return []
+    named = use.names
+    run_check(use, found.words)
+    return [named, use.names, *use.also]
 
 
 def _named(command: str, rules: Rules, *, complete: bool) -> _Denied | None:

@@ -37,6 +37,8 @@ def unknown_words(words: Sequence[Word], named: int) -> Iterator[str]:
     for word in words[max(1, named) :]:
         if not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is not known"
+        elif "://" in word.text:
+            yield f"`{word.text}` is a place on another machine"
         elif named == 1 and word.text in _CHANGES:
             yield f"`{word.text}` may change something, so a rule must name it"
         elif model(word.text) is not None and word.text not in (*_ALSO_WORDS, *_CHANGES):

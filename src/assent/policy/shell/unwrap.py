@@ -64,14 +64,14 @@ def _strings(use: Use, *, remote: bool) -> Iterator[str]:
         yield given
     elif use.names[-1] in _SEVERAL:
         yield from rest
-    elif use.names[-1] not in _FILE_SHELLS:  # only `-c` makes these take a string; what else stands there names a file
+    elif use.names[-1] not in FILE_SHELLS:  # only `-c` makes these take a string; what else stands there names a file
         yield " ".join(rest)
 
 
 _SEVERAL = frozenset(("hyperfine", "concurrently"))  # every operand is a command
 
 
-_FILE_SHELLS = frozenset(
+FILE_SHELLS = frozenset(
     ["bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "su", "runuser", "script"]
 )
 

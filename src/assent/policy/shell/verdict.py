@@ -31,6 +31,7 @@ from assent.policy.shell.sweep import (
     without_more_options,
 )
 from assent.policy.shell.unknown import unknown_words
+from assent.policy.shell.unwrap import FILE_SHELLS
 
 MAX_DEPTH = 4
 
@@ -44,6 +45,8 @@ _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.help
 # Options of git that write a file or start a pager, whatever place they seem to have.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
+_SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_FILE = re.compile(r"\.\w+$")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and the like, which a person takes for the beginning of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -104,13 +107,16 @@ def judge_stage(
 
 def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str], where: Place, depth: int) -> Verdict:
     texts = (name, *(word.text for word in stage.words[1:]))
-    if (ask := covering(rules.ask, texts, use.names)) is not None:
+    if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
     rule = covering(rules.allow, texts, use.names)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
     if _must_be_named(use) and len(rule) < len(use.names):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
+    uncovered = next((other for other in use.also if covering(rules.allow, other) is None), None)
+    if uncovered is not None:
+        problems.append(f"no rule allows `{' '.join(uncovered)}`")
     if problems:
         return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
     if use.payload:
@@ -208,15 +214,33 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
 
 
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
-    """A rule that says every word of the command allows it even where the model would ask, but no shell."""
-    if use.model.wrapper is not None or stage.env:
-        return False
+    """A rule that says every word of the command allows it even where the model would ask, but no text for a shell."""
     texts = (name, *(word.text for word in stage.words[1:]))
+    if (use.model.wrapper is not None and not _runs_script(use, texts)) or stage.env:
+        return False
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
     # A rule of one word names a program, not a command.
-    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow)
+    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow) or _continues_script(use, texts, rules)
     return named and all(word.literal for word in stage.words)
+
+
+def _continues_script(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
+    """`python manage.py test` covers plain words behind it, `python report.py` plain names of files: a word alone may
+    say what the script does.
+    """
+    rule = covering(rules.allow, texts) or ()
+    if use.models[0].kind != "interpreter" or len(rule) < 2 or not all(map(_SCRIPT.fullmatch, texts[1:])):
+        return False
+    words = texts[len(rule) :]
+    if any(secret(Word(text), "/") for text in words):
+        return False
+    return _FILE.search(rule[1]) is not None and (len(rule) > 2 or all(map(_FILE.search, words)))
+
+
+def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
+    """`bash scripts/test.sh`: a file of the folder, and no options."""
+    return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))
 
 
 def _outside_the_model(stage: Stage, where: Place) -> list[str]:
