@@ -351,6 +351,17 @@ def test_a_protected_link_protects_where_it_leads_and_nothing_beside(workspace: 
     assert kinds == ["protected", "protected", "inside", "inside", "inside"]
 
 
+def test_what_a_link_calls_a_secret_is_one_under_its_own_name(workspace: Workspace, root: Path) -> None:
+    (root / "conf").mkdir()
+    (root / "conf" / "dev").write_text("KEY=1")
+    assert workspace.classify("conf/dev", "read").kind == "inside"
+    (root / ".env").symlink_to("conf/dev")
+    assert workspace.classify("conf/dev", "read").kind == "protected"
+    assert workspace.classify("conf/other", "read").kind == "inside"
+    (root / ".env").unlink()
+    assert workspace.classify("conf/dev", "read").kind == "inside"
+
+
 @pytest.mark.parametrize("op", ["delete", "rename"])
 def test_a_link_to_a_folder_takes_nothing_of_the_folder_with_it(
     workspace: Workspace, root: Path, op: Operation
