@@ -81,6 +81,7 @@ _SECRET_NAMES = """
     env.local env.prod env.production env.staging env.dev env.development
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite logins.json key3.db key4.db
+    fish_history fish_variables .passwd .token .secret .sentryclirc wallet.dat htpasswd .htdigest
 """
 # Also copies (`id_rsa.bak`, `server.key.old`), but not `id_rsa.pub`.
 _SECRET_GLOBS = """
@@ -88,12 +89,15 @@ _SECRET_GLOBS = """
     *.pem.[bo][alr]* *.key.[bo][alr]* id_[rde]*sa.[!p]* id_[rde]*sa[_~-]* id_ed25519.[!p]* id_ed25519[_~-]*
     *.env *.tfvars *.tfvars.json *.tfstate *.tfstate.* .*_history login.keychain*
     .vault[_-]pass* vault[_-]pass* client_secret*.json service[_-]account*.json *[._-]credentials.json
+    ssh_host_*key *adminsdk*.json *rootkey.csv *accesskeys.csv
     *[._-]secret.y*ml *[._-]secrets.y*ml *[._-]secrets.json
 """
 _ENV_EXAMPLES = "example sample template dist default defaults"  # `.env.example` is made to be read
 _SECRET_ENV = rf"\.env(?!.*[._-](?:{'|'.join(_ENV_EXAMPLES.split())})$).*"
 _SECRET_PATHS = """
     .docker/config.json .config/gcloud .config/gh .config/rclone .config/op .config/sops .config/containers/auth.json
+    .config/hub .config/doctl .config/configstore .config/anthropic .config/stripe .config/glab-cli .config/filezilla
+    .config/chromium .vercel/auth.json .netlify/config.json .railway/config.json .supabase/access-token
     .m2/settings.xml .gradle/gradle.properties .composer/auth.json .codex/auth.json .fly/config.yml
     run/secrets etc/ssl/private etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d
     library/keychains
@@ -102,7 +106,8 @@ _SECRET_PATHS = """
 _SECRET_FILES = """
     credentials credentials.json environ .secrets secret.json secret.yaml secret.yml secret.toml
     secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt
-    password.txt passwords.txt token.txt tokens.txt
+    secret.txt password.txt passwords.txt token.txt tokens.txt api_key.txt apikey.txt credentials.txt credentials.csv
+    .secrets.toml .secrets.yaml .secrets.yml .secrets.json vault.yml vault.yaml
 """
 _HISTORIES = (
     ".bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history"

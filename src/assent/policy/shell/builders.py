@@ -32,6 +32,7 @@ _SCRIPT_OPTIONS = frozenset(
         "--show-output",
         "--check",
         "--test-threads=1",
+        "--test-threads",
     ]
 )
 _GOALS = frozenset(
@@ -54,6 +55,9 @@ _PACKAGE = re.compile(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d
 _PASSED_ON = re.compile(r"(?:\./)?[A-Za-z0-9_](?:::|[A-Za-z0-9_.\[\]/-])*")
 # Options of test programs that choose among the tests, and what they may be followed by.
 _CHOOSING = frozenset(("-t", "--testNamePattern", "-g", "--grep"))
+_CHOSEN = re.compile(
+    r"-t|-g|--grep|--testNamePattern|--(?:testPathPatterns?|testNamePattern|grep|maxWorkers|silent|verbose)=[\w.%-][\w./%-]*"
+)
 _CHOICE = re.compile(r"[A-Za-z0-9_][\w .:,'#()|-]*")
 _GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
 _FOLDER = re.compile(r"\.?[\w./-]*")
@@ -86,6 +90,8 @@ def go_list(use: Use, _words: Words) -> None:
 def go_build(use: Use, _words: Words) -> None:
     if use.option("-mod") == "mod":
         use.problems.append("`-mod=mod` fetches modules and changes go.mod")
+    if use.option("-o") not in (None, "/dev/null"):
+        use.problems.append("`-o` writes a file")
 
 
 def go_run(use: Use, words: Words) -> None:
@@ -117,7 +123,9 @@ def make(use: Use, _words: Words) -> None:
     for word in use.operands:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*|V(?:ERBOSE)?=\d", word.text):
             use.problems.append(f"`{word.text}` is not the plain name of a target")
-    _each_named(use, [word.text for word in use.operands if "=" not in word.text])
+    number = r"\d+" if use.option("-j", "--jobs") == "" else "(?!)"  # `-j 8`
+    targets = [word.text for word in use.operands if "=" not in word.text]
+    _each_named(use, [target for target in targets if not re.fullmatch(number, target)])
 
 
 def _each_named(use: Use, goals: list[str]) -> None:
@@ -144,7 +152,7 @@ def script(use: Use, words: Words) -> None:
     if use.names[-1] in ("run", "run-script") and texts:
         use.names = (*use.names, texts.pop(0))
     for before, text in zip(("", *texts), texts, strict=False):
-        chosen = _CHOICE.fullmatch(text) is not None if before in _CHOOSING else text in _CHOOSING
+        chosen = _CHOICE.fullmatch(text) is not None if before in _CHOOSING else _CHOSEN.fullmatch(text) is not None
         if not chosen and text not in _SCRIPT_OPTIONS and not _PASSED_ON.fullmatch(text):
             use.problems.append(f"`{text}` is passed on to a program that is not known")
     if any(not word.literal for word in words):

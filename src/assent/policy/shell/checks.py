@@ -165,6 +165,8 @@ def _gh(use: Use, _words: Words) -> None:
     if any(name in ("-q", "--jq") and re.search(r"\$ENV|\benv\b", value) for name, value in use.seen):
         use.problems.append("the program shows variables")
     named = [*(value for name, value in use.seen if name in ("-R", "--repo")), *(word.text for word in use.operands)]
+    if use.names[1:2] == ("api",) and any(one.strip("/") == "graphql" for one in named):
+        use.problems.append("a query in GraphQL may change something")
     if any(_OTHER_HOST.match(one) for one in named):
         use.problems.append("it talks to another machine than GitHub")
 

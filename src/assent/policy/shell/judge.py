@@ -30,6 +30,7 @@ from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
 
 MAX_LENGTH = 8_000
 
+_IDLE = (("true",), ("false",))
 _TOKEN = re.compile(r"[\w./+-]+")
 
 
@@ -84,12 +85,17 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
     where = Place(normpath(cwd), places)
     verdicts = _each(steps, rules, where)
     parts = tuple(_part(verdict) for step in verdicts for verdict in step)
-    asking = next((part for part in parts if part.decision != "allow"), None)
+    asking = next((part for part in parts if part.decision != "allow" and not _idle(part, parts)), None)
     if asking is not None:
         return replace(about, parts=parts, why=asking.why)
     if not _both_readers_agree(steps, seen):
         return replace(about, parts=parts, why="Two readers of the command understand it differently.")
     return replace(about, decision="allow", parts=parts, why=parts[0].why, plan=_plan(steps, verdicts, where))
+
+
+def _idle(part: PartJudgement, parts: Sequence[PartJudgement]) -> bool:
+    """`… || true` needs no rule of its own beside a command that is allowed."""
+    return part.by == "no rule" and part.words in _IDLE and any(one.decision == "allow" for one in parts)
 
 
 def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:

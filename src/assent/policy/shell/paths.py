@@ -16,7 +16,7 @@ _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
 _LONGEST_NAME = 255
-_KIND = re.compile(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|db|sqlite)", re.IGNORECASE)
+_KIND = re.compile(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|ini|csv|dat|db|sqlite)", re.IGNORECASE)
 _TELLING = 6  # `.eslint*` is about one program, `.e*` about anything
 _OF_THE_SHELL = frozenset(("time", "command", "builtin"))
 _HOME = Word("~", literal=False, parts=(Part("home", "~"),))
