@@ -150,7 +150,9 @@ class _List:
     def __init__(self, names: str, patterns: str, paths: str) -> None:
         self.names = frozenset(names.split())
         self._pattern = re.compile(patterns, re.VERBOSE)
-        self._paths = tuple(tuple(path.split("/")) for path in paths.split())
+        self._paths: dict[str, list[tuple[str, ...]]] = {}
+        for path in (tuple(path.split("/")) for path in paths.split()):
+            self._paths.setdefault(path[0], []).append(path)
 
     def find(self, names: Sequence[str], *, may_bring: bool = False) -> str | None:
         """The part of the path that is on the list, as it was written."""
@@ -158,7 +160,7 @@ class _List:
         for index, name in enumerate(folded):
             if name in self.names or self._pattern.fullmatch(name):
                 return names[index]
-            for path in self._paths:
+            for path in self._paths.get(name, ()):
                 part = tuple(folded[index : index + len(path)])
                 if part == path or (may_bring and part == path[: len(part)]):  # shorter only at the end
                     return "/".join(names[index : index + len(part)])

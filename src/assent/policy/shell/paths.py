@@ -80,7 +80,7 @@ def secret(word: Word, cwd: str) -> bool:
     path = place(word.text, cwd)
     if why_secret(_names(path)) or _SPECIAL.search(path):
         return True
-    return not word.literal and any(_could_be_secret(part) for part in path.split("/"))
+    return not word.literal and any(map(_could_be_secret, {*path.split("/")}))
 
 
 def secret_path() -> str:
