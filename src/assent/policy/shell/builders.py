@@ -60,7 +60,9 @@ _CHOSEN = re.compile(
 )
 _CHOICE = re.compile(r"[A-Za-z0-9_][\w .:,'#()|-]*")
 _GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
-_FOLDER = re.compile(r"\.?[\w./-]*")
+_FOLDER = re.compile(r"\.|\./[\w./-]*|\w[\w-]*(?:/[\w./-]*)?")  # `github.com/x` is fetched
+_PLAIN_VALUE = re.compile(r"[\w.,+-]*")
+_TEST_FILTER = re.compile(r"[\w .,:=!~&|()-]*")
 _PYTEST = ("pytest", "py.test")
 
 
@@ -157,6 +159,23 @@ def script(use: Use, words: Words) -> None:
             use.problems.append(f"`{text}` is passed on to a program that is not known")
     if any(not word.literal for word in words):
         use.problems.append("a wildcard is passed on to a program that is not known")
+
+
+def cargo(use: Use, words: Words) -> None:
+    """Words behind the options go on to what is built; a target that is a file may name its own linker."""
+    if use.operands:
+        script(use, words)
+    if any(name == "--target" and not re.fullmatch(r"[\w-]+", value) for name, value in use.seen):
+        use.problems.append("a target that is a file says what programs build it")
+
+
+def plain_values(use: Use, _words: Words) -> None:
+    """Values with `=` or `;` in them say more than the option: `rustc --print cfg=FILE` writes."""
+    for name, value in use.seen:
+        if not (_TEST_FILTER if name == "--filter" else _PLAIN_VALUE).fullmatch(value):
+            use.problems.append(f"the value of `{name}` is not plain")
+    if any(word.text.startswith("@") for word in use.operands):
+        use.problems.append("`@` reads further options from a file")
 
 
 def plain_words(use: Use, _words: Words) -> None:

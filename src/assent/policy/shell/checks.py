@@ -280,6 +280,8 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "npm-view": builders.npm_view,
     "go-list": builders.go_list,
     "go-build": builders.go_build,
+    "cargo": builders.cargo,
+    "plain-values": builders.plain_values,
     "go-run": builders.go_run,
     "plain-folder": builders.plain_folder,
     "variables": _variables,

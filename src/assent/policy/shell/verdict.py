@@ -42,6 +42,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
+_GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
 # Options of git that write a file or start a pager, whatever place they seem to have.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
@@ -294,7 +295,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
     if (named := names_secret(use)) is not None:
         problems.append(f"it searches {named}, which may hold secrets")
     if use.names[0] == "git":
-        shown = [*use.texts, *(Word(value) for name, value in use.seen if name == "-L")]
+        shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
         problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
     if use.model.effect == "run":
@@ -303,6 +304,8 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         ]
     for word in use.writes:
         problems += _write_problem(word, where)
+        if secret(word, where.cwd) and place(word.text, where.cwd) != "/dev/null":
+            problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
         problems.append("it would delete or move the workspace itself")
     if use.names[0] == "cp":  # a copy may have the name of what is copied
@@ -314,9 +317,18 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
     return problems
 
 
+def _git_paths(use: Use) -> list[Word]:
+    """Its operands, but for what is looked for or asked about, and those of commands that show names alone."""
+    if use.names[1:2] in _GIT_SHOWS_NAMES:
+        return []
+    pattern = use.names[1:2] == ("config",) or (use.names[1:2] == ("grep",) and use.option("-e", "-f") is None)
+    return use.texts[1:] if pattern else use.texts
+
+
 def _git_secret(word: Word, where: Place) -> bool:
-    """`HEAD:.env` and plain paths."""
-    return secret(Word(word.text.rpartition(":")[2]), where.cwd)
+    """`HEAD:.env`, paths, and what git itself takes for a wildcard (`'.e*'`) or for more (`:(top).env`)."""
+    path = re.sub(r"^(?:\([a-z,:]*\)|[/!^]+)", "", word.text.rpartition(":")[2])
+    return secret(Word(path, literal=False), where.cwd)
 
 
 def _leaves(word: Word, where: Place) -> bool:
