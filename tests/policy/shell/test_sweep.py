@@ -110,6 +110,26 @@ def output(command: str, tree: Path) -> str:
 @pytest.mark.parametrize(
     "command",
     [
+        "find . -name '*.yml' -exec cat {} +",
+        "find . -name '*.json' -o -name '*.yml' -exec cat {} \\;",
+        "find . -type f -name '*.yml' -exec head -n 1 {} +",
+        "find . -name '*.yml' | xargs cat",
+    ],
+)
+def test_files_of_a_kind_are_shown_without_the_secrets_among_them(command: str, tmp_path: Path) -> None:
+    for name in ("config.yml", "sub/x.yml", "secrets.yml", "db-secret.yml", ".kube/x.yml", "SUB/Secrets.YML"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"needle in {name}\n")
+    shown = [line for line in output(command, tmp_path).splitlines() if line.startswith("needle")]
+    assert sorted(shown) == ["needle in config.yml", "needle in sub/x.yml"]
+    assert "|" in command or plan_of(command, tmp_path).sweeps, "a reader is told that some may be missing"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
         "grep -r needle .",
         "grep -rn needle",
         "grep -R needle .",

@@ -46,7 +46,7 @@ class Clause(Struct, frozen=True):
         return (
             *self.before[:at],
             *_NO_LINK,
-            *self._no_secret(),
+            *(_no_secret() if self.passes_over else ()),
             Word("("),
             *self.before[at:],
             *clause,
@@ -54,12 +54,15 @@ class Clause(Struct, frozen=True):
             Word(")"),
         )
 
-    def _no_secret(self) -> tuple[Word, ...]:
-        """`*.yml` is about files of a kind, among which a few are secrets."""
-        if not any(of_a_kind(word.text) for word in self.without) or not shows_content(program(self.payload[0].text)):
-            return ()
-        tests = [("-iname", name) for name in secret_globs()] + [("-path", f"*/{name}/*") for name in secret_folders()]
-        return tuple(Word(text) for test, name in tests for text in ("!", test, name))
+    @property
+    def passes_over(self) -> bool:
+        """`*.yml` is about files of a kind, among which a few are secrets: they are left out."""
+        return any(of_a_kind(word.text) for word in self.without) and shows_content(program(self.payload[0].text))
+
+
+def _no_secret() -> tuple[Word, ...]:
+    tests = [("-iname", name) for name in secret_globs()] + [("-path", f"*/{name}/*") for name in secret_folders()]
+    return tuple(Word(text) for test, name in tests for text in ("!", test, name))
 
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:

@@ -184,7 +184,8 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
-    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=inner.sweeps)
+    sweeps = inner.sweeps or clause.passes_over
+    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=sweeps)
 
 
 def _fed_by(use: Use, where: Place) -> Place:
