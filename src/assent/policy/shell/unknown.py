@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from assent.plan import Word
 from assent.policy.shell.models import model
 
+_ASKS_ABOUT_ITSELF = (["--version"], ["--help"])
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
 _CHANGES = frozenset(
     """
@@ -34,6 +35,8 @@ _ALSO_WORDS = frozenset(
 
 def unknown_words(words: Sequence[Word], named: int) -> Iterator[str]:
     """Why the words behind the `named` first ones are more than the rule says."""
+    if [word.text for word in words[1:]] in _ASKS_ABOUT_ITSELF:
+        return
     for word in words[max(1, named) :]:
         if not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is not known"
