@@ -95,7 +95,7 @@ class Workspace:
         """What the place is called below a root, in every spelling."""
         places = {*target.spellings, target.path, *named.spellings, named.path}
         below = [names for place in sorted(places) if (names := self._names_below(place))]
-        return below if op == "list" else below + names_by_links(self.roots, named.path)
+        return below if op == "list" else below + names_by_links(links_at_top(self.roots), named.path)
 
     def _why_protected(self, called: list[tuple[str, ...]], path: str, op: Operation) -> str | None:
         match op:
@@ -173,14 +173,16 @@ def _resolve_or_none(link: str) -> str | None:
         return None
 
 
-def names_by_links(roots: Sequence[str], path: str) -> list[tuple[str, ...]]:
-    """As links at the top of a root call a path: with `.vscode -> config`, `config/x` is `.vscode/x`."""
-    found = list[tuple[str, ...]]()
-    for link in (link for root in roots for link in _links(root)):
-        folder = _resolve_or_none(link)
-        if folder is not None and (path == folder or _is_below(path, folder)):
-            found.append((os.path.basename(link), *filter(None, path[len(folder) :].split("/"))))
-    return found
+def links_at_top(roots: Sequence[str]) -> list[tuple[str, str]]:
+    """The names of links at the top of the roots, and where they lead."""
+    links = ((os.path.basename(link), _resolve_or_none(link)) for root in roots for link in _links(root))
+    return [(name, leads) for name, leads in links if leads is not None]
+
+
+def names_by_links(links: Sequence[tuple[str, str]], path: str) -> list[tuple[str, ...]]:
+    """As links call a path: with `.vscode -> config`, `config/x` is `.vscode/x`."""
+    leading = ((name, leads) for name, leads in links if path == leads or _is_below(path, leads))
+    return [(name, *filter(None, path[len(leads) :].split("/"))) for name, leads in leading]
 
 
 def _links(folder: str) -> list[str]:
