@@ -35,7 +35,6 @@ _STOPPED_ALTHOUGH_HARMLESS = {
     "git commit --amend --no-edit",
     "git describe --always --dirty",
     "go run main.go --help",
-    "grep $'\\t' file",
     "grep -e '-x' f",
     "grep -q 'foo' f; echo $?",
     "grep -rn foo $(git ls-files '*.py')",
