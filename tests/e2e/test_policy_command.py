@@ -31,6 +31,11 @@ def test_check_answers_every_line_of_commands(program: Program):
     assert found[1]["roots"] == ["ls", "curl", "sh"]
 
 
+def test_an_answer_is_one_line_for_every_reader(program: Program):
+    odd = [{"command": f"ls{one}x", "allow": ["ls"]} for one in "\u2028\u0085\u2029\x0c\ud800"]
+    assert [line["decision"] for line in answers(program, "check", *odd)] == ["ask"] * 5
+
+
 def test_check_path_and_check_text_answer_every_line(program: Program):
     root = str(program.folder)
     paths = [("a", "read"), ("../a", "write"), (".git/config", "write"), ("a\0b", "read")]

@@ -60,6 +60,9 @@ RUN = """
     build.xml build.sbt CMakeLists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
     Dockerfile Containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml Procfile
     Vagrantfile gulpfile.js Gruntfile.js .venv venv .config .docker .github
+    rust-toolchain rust-toolchain.toml .tool-versions go.mod go.work mypy.ini .mypy.ini phpunit.xml phpunit.xml.dist
+    .rspec karma.conf.js BUILD.bazel MODULE.bazel WORKSPACE.bazel SConstruct wscript Snakefile Package.swift project.clj
+    flake.nix shell.nix default.nix Earthfile Tiltfile skaffold.yaml Jakefile Brewfile
     AGENTS.md CLAUDE.md GEMINI.md ASSENT.md
     rules.mk x.cmake x.pth jest.config.js jest.config.mts .eslintrc .eslintrc.json .babelrc.yaml Dockerfile.dev .zsh_x
     node_modules/.bin
@@ -69,6 +72,10 @@ SECRET = """
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite
     .env .env.local .env-local .environment x.pem x.key x.p12 x.pfx x.jks x.keystore x.kdbx x.ppk
+    .envrc prod.env env.production id_rsa.bak id_ed25519_work server.key.old x.tfvars
+    x.auto.tfvars.json terraform.tfstate.1
+    wp-config.php .vault_pass vault-password.txt kubeconfig rclone.conf .mozilla logins.json db-secret.yaml
+    my-credentials.json service-account-prod.json .m2/settings.xml .gradle/gradle.properties run/secrets etc/ssl/private
     .bash_history login.keychain-db credentials credentials.json environ
     .docker/config.json .config/gcloud .config/gh etc/shadow etc/gshadow etc/sudoers etc/sudoers.d Library/Keychains
 """
@@ -215,7 +222,7 @@ def test_globs_find_each_secret_file_and_leave_what_is_made_to_be_read() -> None
     for name in (*files, *(f"x.{kind}" for kind in kinds), "credentials", "credentials.json", "environ", "id_rsa"):
         assert found(name), name
     examples = ("example", "sample", "template", "dist", "default", "defaults")
-    for name in (*(f".env.{word}" for word in examples), ".envrc", "key.py", "README.md", "history"):
+    for name in (*(f".env.{word}" for word in examples), "env.py", "key.py", "README.md", "history"):
         assert not found(name), name
 
 

@@ -200,7 +200,10 @@ def test_names_that_are_git_on_some_file_system_are_protected(workspace: Workspa
         (".git/config", "inside"),
         (".github/workflows/ci.yml", "inside"),
         (".vscode/settings.json", "inside"),
-        (".envrc", "inside"),
+        (".envrc", "protected"),
+        ("deploy/prod.env", "protected"),
+        ("id_rsa.bak", "protected"),
+        ("infra/terraform.tfvars", "protected"),
         (".env.example", "inside"),
         (".env", "protected"),
         (".ENV.local", "protected"),
@@ -346,6 +349,17 @@ def test_a_protected_link_protects_where_it_leads_and_nothing_beside(workspace: 
     (root / "gone").symlink_to("/dev/null/x")
     kinds = [workspace.classify(path, "write").kind for path in ("config/x", "config", "configure/x", "src/x", "x")]
     assert kinds == ["protected", "protected", "inside", "inside", "inside"]
+
+
+def test_what_a_link_calls_a_secret_is_one_under_its_own_name(workspace: Workspace, root: Path) -> None:
+    (root / "conf").mkdir()
+    (root / "conf" / "dev").write_text("KEY=1")
+    assert workspace.classify("conf/dev", "read").kind == "inside"
+    (root / ".env").symlink_to("conf/dev")
+    assert workspace.classify("conf/dev", "read").kind == "protected"
+    assert workspace.classify("conf/other", "read").kind == "inside"
+    (root / ".env").unlink()
+    assert workspace.classify("conf/dev", "read").kind == "inside"
 
 
 @pytest.mark.parametrize("op", ["delete", "rename"])

@@ -469,6 +469,7 @@ def test_a_command_that_may_come_upon_a_kept_file_asks_although_a_rule_allows_it
     [
         *("cat < secrets/k", "grep --file=secrets/k x", "grep -fsecrets/k x", "cat 'secrets/k'", "cat $(x) secrets/k"),
         *('cat notes/plain; cat "secrets/k" > $x', "x=1; tar cf - -C. secrets/k | cat <(x)"),
+        *("cat s*/k", "cat secrets/*", "cat s?crets/[k]", "for f in sec*/*; do cat $f; done", "(cd notes; cat ../*/k)"),
     ],
 )
 def test_a_kept_file_is_seen_wherever_a_command_names_it(guarded: Path, text: str) -> None:
@@ -681,6 +682,16 @@ def test_a_link_to_another_folder_is_no_place_to_start_a_search_from(tmp_path: P
     for start, ruling in (("there/", "ask"), ("here/", "allow"), (".", "allow")):
         text = f"find {start} -name '*.yml' | xargs cat"
         assert policy.judge(command(text, f"{tmp_path}/w")).ruling == ruling, text
+
+
+def test_a_file_that_a_link_calls_a_secret_asks_under_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "dev").write_text("KEY=1")
+    policy = Policy([parse_allowed(f"{SHELL}(cat)")], roots=(str(tmp_path),))
+    assert policy.judge(command("cat conf/dev", str(tmp_path))).ruling == "allow"
+    (tmp_path / ".env").symlink_to("conf/dev")
+    assert policy.judge(command("cat conf/dev", str(tmp_path))).ruling == "ask"
+    assert policy.judge(command("cat conf/*", str(tmp_path))).ruling == "ask"
 
 
 def test_a_link_to_an_ordinary_file_and_names_of_secrets_do_not_ask(tmp_path: Path) -> None:

@@ -117,9 +117,7 @@ def _refusal(action: Action, problem: str) -> dict[str, Any]:
 
 
 def _encoded(answer: dict[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(answer)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
-        import json
+    """In ASCII: some readers end a line at U+2028 or U+0085, which a command may have in it."""
+    import json
 
-        return json.dumps(answer).encode()
+    return json.dumps(answer, separators=(",", ":")).encode()

@@ -18,7 +18,9 @@ Decisions:
 
 import os
 import stat
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -28,6 +30,8 @@ from assent.files.resolve import Resolved, Unusable, resolve
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
 Kind = Literal["inside", "outside", "protected", "reject"]
+
+_SETTLED = 1_000_000_000
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -91,7 +95,7 @@ class Workspace:
         """What the place is called below a root, in every spelling."""
         places = {*target.spellings, target.path, *named.spellings, named.path}
         below = [names for place in sorted(places) if (names := self._names_below(place))]
-        return below if op in ("list", "read") else below + self._names_by_links(named.path)
+        return below if op == "list" else below + names_by_links(links_at_top(self.roots), named.path)
 
     def _why_protected(self, called: list[tuple[str, ...]], path: str, op: Operation) -> str | None:
         match op:
@@ -119,15 +123,6 @@ class Workspace:
             return "it contains Assent's own settings"
         is_folder = os.path.isdir(path) and not os.path.islink(path)
         return why_contains_protected(path, self._names_below(path)) if is_folder else None
-
-    def _names_by_links(self, path: str) -> list[tuple[str, ...]]:
-        """As links at the top of a root call it: with `.vscode -> config`, `config/x` is `.vscode/x`."""
-        found = list[tuple[str, ...]]()
-        for link in (link for root in self.roots for link in _links(root)):
-            folder = _resolve_or_none(link)
-            if folder is not None and (path == folder or _is_below(path, folder)):
-                found.append((os.path.basename(link), *filter(None, path[len(folder) :].split("/"))))
-        return found
 
     def _names_below(self, path: str) -> tuple[str, ...]:
         found = self.below_root(path)
@@ -178,12 +173,37 @@ def _resolve_or_none(link: str) -> str | None:
         return None
 
 
+def links_at_top(roots: Sequence[str]) -> list[tuple[str, str]]:
+    """The names of links at the top of the roots, and where they lead."""
+    links = ((os.path.basename(link), _resolve_or_none(link)) for root in roots for link in _links(root))
+    return [(name, leads) for name, leads in links if leads is not None]
+
+
+def names_by_links(links: Sequence[tuple[str, str]], path: str) -> list[tuple[str, ...]]:
+    """As links call a path: with `.vscode -> config`, `config/x` is `.vscode/x`."""
+    leading = ((name, leads) for name, leads in links if path == leads or _is_below(path, leads))
+    return [(name, *filter(None, path[len(leads) :].split("/"))) for name, leads in leading]
+
+
 def _links(folder: str) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.is_symlink()]
+        changed = os.stat(folder).st_mtime_ns
+        # A file system's clock is coarse: what changed just now may change again within the same tick.
+        settled = time.time_ns() - changed > _SETTLED
+        return _links_at(folder, changed) if settled else _scanned(folder)
     except OSError:
         return []  # a root that is not there holds no links
+
+
+@lru_cache(64)
+def _links_at(folder: str, _changed: int) -> list[str]:
+    """Kept until the folder changes: every path that is read is compared with them."""
+    return _scanned(folder)
+
+
+def _scanned(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.path for entry in entries if entry.is_symlink()]
 
 
 def has_other_names(path: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from assent.files.protected import secret_files, why_secret
-from assent.files.workspace import has_other_names
+from assent.files.workspace import has_other_names, links_at_top, names_by_links
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, is_wild, value, with_folders
 from assent.policy.shell.options import examine
@@ -54,7 +54,7 @@ def _copies(plan: Plan) -> Iterator[str]:
             *sources, target = use.operands
             for cwd in folders:
                 folder = os.path.join(cwd, expanded(target, cwd))
-                names = (os.path.basename(path) for word in sources for path in _matches(word, cwd))
+                names = (os.path.basename(path) for word in sources for path in matches_of(word, cwd))
                 yield from (os.path.join(folder, name) for name in names)
 
 
@@ -76,13 +76,14 @@ def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
 
 def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     words = [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
+    links = links_at_top(roots)
     for word in words:
-        matches = list(islice(_matches(word, cwd), _MOST_MATCHES + 1))
+        matches = list(islice(matches_of(word, cwd), _MOST_MATCHES + 1))
         if len(matches) > _MOST_MATCHES:
             return f"`{word.text}` matches more than {_MOST_MATCHES} files, too many to look for secrets among them"
         if program(stage.words[0].text) == "diff":
             matches += [os.path.join(folder, name) for folder in matches for name in _entries(folder, cwd)]
-        found = next((path for path in matches if _leads_to_secret(path, cwd, wild=is_wild(word))), None)
+        found = next((path for path in matches if _leads_to_secret(path, cwd, links, wild=is_wild(word))), None)
         if found is not None:
             return f"`{word.text}` leads to {os.path.realpath(os.path.join(cwd, found))}, which may hold secrets"
         if (twin := _secret_twin(matches, cwd, roots)) is not None:
@@ -115,15 +116,20 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _leads_to_secret(path: str, cwd: str, *, wild: bool) -> bool:
-    """A name that was written out has been judged already; what it links to has not."""
+def _leads_to_secret(path: str, cwd: str, links: Sequence[tuple[str, str]], *, wild: bool) -> bool:
+    """A name that was written out has been judged already; what it links to has not, nor what links at the top of the
+    workspace call it (`.env -> conf/dev`).
+    """
     full = os.path.join(cwd, path)
     real = os.path.realpath(full)
     changed = real != os.path.normpath(full)
-    return bool((wild and why_secret(path.split("/"))) or (changed and secret(Word(real), "/")))
+    if (wild and why_secret(path.split("/"))) or (changed and secret(Word(real), "/")):
+        return True
+    return any(map(why_secret, names_by_links(links, real)))
 
 
-def _matches(word: Word, cwd: str) -> Iterator[str]:
+def matches_of(word: Word, cwd: str) -> Iterator[str]:
+    """The files that a word stands for: those of a wildcard as they are now, or the one that it names."""
     if not is_wild(word):
         return iter(paths_in(expanded(word, cwd)))
     parts = (part.text if part.kind == "glob" else glob.escape(value(part.kind, part.text, cwd)) for part in word.parts)

@@ -3,8 +3,10 @@
 What the words mean is the shell gate's knowledge (`policy.shell`); who may decide on them is said here.
 """
 
+import glob
 import re
 from collections.abc import Iterable
+from itertools import islice
 from posixpath import dirname, isdir, normpath, realpath
 
 from msgspec.structs import replace
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 from assent.approval import ExecDetails, Grant, Mode
 from assent.files.workspace import has_other_names
 from assent.plan import Plan, Stage, Word
-from assent.policy.behind import secret_behind, write_behind
+from assent.policy.behind import matches_of, secret_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.folders import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.globs import text_matches
@@ -92,6 +94,9 @@ class CommandJudge:
         """The files that words, values of options and redirections name, wherever a `cd` may have led."""
         placed = [(word, cwd) for stage, folders in self._in_folders() for word in _words_of(stage) for cwd in folders]
         texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
+        texts += [
+            (found, cwd) for word, cwd in placed if is_wild(word) for found in islice(matches_of(word, cwd), _MOST)
+        ]
         return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
 
     def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
@@ -105,6 +110,8 @@ class CommandJudge:
         for piece in pieces:
             led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
             folders = [*folders, *led][:_MOST_FOLDERS]
+        wild = [piece for piece in dict.fromkeys(pieces) if any(one in piece for one in "*?[")][:_MOST_WILD]
+        pieces += [found for piece in wild for cwd in folders for found in _found(piece, cwd)]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
 
     def _with_known_folders(self) -> str:
@@ -208,6 +215,11 @@ def _swept(stage: Stage, cwd: str) -> list[str]:
     return [*(_place(folder, cwd) for folder in wild), *here]
 
 
+def _found(pattern: str, cwd: str) -> list[str]:
+    """The files that a piece of text with wildcards stands for now."""
+    return [_place(path, cwd) for path in islice(glob.iglob(pattern, root_dir=cwd), _MOST)]
+
+
 def _place(word: str, cwd: str) -> str:
     """The path as it is opened: what `..` means behind a link is known to `realpath` alone."""
     return word if word[:1] == "/" else f"{cwd}/{word}"
@@ -220,6 +232,8 @@ def _lies(place: str) -> tuple[str, str]:
 
 _MOST_FOLDERS = 8
 _FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
+_MOST = 20_000
+_MOST_WILD = 100
 _QUOTE = re.compile(r"['\"\\]")
 _PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")

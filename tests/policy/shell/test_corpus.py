@@ -15,22 +15,35 @@ _HARMLESS = [line for line in _LINES if line["expect"] == "allow"]
 _STOPPED_ALTHOUGH_HARMLESS = {
     "! grep -q foo f",
     "(cd src && ls)",
+    "GOFLAGS=-mod=vendor go test ./...",
+    "bazel test //...",
     "brew outdated",
+    "cargo +nightly check",
+    "cargo run --release -- --help",
     "cat $(find . -name foo.txt)",
+    "chmod +x scripts/run.sh",
     "cp -r src dst",
     "diff <(ls a) <(ls b)",
+    "diff <(sort a) <(sort b)",
     "docker compose config --services",
     "dotnet list package",
     'echo "$(date)"',
     'echo "Branch: $(git branch --show-current)"',
     "echo $((1+2))",
     "echo $(pwd)",
+    "echo {1..5}",
+    "git commit --amend --no-edit",
     "git describe --always --dirty",
+    "go run main.go --help",
+    "grep -e '-x' f",
+    "grep -q 'foo' f; echo $?",
     "grep -rn foo $(git ls-files '*.py')",
     "ls $(git rev-parse --show-toplevel)",
     "nohup ls",
     "npm run",
     "poetry config --list",
+    "python script.py --verbose",
+    "rm -rf dist",
     "wc -l $(git ls-files '*.py')",
     "{ ls; pwd; }",
 }
@@ -41,8 +54,8 @@ def _decision(line: dict[str, list[str]]) -> str:
 
 
 def test_the_corpus_is_large_enough_to_mean_something() -> None:
-    assert len(_BYPASSES) >= 6_000
-    assert len(_HARMLESS) >= 2_800
+    assert len(_BYPASSES) >= 9_000
+    assert len(_HARMLESS) >= 4_000
     assert {line["threat"] for line in _BYPASSES} == {f"T{number}" for number in range(8, 17)}
 
 

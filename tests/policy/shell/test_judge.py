@@ -84,6 +84,11 @@ def test_a_rule_does_not_cover_what_is_joined_to_its_command(command: str) -> No
         "ls | xargs rm",
         "eval rm x",
         "ssh host rm x",
+        "parallel ::: 'rm x'",
+        "parallel -j2 ::: ls 'sudo rm x'",
+        "parallel 'ls; rm {}' ::: x",
+        "parallel {} x ::: ls rm",
+        "parallel '{1} x' ::: rm",
         "/bin/rm x",
         "r''m x",
         "\\rm x",
@@ -110,6 +115,36 @@ def test_a_deny_rule_finds_its_command_everywhere(command: str) -> None:
 def test_a_deny_rule_for_a_sub_command_is_not_escaped_by_global_options() -> None:
     assert decide("git -C . --no-pager push", "git push", deny="git push").decision == "deny"
     assert decide("git log --grep push", "git log", deny="git push").decision == "allow"
+
+
+def test_a_deny_rule_for_a_target_is_not_escaped_by_options_and_other_targets() -> None:
+    for text in ("make -j4 deploy", "make test deploy", "make -s -j 4 deploy", "npm run -s deploy", "mvn -q deploy"):
+        assert decide(text, "make,npm run deploy,mvn", deny="make deploy,npm run deploy,mvn deploy").decision == "deny"
+    assert decide("make test", "make", deny="make deploy").decision == "allow"
+    assert decide("parallel ls ::: rm", "ls", deny="rm").decision == "ask"
+
+
+def test_every_target_of_a_build_needs_a_rule() -> None:
+    assert decide("make -j4 test", "make test").decision == "allow"
+    assert decide("mvn -q -B test", "mvn test").decision == "allow"
+    assert decide("make test lint", "make test,make lint").decision == "allow"
+    assert decide("make test install", "make test").decision == "ask"
+    assert decide("make test install", "make test", ask="make install").decision == "ask"
+    assert decide("mvn test package", "mvn test").decision == "ask"
+
+
+def test_a_rule_for_a_script_covers_plain_names_of_files_behind_it() -> None:
+    assert decide("python report.py data.csv", "python report.py").decision == "allow"
+    assert decide("python manage.py test app", "python manage.py test").decision == "allow"
+    for text in (
+        "report.py flush",
+        "report.py -x",
+        "report.py ../a.csv",
+        "report.py /a.csv",
+        "report.py prod.env",
+        "b.py a.csv",
+    ):
+        assert decide(f"python {text}", "python report.py").decision == "ask", text
 
 
 def test_a_deny_rule_needs_no_model_of_its_program_and_is_about_commands_only() -> None:
@@ -155,10 +190,13 @@ def test_commands_inside_wrappers_and_substitutions_are_named() -> None:
     assert "rm {}" in decide("find . -exec rm {} +").inner
 
 
-def test_a_command_named_word_by_word_is_allowed_but_never_a_shell() -> None:
+def test_a_command_named_word_by_word_is_allowed_but_no_text_for_a_shell() -> None:
     assert decide("rm -rf build", "rm -rf build").decision == "allow"
     assert decide("rm -rf build x", "rm -rf build").decision == "ask"
-    assert decide("bash build.sh", "bash build.sh").decision == "ask"
+    assert decide("bash build.sh", "bash build.sh").decision == "allow", "a file, as ./build.sh is one"
+    assert decide("bash build.sh x", "bash build.sh").decision == "ask"
+    for text in ("bash -c ls", "bash -x build.sh", "bash ../build.sh", "bash /tmp/build.sh", "bash -", "eval ls"):
+        assert decide(text, text).decision == "ask", text
     assert decide("python build.py", "python build.py").decision == "allow"
     assert decide("python -", "python -").decision == "ask"
     exact = rules(exact=[("git", "log", "-3")])

@@ -29,6 +29,12 @@ _HOSTILE = {
     "searches": "find -exec ",
     "other searches": "fd -x ",
     "invisible": "\u202e",
+    "wildcards": "*/",
+    "secrets": ".env/",
+    "assignments": "A=b ",
+    "side by side": "parallel ::: ",
+    "pipes": "ls|",
+    "quotes": "''",
 }
 
 

@@ -334,3 +334,11 @@ def test_as_many_commands_words_and_choices_as_the_limit_are_read() -> None:
 def test_a_command_is_shown_as_it_was_written() -> None:
     texts = [stage.text for step in read("a  'b' <f | c >/dev/null ; A=1 d") for stage in step.stages]
     assert texts == ["a  'b' <f", "c >/dev/null", "A=1 d"]
+
+
+def test_a_tab_is_the_one_escape_that_is_read_and_only_alone() -> None:
+    steps = read("cut -d$'\\t' -f1 f")
+    assert [word.text for word in steps[0].stages[0].words] == ["cut", "-d\t", "-f1", "f"]
+    for text in ("ls $'\\n'", "ls $'\\x41'", "ls $'\\t\\t'", "ls $'a'", "ls \"$'\\t'\""):
+        with pytest.raises(Refused):
+            read(text)

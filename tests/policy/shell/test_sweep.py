@@ -29,6 +29,10 @@ SECRET = [
     "sub/server.pem",
     "sub/tls.key",
     "id_rsa",
+    "id_rsa.bak",
+    "sub/prod.env",
+    "terraform.tfvars",
+    ".envrc",
     ".ssh/config",
     ".aws/anything",
     ".kube/config",
@@ -49,7 +53,8 @@ PLAIN = [
     "sub/.env.default",
     "a.py",
     "sub/key.py",
-    ".envrc",
+    "id_rsa.pub",
+    "env.py",
     ".gitignore",
 ]
 PROGRAMS = [
@@ -99,6 +104,26 @@ def output(command: str, tree: Path) -> str:
     os.close(writing)
     with os.fdopen(reading) as file:
         return file.read()
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.yml' -exec cat {} +",
+        "find . -name '*.json' -o -name '*.yml' -exec cat {} \\;",
+        "find . -type f -name '*.yml' -exec head -n 1 {} +",
+        "find . -name '*.yml' | xargs cat",
+    ],
+)
+def test_files_of_a_kind_are_shown_without_the_secrets_among_them(command: str, tmp_path: Path) -> None:
+    for name in ("config.yml", "sub/x.yml", "secrets.yml", "db-secret.yml", ".kube/x.yml", "SUB/Secrets.YML"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"needle in {name}\n")
+    shown = [line for line in output(command, tmp_path).splitlines() if line.startswith("needle")]
+    assert sorted(shown) == ["needle in config.yml", "needle in sub/x.yml"]
+    assert "|" in command or plan_of(command, tmp_path).sweeps, "a reader is told that some may be missing"
 
 
 @pytest.mark.spec("C8")

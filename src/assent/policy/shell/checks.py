@@ -11,6 +11,8 @@ from collections.abc import Callable
 from assent.policy.shell import builders, git, languages
 from assent.policy.shell.cloud import cloud_problems
 from assent.policy.shell.options import Use, Words
+from assent.policy.shell.paths import secret
+from assent.secrets.names import variable_is_secret
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DNS = re.compile(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")
@@ -110,6 +112,8 @@ def _tar(use: Use, words: Words) -> None:
 
 
 def _unzip(use: Use, _words: Words) -> None:
+    if use.option("-p") is not None and any(secret(word, "/") for word in use.texts):
+        use.problems.append("it shows what may be a secret")
     if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is None:
         use.problems.append("`unzip` without `-l` unpacks")
 
@@ -147,7 +151,11 @@ _NOT_A_PICTURE = re.compile(
 
 
 def _plain_media(use: Use, _words: Words) -> None:
-    if any(re.search(r"[:|@]", word.text) for word in (*use.operands, *use.reads)):
+    given = [
+        *(word.text for word in (*use.operands, *use.reads)),
+        *(value for name, value in use.seen if name == "-format"),
+    ]
+    if any(re.search(r"[:|@]", text) for text in given):
         use.problems.append("an operand may be more than the name of a file")
     if use.names[0] != "helm" and any(_NOT_A_PICTURE.search(word.text) for word in use.operands):
         use.problems.append("a file of this kind can run or fetch something")
@@ -157,6 +165,8 @@ def _gh(use: Use, _words: Words) -> None:
     if any(name in ("-q", "--jq") and re.search(r"\$ENV|\benv\b", value) for name, value in use.seen):
         use.problems.append("the program shows variables")
     named = [*(value for name, value in use.seen if name in ("-R", "--repo")), *(word.text for word in use.operands)]
+    if use.names[1:2] == ("api",) and any(one.strip("/") == "graphql" for one in named):
+        use.problems.append("a query in GraphQL may change something")
     if any(_OTHER_HOST.match(one) for one in named):
         use.problems.append("it talks to another machine than GitHub")
 
@@ -172,6 +182,16 @@ def _plain_names(use: Use, _words: Words) -> None:
 def _man(use: Use, _words: Words) -> None:
     if any("/" in word.text for word in use.operands):
         use.problems.append("an operand with `/` is a file, not the name of a page")
+
+
+def _variables(use: Use, _words: Words) -> None:
+    if any(variable_is_secret(word.text) for word in use.operands):
+        use.problems.append("it prints a variable that may hold a secret")
+
+
+def _ack(use: Use, _words: Words) -> None:
+    if any(re.search(r"\(\?\??\{", word.text) for word in use.texts):
+        use.problems.append("the pattern has code in it")
 
 
 def _getent(use: Use, _words: Words) -> None:
@@ -259,6 +279,13 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "npm-config": builders.npm_config,
     "npm-view": builders.npm_view,
     "go-list": builders.go_list,
+    "go-build": builders.go_build,
+    "cargo": builders.cargo,
+    "plain-values": builders.plain_values,
+    "go-run": builders.go_run,
+    "plain-folder": builders.plain_folder,
+    "variables": _variables,
+    "ack": _ack,
     "gh": _gh,
     "clang-format": builders.clang_format,
     "plain-media": _plain_media,

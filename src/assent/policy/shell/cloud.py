@@ -63,6 +63,8 @@ def _aws_reads(named: Sequence[str]) -> bool:
     match named:
         case ["s3", "ls"] | ["s3", "ls", _] | ["configure", "list" | "list-profiles"] | [_, "help"]:
             return True
+        case ["logs", "tail"] | ["logs", "tail", _]:
+            return True
         case [_, operation]:
             return _AWS_READS.fullmatch(operation) is not None
         case _:

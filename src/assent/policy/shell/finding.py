@@ -10,9 +10,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from assent.files.protected import secret_folders, secret_globs
 from assent.plan import Word
 from assent.policy.shell.names import BEGINS, LEADING, finds_harmless
 from assent.policy.shell.options import Use, examine
+from assent.policy.shell.paths import of_a_kind
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import COUNTING, opens, shows_content, shows_no_secret
 
@@ -41,7 +43,26 @@ class Clause(Struct, frozen=True):
         if not opens(program(payload[0].text)):
             return (*self.before, *clause, *self.after)
         at = _first_test(self.before)
-        return (*self.before[:at], *_NO_LINK, Word("("), *self.before[at:], *clause, *self.after, Word(")"))
+        return (
+            *self.before[:at],
+            *_NO_LINK,
+            *(_no_secret() if self.passes_over else ()),
+            Word("("),
+            *self.before[at:],
+            *clause,
+            *self.after,
+            Word(")"),
+        )
+
+    @property
+    def passes_over(self) -> bool:
+        """`*.yml` is about files of a kind, among which a few are secrets: they are left out."""
+        return any(of_a_kind(word.text) for word in self.without) and shows_content(program(self.payload[0].text))
+
+
+def _no_secret() -> tuple[Word, ...]:
+    tests = [("-iname", name) for name in secret_globs()] + [("-path", f"*/{name}/*") for name in secret_folders()]
+    return tuple(Word(text) for test, name in tests for text in ("!", test, name))
 
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from assent.plan import Plan, Stage, Step
 from assent.policy.shell.characters import hidden
+from assent.policy.shell.checks import run_check
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
 from assent.policy.shell.names import give_harmless_names
@@ -29,6 +30,7 @@ from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
 
 MAX_LENGTH = 8_000
 
+_IDLE = (("true",), ("false",))
 _TOKEN = re.compile(r"[\w./+-]+")
 
 
@@ -83,12 +85,17 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
     where = Place(normpath(cwd), places)
     verdicts = _each(steps, rules, where)
     parts = tuple(_part(verdict) for step in verdicts for verdict in step)
-    asking = next((part for part in parts if part.decision != "allow"), None)
+    asking = next((part for part in parts if part.decision != "allow" and not _idle(part, parts)), None)
     if asking is not None:
         return replace(about, parts=parts, why=asking.why)
     if not _both_readers_agree(steps, seen):
         return replace(about, parts=parts, why="Two readers of the command understand it differently.")
     return replace(about, decision="allow", parts=parts, why=parts[0].why, plan=_plan(steps, verdicts, where))
+
+
+def _idle(part: PartJudgement, parts: Sequence[PartJudgement]) -> bool:
+    """`… || true` needs no rule of its own beside a command that is allowed."""
+    return part.by == "no rule" and part.words in _IDLE and any(one.decision == "allow" for one in parts)
 
 
 def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:
@@ -187,12 +194,21 @@ def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
         if loose(found.words[0].text) not in denied:
             continue
         texts = tuple(word.text for word in found.words)
-        use = examine(loose(texts[0]), found.words)
-        rule = denying(rules.deny, texts, use.names if use else ())
+        rule = denying(rules.deny, texts, *_called(found))
         if rule is not None:
             why = f"Your rule denies `{' '.join(rule)}`."
             return _Denied((PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why)
     return None
+
+
+def _called(found: Found) -> list[tuple[str, ...]]:
+    """What a command is without its options: `make -j4 test deploy` is `make test` and `make deploy`."""
+    use = examine(loose(found.words[0].text), found.words)
+    if use is None:
+        return []
+    named = use.names
+    run_check(use, found.words)
+    return [named, use.names, *use.also]
 
 
 def _named(command: str, rules: Rules, *, complete: bool) -> _Denied | None:

@@ -78,7 +78,7 @@ def jq(use: Use, _words: Words) -> None:
     if use.names[0] == "yq":  # some of them want a sub-command first
         rest = use.operands[1:] if [word.text for word in use.operands[:1]] in _YQ_COMMANDS else use.operands
         program = " ".join(word.text for word in rest)
-    if re.search(r"\$ENV\b|\b(?:str)?env\b|\benvsubst\b", program):
+    if re.search(r"(?<!\.)\bENV\b|(?<!(?<!\.)\.)\b(?:str)?env\b|\benvsubst\b", program):
         use.problems.append("the program shows variables")
     if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
         use.problems.append("the program reads other files or runs something")

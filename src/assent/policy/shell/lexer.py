@@ -27,6 +27,7 @@ _CHOICE = re.compile(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}"
 _WILD = re.compile(r"[*?]|[^*?]+")
 _MOST_CHOICES = 64
 _VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
+_TAB = r"$'\t'"  # the one string with an escape that is common: `cut -d$'\t'`
 _QUOTED = re.compile(r"[^\"`$\\]+")
 # Inside double quotes these characters leave a `$` before them literal.
 _DOLLAR_IS_TEXT = frozenset('" |)/,.%:;=]}^~+&<>\n')
@@ -163,6 +164,9 @@ class Lexer:
         if match := _VARIABLE.match(self.source, self.at):
             self.at = match.end()
             return Part("variable", match[1] or match[2])
+        if self.source.startswith(_TAB, self.at):
+            self.at += len(_TAB)
+            return Part("text", "\t")
         if self.source[self.at + 1 : self.at + 2] in ("", " ", "\t", "\n"):
             self.at += 1
             return Part("text", "$")

@@ -15,7 +15,7 @@ from assent.files.protected import secret_samples
 from assent.plan import Stage, Word
 from assent.policy.shell.models import model, options
 from assent.policy.shell.options import Use, examine
-from assent.policy.shell.paths import inside, place, secret
+from assent.policy.shell.paths import inside, of_a_kind, place, secret
 from assent.policy.shell.rules import program
 
 
@@ -205,4 +205,6 @@ class _Expression:
 def _could_be_secret(glob: str) -> bool:
     if _NOT_PLAIN.search(glob) or secret(Word(glob, literal=False), "/"):
         return True
-    return any(fnmatchcase(sample, glob.casefold()) for sample in (*secret_samples(), *_OTHER_SECRETS))
+    return not of_a_kind(glob) and any(
+        fnmatchcase(sample, glob.casefold()) for sample in (*secret_samples(), *_OTHER_SECRETS)
+    )

@@ -40,6 +40,7 @@ class Use(Struct):
     fed: bool = False  # further words will come from its input
     found: bool = False  # a word of it stands for whatever find finds
     by_name: bool = False  # only a rule that names it in full covers it
+    also: list[tuple[str, ...]] = []  # further commands in its words, as `make test install` has one
 
     def option(self, *names: str) -> str | None:
         """The value of the last of these options, or None."""

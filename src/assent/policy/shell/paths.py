@@ -16,6 +16,8 @@ _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
 _LONGEST_NAME = 255
+_KIND = re.compile(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|ini|csv|dat|db|sqlite)", re.IGNORECASE)
+_TELLING = 6  # `.eslint*` is about one program, `.e*` about anything
 _OF_THE_SHELL = frozenset(("time", "command", "builtin"))
 _HOME = Word("~", literal=False, parts=(Part("home", "~"),))
 
@@ -78,7 +80,7 @@ def secret(word: Word, cwd: str) -> bool:
     path = place(word.text, cwd)
     if why_secret(_names(path)) or _SPECIAL.search(path):
         return True
-    return not word.literal and any(_could_be_secret(part) for part in path.split("/"))
+    return not word.literal and any(map(_could_be_secret, {*path.split("/")}))
 
 
 def secret_path() -> str:
@@ -93,8 +95,16 @@ def _names(path: str) -> list[str]:
 def _could_be_secret(component: str) -> bool:
     if len(component) > _LONGEST_NAME or not any(one in component for one in "*?["):
         return False
-    if component.startswith("."):
+    fixed = re.split(r"[*?\[]", component)[0]
+    if component.startswith(".") and (len(fixed) < _TELLING or fixed.startswith(".env")):
         return True
-    # `c*` is about names with a c; `id_*` and `shado?` are about a secret.
+    # `c*` is about names with a c and `*.json` about files of a kind; `id_*` and `shado?` are about a secret.
     literal = re.sub(r"\[[^]]*\]|[*?]", "", component)
-    return len(literal) > 2 and any(fnmatchcase(name, component) for name in secret_samples())
+    if len(literal) <= 2 or of_a_kind(component):
+        return False
+    return any(fnmatchcase(name, component) for name in secret_samples())
+
+
+def of_a_kind(glob: str) -> bool:
+    """Whether it means all files of a kind that few secrets are of: who comes upon them passes over those."""
+    return _KIND.fullmatch(glob) is not None

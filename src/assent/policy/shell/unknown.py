@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 from assent.plan import Word
 from assent.policy.shell.models import model
 
+_ASKS_ABOUT_ITSELF = (["--version"], ["--help"])
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
 _CHANGES = frozenset(
     """
-    abandon add apply attach build-and-push checkout clean clear clone cmd commit config connect cordon cp create
-    delete deploy destroy dev disable down drain drop edit enable eval exec export import init install kill launch login
-    logout merge migrate mv new open patch post promote prune publish pull purge push put rebase record reload remove
-    rename replace reset resize restart restore resume revert revoke rm rmi rollback rotate run save scale sell send
-    serve set shell ship shutdown spawn squash ssh start stat stop submit suspend sync trigger uninstall unset up update
-    upgrade upload use wipe write x
+    abandon add apply attach build-and-push c checkout clean clear clone cmd commit config connect console copy
+    cordon cp create decrypt delete deploy destroy dev disable down downgrade drain drop edit enable eval exec
+    export flush gc import init install kill launch login logout merge migrate mv new open patch post promote prune
+    publish pull purge push put rebase rec record reload remove rename replace reset resize restart restore resume
+    reveal revert revoke rm rmi rollback rotate run save scale secret secrets seed sell send serve server set shell
+    ship shutdown spawn squash ssh start stat stop studio submit suspend sync trigger tunnel uninstall unlock unset
+    up update upgrade upload use wipe worker write x
     """.split()  # noqa: SIM905
 )
 # Names of programs that are as often words about something else.
@@ -34,10 +36,14 @@ _ALSO_WORDS = frozenset(
 
 def unknown_words(words: Sequence[Word], named: int) -> Iterator[str]:
     """Why the words behind the `named` first ones are more than the rule says."""
+    if [word.text for word in words[1:]] in _ASKS_ABOUT_ITSELF:
+        return
     for word in words[max(1, named) :]:
         if not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is not known"
-        elif named == 1 and word.text in _CHANGES:
+        elif "://" in word.text:
+            yield f"`{word.text}` is a place on another machine"
+        elif named == 1 and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
             yield f"`{word.text}` may change something, so a rule must name it"
         elif model(word.text) is not None and word.text not in (*_ALSO_WORDS, *_CHANGES):
             yield f"`{word.text}` may be a program that it runs, and the program is not known"

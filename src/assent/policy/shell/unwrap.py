@@ -4,6 +4,7 @@ execute.
 Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from assent.plan import Word
@@ -44,6 +45,8 @@ def _direct(found: Found) -> Iterator[Found]:
     use = examine(name, words) or examine(loose(name), words)
     if use is None:
         return
+    if use.names[0] == "parallel":
+        yield from _side_by_side([word.text for word in use.payload])
     if use.payload and use.option("-v", "-V") is None:
         yield _command(use.payload)
     wrapper = use.model.wrapper
@@ -64,14 +67,28 @@ def _strings(use: Use, *, remote: bool) -> Iterator[str]:
         yield given
     elif use.names[-1] in _SEVERAL:
         yield from rest
-    elif use.names[-1] not in _FILE_SHELLS:  # only `-c` makes these take a string; what else stands there names a file
+    elif use.names[-1] not in FILE_SHELLS:  # only `-c` makes these take a string; what else stands there names a file
         yield " ".join(rest)
 
 
+def _side_by_side(words: list[str]) -> Iterator[Found]:
+    """`parallel 'rm {}' ::: a b`: the words before `:::` are shell text for each word behind it. Without them, and
+    where `{}` comes first, a word behind it is a command itself.
+    """
+    at = next((index for index, word in enumerate(words) if word.startswith(":::")), len(words))
+    text, given = " ".join(words[:at]), [word for word in words[at:] if not word.startswith(":::")]
+    if text:
+        yield from survey(text).commands
+    if not text or text.startswith("{"):
+        for one in given[:MAX_COMMANDS]:
+            yield from survey(_MARK.sub(lambda _, one=one: one, text, count=1) if text else one).commands
+
+
+_MARK = re.compile(r"\{[^{}]*\}")
 _SEVERAL = frozenset(("hyperfine", "concurrently"))  # every operand is a command
 
 
-_FILE_SHELLS = frozenset(
+FILE_SHELLS = frozenset(
     ["bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "su", "runuser", "script"]
 )
 

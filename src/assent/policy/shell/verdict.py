@@ -31,6 +31,7 @@ from assent.policy.shell.sweep import (
     without_more_options,
 )
 from assent.policy.shell.unknown import unknown_words
+from assent.policy.shell.unwrap import FILE_SHELLS
 
 MAX_DEPTH = 4
 
@@ -41,9 +42,12 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
+_GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
 # Options of git that write a file or start a pager, whatever place they seem to have.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
+_SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_FILE = re.compile(r"\.\w+$")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and the like, which a person takes for the beginning of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -104,13 +108,16 @@ def judge_stage(
 
 def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str], where: Place, depth: int) -> Verdict:
     texts = (name, *(word.text for word in stage.words[1:]))
-    if (ask := covering(rules.ask, texts, use.names)) is not None:
+    if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
     rule = covering(rules.allow, texts, use.names)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
     if _must_be_named(use) and len(rule) < len(use.names):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
+    uncovered = next((other for other in use.also if covering(rules.allow, other) is None), None)
+    if uncovered is not None:
+        problems.append(f"no rule allows `{' '.join(uncovered)}`")
     if problems:
         return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
     if use.payload:
@@ -177,7 +184,8 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
-    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=inner.sweeps)
+    sweeps = inner.sweeps or clause.passes_over
+    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=sweeps)
 
 
 def _fed_by(use: Use, where: Place) -> Place:
@@ -208,15 +216,33 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
 
 
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
-    """A rule that says every word of the command allows it even where the model would ask, but no shell."""
-    if use.model.wrapper is not None or stage.env:
-        return False
+    """A rule that says every word of the command allows it even where the model would ask, but no text for a shell."""
     texts = (name, *(word.text for word in stage.words[1:]))
+    if (use.model.wrapper is not None and not _runs_script(use, texts)) or stage.env:
+        return False
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
     # A rule of one word names a program, not a command.
-    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow)
+    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow) or _continues_script(use, texts, rules)
     return named and all(word.literal for word in stage.words)
+
+
+def _continues_script(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
+    """`python manage.py test` covers plain words behind it, `python report.py` plain names of files: a word alone may
+    say what the script does.
+    """
+    rule = covering(rules.allow, texts) or ()
+    if use.models[0].kind != "interpreter" or len(rule) < 2 or not all(map(_SCRIPT.fullmatch, texts[1:])):
+        return False
+    words = texts[len(rule) :]
+    if any(secret(Word(text), "/") for text in words):
+        return False
+    return _FILE.search(rule[1]) is not None and (len(rule) > 2 or all(map(_FILE.search, words)))
+
+
+def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
+    """`bash scripts/test.sh`: a file of the folder, and no options."""
+    return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))
 
 
 def _outside_the_model(stage: Stage, where: Place) -> list[str]:
@@ -270,7 +296,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
     if (named := names_secret(use)) is not None:
         problems.append(f"it searches {named}, which may hold secrets")
     if use.names[0] == "git":
-        shown = [*use.texts, *(Word(value) for name, value in use.seen if name == "-L")]
+        shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
         problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
     if use.model.effect == "run":
@@ -279,6 +305,8 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         ]
     for word in use.writes:
         problems += _write_problem(word, where)
+        if secret(word, where.cwd) and place(word.text, where.cwd) != "/dev/null":
+            problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
         problems.append("it would delete or move the workspace itself")
     if use.names[0] == "cp":  # a copy may have the name of what is copied
@@ -290,9 +318,18 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
     return problems
 
 
+def _git_paths(use: Use) -> list[Word]:
+    """Its operands, but for what is looked for or asked about, and those of commands that show names alone."""
+    if use.names[1:2] in _GIT_SHOWS_NAMES:
+        return []
+    pattern = use.names[1:2] == ("config",) or (use.names[1:2] == ("grep",) and use.option("-e", "-f") is None)
+    return use.texts[1:] if pattern else use.texts
+
+
 def _git_secret(word: Word, where: Place) -> bool:
-    """`HEAD:.env` and plain paths."""
-    return secret(Word(word.text.rpartition(":")[2]), where.cwd)
+    """`HEAD:.env`, paths, and what git itself takes for a wildcard (`'.e*'`) or for more (`:(top).env`)."""
+    path = re.sub(r"^(?:\([a-z,:]*\)|[/!^]+)", "", word.text.rpartition(":")[2])
+    return secret(Word(path, literal=False), where.cwd)
 
 
 def _leaves(word: Word, where: Place) -> bool:
