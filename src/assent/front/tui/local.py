@@ -127,9 +127,9 @@ class LocalHost:
                     await log.delete(made)
 
     async def fork(self, session: str) -> str:
-        from assent.session.fork import fork_session
+        from assent.front.outputs import fork_with_outputs
 
-        return await fork_session(await self.log(), session)
+        return await fork_with_outputs(self._env, await self.log(), session)
 
     # --- surroundings ---
 

@@ -9,6 +9,7 @@ from litestar.params import JSONBody, QueryParameter
 
 from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import to_wire
+from assent.front.outputs import fork_with_outputs
 from assent.front.web.desk import Desk, real_folder
 from assent.front.web.office import Asker, InboxKey
 from assent.front.web.params import Offset, SessionId, ShortId, TheAsker, TheDesk
@@ -32,7 +33,6 @@ from assent.front.web.shapes import (
 )
 from assent.models.base import AuthFailed, ModelError
 from assent.session.engine import CANNOT_OPEN
-from assent.session.fork import fork_session
 from assent.session.log import SessionBusy
 from assent.session.runner import create_session
 
@@ -120,7 +120,8 @@ async def snapshot(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Sna
 async def fork(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> SessionView:
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"fork {session_id}", None)
-    copy = await desk.office.done_before(key) or await fork_session(desk.log, session_id, key.stamp)
+    made = await desk.office.done_before(key)
+    copy = made or await fork_with_outputs(desk.setup.env, desk.log, session_id, key.stamp)
     desk.engine.nudge(copy)
     desk.overview.touch(approvals=True)
     return await desk.office.view(await desk.log.info(copy))
