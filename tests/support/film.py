@@ -144,6 +144,9 @@ class FilmClient:
             self.state.apply(envelope)
         return self._film.envelopes
 
+    def on_link(self, changed: Callable[[bool], None]) -> None:
+        """It is a film: nobody goes away."""
+
     async def events(self) -> AsyncIterator[Envelope]:
         await self._closed.wait()
         return

@@ -113,7 +113,7 @@ class AssentApp(App[None]):
         self._painter = Painter(self._ink, self._calls, {})
         self.news = News()
         self.desk = AppDesk(self, preferences or PreferenceFile(Path(os.devnull)))
-        self._around = Around(self)
+        self._around = Around(self, clock)
         self._sent: set[str] = set()
         """Keys of our own commands: when one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
@@ -218,6 +218,7 @@ class AssentApp(App[None]):
         self._painter.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._story)
         self._refresh_questions()
+        client.on_link(self._around.link)
         self._following = asyncio.create_task(self._follow(client))
 
     async def switch(self, session: str | None) -> None:
@@ -250,11 +251,15 @@ class AssentApp(App[None]):
     # --- events ---
 
     async def _follow(self, client: "SessionClient") -> None:
-        async for envelope in client.events():
-            self._story.apply(envelope)
-            self.news.tell(envelope)
-            self._notice(envelope)
-            self.transcript.changed()
+        try:
+            async for envelope in client.events():
+                self._story.apply(envelope)
+                self.news.tell(envelope)
+                self._notice(envelope)
+                self.transcript.changed()
+        except Exception as error:  # a server that refuses us, a log that broke: silence would look like peace
+            self.note(f"This session cannot be followed any more: {error}. What you see is as it was.", "error")
+            return
         self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
 
     def _notice(self, envelope: Envelope) -> None:
