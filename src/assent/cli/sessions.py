@@ -29,7 +29,7 @@ from assent.front.outputs import fork_with_outputs
 from assent.front.question import question_lines
 from assent.front.secrets import export_masker
 from assent.front.style import Style
-from assent.front.words import attached_words, ended_badly, one_line, safe, took
+from assent.front.words import attached_words, ended_badly, one_line, safe, took, who
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
 from assent.session.log import SessionInfo, SessionLog
@@ -136,7 +136,7 @@ def _event_lines(envelope: Envelope, numbers: Mapping[str, str], style: Style) -
         case CallRequested(request=request):
             yield f"  ▸ {numbers[request.call_id]} {call_label(request, style)}"
         case CallScheduled(call_id=call_id, decision=decision):
-            by = f" by {safe(decision.by, 'label')}" if decision.by else ""
+            by = f" by {safe(who(decision.by), 'label')}" if decision.by else ""
             yield style.dim(f"    {numbers[call_id]} allowed{by}: {safe(decision.reason, 'label')}")
         case CallFinished(call_id=call_id, status=status, failure=failure) as finished:
             why = safe(failure.message, "label") if failure else ended_badly(finished)

@@ -274,7 +274,7 @@ def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served
     asked.get_by_label("Or another one").fill(other)
     use.click()
     expect(asked).to_have_count(0)
-    tab.sees(re.compile("Model scripted:.*set by ann"))
+    tab.sees(re.compile("Model scripted:.*set by you"))
     tab.page.get_by_label("Message").fill("who are you?")
     tab.page.keyboard.press("Enter")
     tab.sees("I am the other one.")

@@ -35,6 +35,7 @@ from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.story import Item, NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
+from assent.front.words import who
 from assent.scheduler.call import Executing
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
@@ -210,7 +211,7 @@ class AssentApp(App[None]):
             await self.submit(first_prompt)
 
     async def _show_session(self, client: "SessionClient") -> None:
-        self._story = Story()
+        self._story = Story(self._me())
         self.news = News(self.host.prices())
         for envelope in await client.history():
             self._story.apply(envelope)
@@ -274,7 +275,7 @@ class AssentApp(App[None]):
                 if problem and problem != "withdrawn":
                     self.note(f"Not done: {problem}", "warning")
             case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
-                self.note(f"Answered by {by or 'another client'}: {'no' if outcome == 'cancel' else 'yes'}.")
+                self.note(f"Answered by {who(by, self._me())}: {'no' if outcome == 'cancel' else 'yes'}.")
             case _:
                 pass
         if envelope.seq:
@@ -351,7 +352,7 @@ class AssentApp(App[None]):
         self.transcript.changed()
 
     def clear_screen(self) -> None:
-        self._story = Story()
+        self._story = Story(self._me())
         self.transcript.show(self._story)
 
     # --- answers ---

@@ -5,6 +5,7 @@ import { AskForm } from "./ask.js";
 import { answer, keyOf, viewOf } from "./desk.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useRef, useState } from "./html.js";
+import { who } from "./names.js";
 import { AlwaysPanel, EditPanel, RefusePanel } from "./panels.js";
 import { useQuiet } from "./quiet.js";
 import { useSeen } from "./seen.js";
@@ -112,7 +113,7 @@ function Question({ approval, view, answers, modifyingBy }) {
     <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
     <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
     <${Reasons} approval=${approval} args=${args} />
-    ${modifyingBy && html`<p class="read-on" role="status">${visible(modifyingBy)} opened this for editing.</p>`}
+    ${modifyingBy && html`<p class="read-on" role="status">Opened for editing by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
     ${!reading.seen && html`<p class="read-on" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}

@@ -4,6 +4,7 @@ import { command, get, Problem, request, token, Unreachable } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
 import { loginCode, tokenOfAnotherTab } from "./login.js";
+import { who } from "./names.js";
 import { announce, announceEnd } from "./notify.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
@@ -100,7 +101,7 @@ async function follow() {
 /** @param {string} id */
 async function open(id) {
   if (state.talk?.session !== id) {
-    state.talk = new Talk(id);
+    state.talk = new Talk(id, state.me?.by);
     state.views.clear();
     asked.clear();
   }
@@ -310,7 +311,7 @@ function refused(error, key) {
   if (!(error instanceof Problem)) return words(error);
   switch (error.type) {
     case "already-decided":
-      notice(`Already answered by ${error.by || "somebody else"}.`);
+      notice(`Already answered by ${who(error.by, state.me?.by)}.`);
       return "";
     case "gone":
       notice(`Too late: ${error.message}`);

@@ -4,6 +4,7 @@ import { begin, revoke } from "./acts.js";
 import { html, useEffect, useId, useRef, useState } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
 import { modelNames, MODES } from "./modes.js";
+import { who } from "./names.js";
 import { stopped, valueOf } from "./panels.js";
 import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
 import { closeDialog, state } from "./store.js";
@@ -87,7 +88,7 @@ function Grants() {
   if (!talk?.grants.size) return html`<p class="soft">Nothing: every question is asked anew.</p>`;
   return html`<ul class="form">${[...talk.grants.values()].map(
     (grant) => html`<li class="row" key=${grant.id}>
-      <span class="grow">${visible(grant.reach)}<br /><span class="soft small">${grant.by && `given by ${visible(grant.by)}`}${until(grant)}</span></span>
+      <span class="grow">${visible(grant.reach)}<br /><span class="soft small">${grant.by && `given by ${visible(who(grant.by, talk.me))}`}${until(grant)}</span></span>
       <button class="danger" onClick=${() => void revoke(talk.session, grant.id)}>Take back</button>
     </li>`,
   )}</ul>`;

@@ -25,6 +25,8 @@ export interface Me {
   folder: string;
   model: string;
   mode: Mode;
+  /** How we are called in the record. */
+  by: string;
   models?: string[];
 }
 export interface Taken {
