@@ -31,8 +31,8 @@ from assent.events import (
     TurnFinished,
     TurnStatus,
 )
+from assent.front.custom import CustomCommand
 from assent.front.tui.host import (
-    CustomCommand,
     MemoryFile,
     RuleInfo,
     ServerInfo,
