@@ -1,6 +1,6 @@
 // What people want done: each is a command to the server, and what went wrong is said.
 
-import { command, get, Problem } from "./api.js";
+import { command, get, newKey, Problem } from "./api.js";
 import { ends, go, pathOf, words } from "./desk.js";
 import { keepDraft } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
@@ -33,6 +33,21 @@ const callPath = (session, call) => `${pathOf(session)}/calls/${encodeURICompone
 
 /** @param {string} session @param {string} text */
 export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
+/** Fills a prompt that the server knows by its name, and sends it. What it runs may wait for a person: then it is asked again with
+ * the same key, which waits on. @param {string} session @param {string} name @param {string} argument @returns {Promise<string>} what is wrong */
+export async function usePrompt(session, name, argument) {
+  const key = newKey();
+  try {
+    for (let going = true; going; ) {
+      /** @type {{ state: "sent" | "going" }} */
+      const using = await command(`${pathOf(session)}/prompts`, { name, argument }, "POST", key);
+      going = using.state === "going";
+    }
+    return "";
+  } catch (error) {
+    return words(error);
+  }
+}
 /** @param {string} session @param {string} key */
 export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/queue/${encodeURIComponent(key)}`, undefined, "DELETE"));
 /** @param {string} session */
