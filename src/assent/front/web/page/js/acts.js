@@ -99,18 +99,31 @@ function goneIsFine(error) {
 /** @param {string} session */
 export async function compress(session) {
   const talk = state.talk;
-  if (talk?.session === session) talk.compressing = true;
-  changed();
+  const after = talk?.busy;
+  const working = (/** @type {boolean} */ on) => {
+    if (talk) talk.compressing = on && !after;
+    changed();
+  };
+  working(true);
   try {
     /** @type {import("./types.d.ts").Taken} */
     const taken = await command(`${pathOf(session)}/compress`, {});
-    if (taken.state === "recorded") notice(talk?.busy ? "The history is compressed when this turn is over." : "This takes a while; the conversation will say when it is done.");
+    if (taken.state === "recorded") return compressLater(taken.key, after ?? false, working);
   } catch (error) {
     if (!(error instanceof Problem && error.type === "refused")) notice(words(error), "bad"); // a refusal stands in the conversation
-  } finally {
-    if (talk) talk.compressing = false;
-    changed();
   }
+  working(false);
+}
+
+/** What comes of it is told when it is known, whatever the person looks at then. @param {string} key @param {boolean} after @param {(on: boolean) => void} working */
+function compressLater(key, after, working) {
+  notice(after ? "The history is compressed when this turn is over." : "Compressing the history takes a while; you are told when it is done.");
+  ends.set(key, (problem) => {
+    ends.delete(key);
+    working(false);
+    if (problem) notice(`The history was not compressed: ${problem}`, "bad");
+    else notice("The history is compressed.");
+  });
 }
 
 // --- taking back ---

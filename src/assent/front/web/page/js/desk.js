@@ -126,7 +126,7 @@ async function catchUp(talk) {
   for (let more = true; more; ) {
     /** @type {{ events: import("./types.d.ts").WireEvent[], more: boolean }} */
     const page = await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_AT_ONCE}`);
-    page.events.forEach((event) => talk.apply(event));
+    page.events.forEach((event) => take(talk, event));
     more = page.more;
   }
 }
@@ -170,14 +170,20 @@ const stream = new Stream({
   },
 });
 
-/** Who waits for the end of a call, by its id. @type {Map<string, () => void>} */
+/** Who waits for the end of a call, by its id, or for what came of a command, by its key. @type {Map<string, (problem: string) => void>} */
 export const ends = new Map();
+
+/** @param {Talk} talk @param {import("./types.d.ts").WireEvent} event */
+function take(talk, event) {
+  talk.apply(event);
+  if (event.type === "call.finished") ends.get(event.call_id)?.("");
+  if (event.type === "command.taken") ends.get(event.key)?.(event.problem ?? "");
+}
 
 /** @param {import("./types.d.ts").WireEvent} event */
 function happened(event) {
   if (event.session !== state.talk?.session) return;
-  state.talk.apply(event);
-  if (event.type === "call.finished") ends.get(event.call_id)?.();
+  take(state.talk, event);
   if (event.type === "turn.finished") announceEnd(state.talk, event.status);
 }
 
