@@ -24,10 +24,11 @@ export function Card({ session, call, approval, modifyingBy = "" }) {
   const answers = useAnswers(session, call, approval, view);
   const risk = approval.details.type === "exec" ? approval.details.risk : "";
   const card = useReturn(call);
-  return html`<article class="card ${risk}" tabindex="0" ref=${card} data-question=${call} aria-labelledby=${`title-${call}`} onKeyDown=${answers.onKeyDown}>
+  const titleId = `title-${session}-${approval.id}`; // in the inbox, calls of two sessions may have one id
+  return html`<article class="card ${risk}" tabindex="0" ref=${card} data-question=${call} aria-labelledby=${titleId} onKeyDown=${answers.onKeyDown}>
     <header>
       <span class="ask-mark" aria-hidden="true">●</span>
-      <h3 id=${`title-${call}`}><span class="unseen">Assent asks: </span>${title(approval.details)}</h3>
+      <h3 id=${titleId}><span class="unseen">Assent asks: </span>${title(approval.details)}</h3>
       ${risk && html`<span class="risk ${risk}">${risk} risk</span>`}
     </header>
     ${view
