@@ -128,6 +128,7 @@ class ServedProgram:
         for line in self.running:
             if line.startswith("Assent is at"):
                 break
+        self.running.goes_on()
         found: Json = msgspec.json.decode((self.program.home / "serve.json").read_bytes())
         return Api(Http(found["url"], found["token"], ca=None if self._ca is None else str(self._ca)))
 

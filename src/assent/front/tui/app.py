@@ -406,9 +406,13 @@ class AssentApp(App[None]):
         elif time.monotonic() < self._quit_until:
             self.exit()
         else:
-            self._quit_until = time.monotonic() + QUIT_SECONDS
             kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
             self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
+            self._listen_for_quit()
+            self.call_after_refresh(self._listen_for_quit)  # on a slow machine it is seen later than it was pressed
+
+    def _listen_for_quit(self) -> None:
+        self._quit_until = time.monotonic() + QUIT_SECONDS
 
     def action_escape(self) -> None:
         if wishes := self._to_cancel():
