@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from assent.client import Api
+from assent.client.http import Http
 from support.certs import make_certificate
 from support.program import Program
 from support.served import ServedProgram, until_event, until_waiting
@@ -22,6 +24,10 @@ def answer(terminal: Terminal, key: str) -> None:
         terminal.type("\x1b[B")  # a key that answers nothing clears the hint
         terminal.until("yes, once")
         terminal.type(key)
+
+
+def there_again(terminal: Terminal) -> None:
+    terminal.until_true(lambda: "The server is away" not in terminal.shown, "it still says that the server is away")
 
 
 @pytest.fixture
@@ -81,7 +87,7 @@ async def test_it_attaches_over_tls_to_a_server_whose_certificate_it_is_told_to_
     assert ended.code == 42 and "none.pem has no certificates" in ended.err
 
 
-async def test_it_goes_on_when_the_server_was_killed_and_started_again(program: Program):
+async def test_it_says_that_the_server_is_away_and_goes_on_when_that_is_back(program: Program):
     model = program.scenario(ASKS, SAYS)
     first = ServedProgram(program, model)
     async with first.start() as api:
@@ -92,12 +98,27 @@ async def test_it_goes_on_when_the_server_was_killed_and_started_again(program: 
     with Terminal(program, "attach") as terminal:
         await asyncio.to_thread(terminal.until, "yes, once")
         first.kill()
+        shown = await asyncio.to_thread(terminal.until, "The server is away")  # no key was pressed
+        assert "yes, once" in shown
         second.start()
         try:
+            await asyncio.to_thread(there_again, terminal)
             await asyncio.to_thread(answer, terminal, "y")
             await asyncio.to_thread(terminal.until, "All done.")
         finally:
             second.kill()
+
+
+async def test_a_token_that_holds_no_longer_is_told_at_once(program: Program, served: ServedProgram):
+    async with served.start() as api:
+        session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+        await until_waiting(api, session)
+        token = (await program.run_beside("serve", "token", "add", "bob")).out.strip()
+        with Terminal(program, "attach", api.http.url, session, env={"ASSENT_TOKEN": token}) as terminal:
+            await asyncio.to_thread(terminal.until, "yes, once")
+            async with Api(Http(api.http.url, token)) as bob:
+                await bob.post("/logout")
+            await asyncio.to_thread(terminal.until, "cannot be followed any more")
 
 
 def test_without_a_server_it_says_how_to_start_one(program: Program):

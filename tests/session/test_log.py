@@ -208,6 +208,73 @@ async def test_the_keys_of_a_deleted_session_are_free_again(log: SessionLog):
     assert await log.create("t", 2.0, CREATED, stamp=OTHER) == "t"
 
 
+def aged(path: Path, days: float) -> None:
+    """As if all of it had happened so many days before."""
+    with sqlite3.connect(path / "data" / "assent.db") as db:
+        db.execute("UPDATE stamps SET at = at - ?", (days * 86_400,))
+        db.execute("UPDATE inbox SET taken = taken - ? WHERE taken", (days * 86_400,))
+    db.close()
+
+
+def left(path: Path) -> tuple[list[str], list[str]]:
+    """The keys of the stamps and of the commands that are there."""
+    db = sqlite3.connect(path / "data" / "assent.db")
+    found = [[row[0] for row in db.execute(f"SELECT key FROM {table} ORDER BY key")] for table in ("stamps", "inbox")]
+    db.close()
+    return found[0], found[1]
+
+
+async def commanded(log: SqliteLog, fence: Fence, *keys: str) -> None:
+    """These came with stamps, and those with `t` were taken."""
+    for key in keys:
+        await log.put("s", key, Submit(key), Stamp(key, b"asked"))
+    head = (await log.heads())["s"]
+    taken = [key for key in keys if key.startswith("t")]
+    events = [Envelope(head + 1 + n, 2.0, "s", CommandTaken(key, "ann")) for n, key in enumerate(taken)]
+    await log.append(fence, events, taken)
+
+
+async def test_what_was_taken_a_week_ago_is_swept_by_the_next_command_and_what_waits_never(
+    sqlite: SqliteLog, tmp_path: Path
+):
+    await sqlite.create("s", 1.0, CREATED)
+    fence = await sqlite.acquire("s")
+    await commanded(sqlite, fence, "t-old", "waits")
+    aged(tmp_path, 3)
+    await commanded(sqlite, fence, "t-young")
+    aged(tmp_path, 4.5)
+    assert left(tmp_path) == (["t-old", "t-young", "waits"],) * 2
+    await sqlite.put("s", "next", Submit("next"))
+    assert left(tmp_path) == (["t-young", "waits"], ["next", "t-young", "waits"])
+    assert not await sqlite.put("s", "waits", Submit("waits"), Stamp("waits", b"asked"))
+
+
+async def test_a_pile_of_old_keys_gets_smaller_with_every_command_by_a_few(sqlite: SqliteLog, tmp_path: Path):
+    await sqlite.create("s", 1.0, CREATED)
+    await commanded(sqlite, await sqlite.acquire("s"), *(f"t{n:02}" for n in range(50)))
+    aged(tmp_path, 8)
+    for remaining in (30, 10, 0):
+        await sqlite.put("s", "next", Submit("next"))
+        stamps, inbox = left(tmp_path)
+        assert (len(stamps), len(inbox) - 1) == (remaining, remaining)
+
+
+async def test_keys_from_before_times_were_kept_count_as_used_when_the_log_is_opened(tmp_path: Path):
+    log = SqliteLog(tmp_path / "data")
+    await log.create("s", 1.0, CREATED)
+    await commanded(log, await log.acquire("s"), "t-old", "waits")
+    await log.close()
+    db = sqlite3.connect(tmp_path / "data" / "assent.db")
+    db.executescript("DROP INDEX stamps_by_age; DROP INDEX inbox_by_age; ALTER TABLE stamps DROP COLUMN at;")
+    db.executescript("UPDATE inbox SET taken = 1 WHERE taken; PRAGMA user_version = 3;")
+    db.close()
+    log = SqliteLog(tmp_path / "data")
+    assert not await log.put("s", "t-old", Submit("t-old"), Stamp("t-old", b"asked"))
+    assert left(tmp_path) == (["t-old", "waits"],) * 2
+    assert [item.key for item in await log.inbox("s")] == ["waits"]
+    await log.close()
+
+
 async def test_whoever_watches_hears_of_new_commands(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     heard = asyncio.Event()
@@ -559,7 +626,7 @@ async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     known = (await log.waiting(), msgspec.structs.replace(await log.info("s"), held=False))
     await log.close()
     db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE stamps; DROP TABLE approvals; DROP INDEX inbox_waiting;")
+    db.executescript("DROP TABLE stamps; DROP TABLE approvals; DROP INDEX inbox_waiting; DROP INDEX inbox_by_age;")
     for column in ("mode", "owner", "client", "unfinished", "held"):
         db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
     db.execute("PRAGMA user_version = 1")
@@ -575,7 +642,7 @@ async def test_a_log_from_before_the_stamps_keeps_what_it_has_and_takes_them_fro
     await log.put("s", "k1", Submit("hi", by="ann"))
     await log.close()
     db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE stamps; PRAGMA user_version = 2;")
+    db.executescript("DROP TABLE stamps; DROP INDEX inbox_by_age; PRAGMA user_version = 2;")
     db.close()
     log = SqliteLog(tmp_path)
     assert not await log.put("s", "k1", Submit("hi", by="ann"), ONE)

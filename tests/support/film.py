@@ -31,8 +31,8 @@ from assent.events import (
     TurnFinished,
     TurnStatus,
 )
+from assent.front.custom import CustomCommand
 from assent.front.tui.host import (
-    CustomCommand,
     MemoryFile,
     RuleInfo,
     ServerInfo,
@@ -143,6 +143,9 @@ class FilmClient:
         for envelope in self._film.envelopes:
             self.state.apply(envelope)
         return self._film.envelopes
+
+    def on_link(self, changed: Callable[[bool], None]) -> None:
+        """It is a film: nobody goes away."""
 
     async def events(self) -> AsyncIterator[Envelope]:
         await self._closed.wait()

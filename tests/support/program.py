@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -59,6 +60,12 @@ class Running:
         self._stderr.start()
         self._watchdog = threading.Timer(PATIENCE, process.kill)
         self._watchdog.start()
+
+    def goes_on(self) -> None:
+        """It lives as long as the test, however slow the machine is: each wait has its own patience. It is ended with
+        the last who knows it."""
+        self._watchdog.cancel()
+        weakref.finalize(self, self.process.kill)
 
     def __enter__(self) -> Self:
         return self

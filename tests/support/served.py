@@ -17,6 +17,7 @@ from assent.front.web.desk import Setup
 from assent.front.web.limits import Limits
 from assent.front.web.serve import Server, Where
 from assent.front.web.tokens import Role
+from assent.servers import Servers
 from assent.session.sqlite import SqliteLog
 from support.program import Program, Running, asks_for, says, write
 
@@ -27,17 +28,18 @@ PATIENCE = 10.0
 class Served:
     """`home` has the log and the tokens, `folder` is where sessions work."""
 
-    def __init__(self, base: Path, where: Where | None = None, **more: Any) -> None:
+    def __init__(self, base: Path, where: Where | None = None, mcp: Servers | None = None, **more: Any) -> None:
         self.base, self.home, self.folder = base, base / "home", base / "project"
         self.folder.mkdir(exist_ok=True)
         self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
         self._where = where or Where(port=0)
+        self._mcp = mcp or Servers()
         self._more = more
         self._ready = asyncio.Event()
         self._apis: list[Api] = []
 
     async def __aenter__(self) -> Self:
-        settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")))
+        settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")), mcp=self._mcp)
         more: dict[str, Any] = {"limits": Limits(requests_per_second=10_000, burst=10_000), **self._more}
         setup = Setup(settings, self.env, "ann", str(self.folder), (str(self.folder),), **more)
         self.log = SqliteLog(self.home, reads_apart=True)
@@ -126,6 +128,7 @@ class ServedProgram:
         for line in self.running:
             if line.startswith("Assent is at"):
                 break
+        self.running.goes_on()
         found: Json = msgspec.json.decode((self.program.home / "serve.json").read_bytes())
         return Api(Http(found["url"], found["token"], ca=None if self._ca is None else str(self._ca)))
 

@@ -13,9 +13,9 @@ from textual.screen import ModalScreen
 
 from assent.approval import Mode
 from assent.front.client import LocalClient
+from assent.front.custom import CustomCommand
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.host import (
-    CustomCommand,
     MemoryFile,
     NotHere,
     RuleInfo,

@@ -18,7 +18,7 @@ from assent.front.lookup import find_by_start, find_session
 from assent.front.question import question_lines
 from assent.front.send import Sent, me, send_and_wait
 from assent.front.style import Style
-from assent.front.words import one_line
+from assent.front.words import one_line, who
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 from assent.session.log import SessionLog
@@ -98,7 +98,7 @@ def _find_call(state: SessionState, name: str) -> AwaitingApproval:
         return call
     by = state.answered_by.get(call_id)
     if by is not None:
-        raise BadAnswer(f"call {call_id} was already answered by {by or 'somebody'}")
+        raise BadAnswer(f"call {call_id} was already answered by {who(by)}")
     raise BadAnswer(f"call {call_id} does not wait for an answer")
 
 
@@ -106,7 +106,7 @@ async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApprova
     """An answer may already lie in the inbox of a session that nobody runs."""
     for item in await log.inbox(session):
         if isinstance(item.command, Answer) and item.command.call_id == call.request.call_id:
-            raise BadAnswer(f"an answer by {item.command.by or 'somebody'} is already recorded: {item.command.outcome}")
+            raise BadAnswer(f"an answer by {who(item.command.by)} is already recorded: {item.command.outcome}")
 
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:

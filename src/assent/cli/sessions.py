@@ -25,13 +25,13 @@ from assent.events import (
 from assent.front.export import event_lines, telemetry_lines
 from assent.front.headless.output import call_label
 from assent.front.lookup import begun_sessions, find_session
+from assent.front.outputs import fork_with_outputs
 from assent.front.question import question_lines
 from assent.front.secrets import export_masker
 from assent.front.style import Style
-from assent.front.words import attached_words, ended_badly, one_line, safe, took
+from assent.front.words import attached_words, ended_badly, one_line, safe, took, who
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
-from assent.session.fork import fork_session
 from assent.session.log import SessionInfo, SessionLog
 from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
@@ -89,7 +89,7 @@ async def _act(action: str, log: SessionLog, session: str, export: _Export) -> N
         case "export":
             _write(export.lines(envelopes))
         case "fork":
-            _write([await fork_session(log, session)])
+            _write([await fork_with_outputs(os.environ, log, session)])
         case _:
             _write(_show_lines(envelopes, fold(session, envelopes), Style.for_stream(sys.stdout)))
 
@@ -136,7 +136,7 @@ def _event_lines(envelope: Envelope, numbers: Mapping[str, str], style: Style) -
         case CallRequested(request=request):
             yield f"  ▸ {numbers[request.call_id]} {call_label(request, style)}"
         case CallScheduled(call_id=call_id, decision=decision):
-            by = f" by {safe(decision.by, 'label')}" if decision.by else ""
+            by = f" by {safe(who(decision.by), 'label')}" if decision.by else ""
             yield style.dim(f"    {numbers[call_id]} allowed{by}: {safe(decision.reason, 'label')}")
         case CallFinished(call_id=call_id, status=status, failure=failure) as finished:
             why = safe(failure.message, "label") if failure else ended_badly(finished)

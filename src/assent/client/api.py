@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -21,6 +21,14 @@ BASE = "/api/v1"
 DISCOVERY = "serve.json"
 RETRY = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds between attempts to get a broken stream back."""
+
+
+Link = Callable[[bool], None]
+"""Is told whether the server is there."""
+
+
+def _nobody(there: bool) -> None:
+    """Whom it does not matter to."""
 
 
 class ApiProblem(Exception):
@@ -159,37 +167,42 @@ class Api:
             if not page["more"]:
                 return found
 
-    async def frames(self, positions: Mapping[str, int], *, overview: bool = False) -> AsyncGenerator[Frame, None]:
-        """The stream, taken up again after each break where it was; ends when the server refuses it."""
+    async def frames(
+        self, positions: Mapping[str, int], *, overview: bool = False, link: Link = _nobody
+    ) -> AsyncGenerator[Frame, None]:
+        """The stream, taken up again after each break where it was; ends when the server refuses it. `link` is told
+        when it breaks, and when it is there again."""
         cursor, failures = "", 0
         query = [("session", f"{session}:{seq}") for session, seq in positions.items()]
         target = f"{BASE}/stream?{urlencode([*query, ('overview', str(int(overview)))])}"
         while True:
             try:
-                async for frame in self._frames(target, cursor):
+                async for frame in self._frames(target, cursor, link):
                     cursor, failures = frame.cursor or cursor, 0
                     yield frame
             except Unreachable:
                 if self.http.closed:
                     return
+            link(False)
             await asyncio.sleep(RETRY[min(failures, len(RETRY) - 1)])
             failures += 1
 
-    async def _frames(self, target: str, cursor: str) -> AsyncGenerator[Frame, None]:
+    async def _frames(self, target: str, cursor: str, link: Link) -> AsyncGenerator[Frame, None]:
         decoder = FrameDecoder()
         async for block in self.http.stream(target, [("Last-Event-ID", cursor)] if cursor else []):
             if isinstance(block, Reply):
                 if block.status >= 500:
                     raise Unreachable(f"the server answered {block.status}")
                 _check(block)
+                link(True)
             else:
                 for frame in decoder.feed(block):
                     yield frame
 
-    async def events(self, session: str, after: int = 0) -> AsyncGenerator[Envelope, None]:
+    async def events(self, session: str, after: int = 0, link: Link = _nobody) -> AsyncGenerator[Envelope, None]:
         """All events of a session after a number, durable ones without gap or duplicate, as they happen."""
         seen = after
-        async for frame in self.frames({session: after}):
+        async for frame in self.frames({session: after}, link=link):
             if frame.kind == "events":
                 found = [from_wire(line) for line in frame.data]
             elif frame.kind == "resync":

@@ -14,6 +14,8 @@ from assent.http.connection import Reply as Arriving
 from assent.http.head import Headers, request_head
 
 UNAUTHORIZED = 401
+SILENCE = 45.0
+"""Seconds after which a stream counts as broken: three times as long as the server is ever silent."""
 
 
 class Unreachable(OSError):
@@ -115,7 +117,7 @@ class Http:
                     raise Unreachable(f"{self.url} was started again")
                 good = reply.status == 200
                 yield Reply(reply.status, reply.headers, b"" if good else await _whole(reply))
-                while good and (block := await reply.read()) is not None:
+                while good and (block := await _within(SILENCE, reply)) is not None:
                     yield block
             finally:
                 self._drop(connection)
@@ -162,6 +164,11 @@ def _trusting(ca: str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca)
     except (OSError, ssl.SSLError) as error:
         raise ValueError(f"{ca} has no certificates that can be read: {error.strerror or error}") from error
+
+
+async def _within(seconds: float, reply: Arriving) -> bytes | None:
+    async with asyncio.timeout(seconds):
+        return await reply.read()
 
 
 async def _whole(reply: Arriving) -> bytes:

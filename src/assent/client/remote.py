@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from assent.client.api import Api
+from assent.client.api import Api, Link
 from assent.commands import Command
 from assent.events import Envelope
 from assent.scheduler.call import IllegalTransition
@@ -19,6 +19,7 @@ class RemoteClient:
         self._session = session
         self._state = SessionState(session)
         self._closed = False
+        self._link: Link | None = None
 
     @classmethod
     async def open(cls, api: Api, session: str) -> "RemoteClient":
@@ -37,8 +38,15 @@ class RemoteClient:
             self._state.apply(envelope)
         return history
 
+    def on_link(self, changed: Link) -> None:
+        self._link = changed
+
+    def _tell(self, there: bool) -> None:
+        if self._link is not None and not self._closed:
+            self._link(there)
+
     async def events(self) -> AsyncIterator[Envelope]:
-        async with aclosing(self._api.events(self._session, self._state.seq)) as events:
+        async with aclosing(self._api.events(self._session, self._state.seq, self._tell)) as events:
             async for envelope in events:
                 if self._apply(envelope):
                     yield envelope

@@ -7,6 +7,7 @@ come from call ids, which a model may have chosen, so only harmless characters o
 import os
 import re
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -75,6 +76,16 @@ class PrivateFolder:
             os.close(handle)
             raise PermissionError(f"{name} is no file of ours")
         return handle
+
+    def share(self, other: "PrivateFolder", names: Iterable[str]) -> None:
+        """The files of these names in the other folder are also here; where that cannot be, they are not."""
+        with suppress(OSError):
+            there = {entry.name for entry in os.scandir(other.path) if entry.is_file(follow_symlinks=False)}
+            wanted = there & {_harmless(name) for name in names}
+            if wanted:
+                make_private(self.path)
+            for name in wanted:
+                os.link(os.path.join(other.path, name), os.path.join(self.path, name), follow_symlinks=False)
 
     def remove(self) -> None:
         """The folder and the files in it are gone; a folder in it would be none of ours, and stays."""

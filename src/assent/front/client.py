@@ -3,7 +3,7 @@
 A front end keeps no state of its own that the log does not have; it draws `state` and sends commands.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from assent.commands import Command
@@ -27,6 +27,10 @@ class SessionClient(Protocol):
 
     async def history(self) -> list[Envelope]:
         """The durable events so far. Call it once, before `events`: together they have no gap."""
+        ...
+
+    def on_link(self, changed: Callable[[bool], None]) -> None:
+        """While `events` are read, calls it when whoever runs the session is away (False) and when it is back."""
         ...
 
     def events(self) -> AsyncIterator[Envelope]:
@@ -63,6 +67,9 @@ class LocalClient:
         history = [*past, *await self.runner.read(past[-1].seq if past else 0)]
         self._known = history[-1].seq
         return history
+
+    def on_link(self, changed: Callable[[bool], None]) -> None:
+        """It is always there: it is us."""
 
     async def events(self) -> AsyncIterator[Envelope]:
         async for envelope in self._events:

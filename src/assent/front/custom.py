@@ -23,10 +23,17 @@ from msgspec import Struct
 from assent.config import settings_file
 from assent.files.plain import NotPlain, read_plain
 from assent.front.rules import trust_store
-from assent.front.tui.host import CustomCommand
 from assent.policy.trust import CONFIG_FOLDER
 
 FOLDER = "commands"
+BUILT_IN = frozenset(
+    re.findall(
+        r"\S+",
+        "? about approvals clear compact compress editor exit fork help mcp memory mode model new policy queue quit "
+        "rename resume sessions stats summarize theme tools undo usage",
+    )
+)
+"""What the terminal's own commands are called, aliases too: no file takes one of these names, in any front end."""
 ARGS = "{{args}}"
 _LONGEST_NAME = 60
 _MOST_FILES = 500
@@ -153,6 +160,19 @@ async def expand(
 # --- the files ---
 
 
+class CustomCommand(Struct, frozen=True):
+    """A slash command from a TOML file: a prompt with holes for arguments, commands and files."""
+
+    name: str
+    description: str
+    prompt: str
+    source: str
+
+    @property
+    def usage(self) -> str:
+        return "[ARGUMENTS]" if ARGS in self.prompt else "[TEXT]"
+
+
 class Loaded(Struct, frozen=True):
     commands: tuple[CustomCommand, ...] = ()
     problems: tuple[str, ...] = ()
@@ -164,8 +184,8 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     description: str = ""
 
 
-def load_custom(env: Mapping[str, str], folder: str, taken: Collection[str]) -> Loaded:
-    """The user's own first, then the folder's if it is trusted; `taken` are the names of the built-in ones."""
+def load_custom(env: Mapping[str, str], folder: str, taken: Collection[str] = BUILT_IN) -> Loaded:
+    """The user's own first, then the folder's if it is trusted; none has a name that is `taken`."""
     own = settings_file(env).parent / FOLDER
     found: dict[str, CustomCommand] = {}
     problems: list[str] = []

@@ -19,7 +19,7 @@ from assent.front.lookup import NotFound, find_by_start, find_session
 from assent.front.replay import Replay
 from assent.front.rules import trust_store
 from assent.front.send import me, send_and_wait
-from assent.front.words import one_line
+from assent.front.words import one_line, who
 from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.policy.action import Action
@@ -102,7 +102,7 @@ def _listed(place: Place) -> Iterator[str]:
         limits = f", until {until}" if until else ""
         used = policy.uses.get(grant.id, 0)
         limits += f", {used} of {grant.max_uses} uses" if grant.max_uses is not None else f", used {used} times"
-        yield one_line(f"grant {grant.id} by {grant.by or 'somebody'} (call {grant.from_call}){limits}: {grant.reach}")
+        yield one_line(f"grant {grant.id} by {who(grant.by)} (call {grant.from_call}){limits}: {grant.reach}")
 
 
 # --- explain ---

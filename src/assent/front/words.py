@@ -31,6 +31,19 @@ def call_about(request: "CallRequest") -> str:
     return next((value for value in request.args.values() if isinstance(value, str)), "")
 
 
+def who(by: str, me: str = "") -> str:
+    """Whoever did something, as people call them: oneself is `you`. The record has exactly who and from where, as in
+    `ann@pid42` or `ann@127.0.0.1`. A name may come from others, so make it safe."""
+    if not by:
+        return "somebody"
+    return "you" if by == me else by.rpartition("@")[0] or by
+
+
+def editing(by: str, me: str = "") -> str:
+    name = who(by, me)
+    return f"{name} {'are' if name == 'you' else 'is'} editing it"
+
+
 MODES: "dict[Mode, str]" = {
     "default": "asks before every change and every command that is not known to be harmless",
     "auto_edit": "edits files in the folder without asking; commands still ask",

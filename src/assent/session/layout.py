@@ -33,7 +33,14 @@ CREATE INDEX approvals_expire ON approvals (expires_at) WHERE expires_at IS NOT 
 CREATE INDEX inbox_waiting ON inbox (session) WHERE taken = 0"""
 _STAMPS = """
 CREATE TABLE stamps (key TEXT PRIMARY KEY, digest BLOB NOT NULL, session TEXT NOT NULL) WITHOUT ROWID"""
-LAYOUTS = (_FIRST, _INDEX, _STAMPS)
+_TIMES = """
+ALTER TABLE stamps ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+UPDATE stamps SET at = strftime('%s', 'now');
+UPDATE inbox SET taken = strftime('%s', 'now') WHERE taken;
+CREATE INDEX stamps_by_age ON stamps (at);
+CREATE INDEX inbox_by_age ON inbox (taken) WHERE taken > 0"""
+"""From here on `taken` is when that was; what is older than this layout counts as taken now."""
+LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES)
 """Each makes its layout from the one before."""
 VERSION_NOW = len(LAYOUTS)
 

@@ -7,6 +7,7 @@ append, so that a writer that lost the session is refused whatever the lock says
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -192,9 +193,8 @@ class SqliteLog:
         def job(db: sqlite3.Connection) -> None:
             self._check_fence(db, fence, envelopes)
             self._insert(db, envelopes)
-            db.executemany(
-                "UPDATE inbox SET taken = 1 WHERE session = ? AND key = ?", [(fence.session, k) for k in taken]
-            )
+            rows = [(int(time.time()), fence.session, key) for key in taken]
+            db.executemany("UPDATE inbox SET taken = ? WHERE session = ? AND key = ?", rows)
 
         return self._writer.submit(job)
 
@@ -243,6 +243,7 @@ class SqliteLog:
                 raise no_such_session(session)
             if stamp is not None and stamps.find(db, stamp) is None:
                 stamps.keep(db, stamp, session)
+            stamps.sweep(db)
             insert = "INSERT OR IGNORE INTO inbox (session, key, data) VALUES (?, ?, ?)"
             return db.execute(insert, (session, key, data)).rowcount == 1
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from textual.content import Content
 
-from assent.commands import Submit
+from assent.commands import SetMode, Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
+from assent.front.send import me
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.story import NoteItem
 from assent.session.log import LogUnavailable
@@ -130,6 +131,17 @@ async def test_a_change_of_the_session_is_told_once(stage: SetStage):
             assert await on.app.desk.commands.run(command, on.app.desk)
             notes = [item.text for item in items[before:] if isinstance(item, NoteItem)]
             assert len(notes) == 1 and told in notes[0], notes
+
+
+async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(stage: SetStage):
+    async with stage().open() as on:
+        await on.press("shift+tab")
+        await on.until_shown("(set by you)")
+        log, session = await on.host.log(), on.runner.state.session
+        await log.put(session, "bobs", SetMode("default", by="bob@pid7"))
+        await on.until_shown("(set by bob)")
+        mine, theirs = [event.by for event in await on.recorded(ModeChanged)]
+        assert (mine, theirs) == (me(), "bob@pid7")
 
 
 # --- keys ---

@@ -328,10 +328,10 @@ async def test_an_answer_under_way_closes_when_somebody_was_faster(stage: SetSta
         (call,) = on.runner.waiting()
         log = await on.host.log()
         session = on.runner.state.session
-        await log.put(session, "bobs", Answer(call.request.call_id, "cancel", call.approval.digest, by="bob"))
+        await log.put(session, "bobs", Answer(call.request.call_id, "cancel", call.approval.digest, by="bob@pid7"))
         await on.until(lambda: not isinstance(on.app.screen, AnswerScreen))
         await on.until_shown("Answered by bob: no.")
-        assert [event.by for event in await on.recorded(ApprovalAnswered)] == ["bob"]
+        assert [event.by for event in await on.recorded(ApprovalAnswered)] == ["bob@pid7"], "the record has exactly who"
 
 
 @pytest.mark.spec("J3")

@@ -7,13 +7,14 @@ import pytest
 from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.files.workspace import Workspace
 from assent.front.client import LocalClient
-from assent.front.tui.host import CustomCommand
+from assent.front.custom import BUILT_IN, CustomCommand
+from assent.front.tui.slash.registry import Registry
 from assent.policy.rules import Rule
 from assent.session.memory import MemoryLog
 from assent.session.options import Options
 from assent.session.runner import Runner, create_session
 from assent.tools.builtin import builtin_tools
-from assent.tools.registry import Registry
+from assent.tools.registry import Registry as Tools
 from support.house import House
 from support.slash import Slash, follow
 
@@ -30,7 +31,7 @@ class RealHouse(House):
     async def open_here(self, rules: tuple[Rule, ...] = (), mode: str = "default") -> Runner:
         folder = str(self.folder)
         self.session = await create_session(self.log, folder, "scripted", mode)  # pyright: ignore[reportArgumentType]
-        registry = Registry(builtin_tools(Workspace([folder], folder)))
+        registry = Tools(builtin_tools(Workspace([folder], folder)))
         runner = await Runner.open(self.log, self.session, self.model, registry, Options(rules=rules, client="test"))
         self._listen(runner)
         return runner
@@ -107,6 +108,10 @@ async def test_a_command_that_fails_says_so_in_the_prompt(folder: Path):
     slash, _ = await run(folder, "!{ls nosuch}", "/do")
     ((_, text),) = slash.did
     assert "nosuch" in text and text.endswith("(the command FAILED)]")
+
+
+def test_the_names_that_no_file_may_take_are_those_of_the_terminals_commands():
+    assert Registry().names() == BUILT_IN
 
 
 async def test_a_custom_command_is_listed_and_never_hides_a_built_in_one(folder: Path):

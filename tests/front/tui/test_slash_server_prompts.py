@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from assent.front.tui.host import CustomCommand, ServerInfo, ServerResource
+from assent.front.custom import CustomCommand
+from assent.front.server_prompts import arguments
+from assent.front.tui.host import ServerInfo, ServerResource
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.registry import Registry
-from assent.front.tui.slash.server_prompts import arguments
 from assent.mcp.offers import Argument, Prompt
 from support.house import House
 from support.slash import slash_house

@@ -134,3 +134,25 @@ async def test_a_deleted_session_leaves_no_output_behind(served: Served):
     session = await ran(served, api, LOUD)
     await api.delete(session)
     assert not (served.home / "outputs" / session).exists()
+
+
+async def test_a_fork_has_the_whole_outputs_of_its_calls_also_without_the_first_session(served: Served):
+    api = served.api()
+    session = await ran(served, api, LOUD)
+    copy = (await api.fork(session))["id"]
+    await api.delete(session)
+    found = await piece(api, copy, limit=1_000_000)
+    assert found["saved"] and found["text"] == WHOLE
+    await api.delete(copy)
+    assert not (served.home / "outputs" / copy).exists()
+
+
+async def test_a_fork_gets_no_output_of_calls_that_were_not_over(served: Served, tmp_path: Path):
+    api = served.api()
+    session = await ran(served, api, LOUD)
+    copy = (await api.fork(session))["id"]
+    with PrivateFolder(str(served.home / "outputs" / session)).create(output_name("later")) as later:
+        later.write(b"not yours")
+    again = (await api.fork(session))["id"]
+    for fork in (copy, again):
+        assert [file.name for file in (served.home / "outputs" / fork).iterdir()] == [file_of(served, copy).name]

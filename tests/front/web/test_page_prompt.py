@@ -138,7 +138,7 @@ def test_a_command_and_its_argument_are_completed_and_carried_out(served: Served
     keys.type("pl")
     expect(options(tab)).to_have_text([re.compile("^plan")])
     keys.press("Enter")
-    tab.sees(re.compile("Mode plan, set by"))
+    tab.sees("Mode plan, set by you.")
     expect(box(tab)).to_have_value("")
     expect(prompts(tab)).to_have_count(1)
 

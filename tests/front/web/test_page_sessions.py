@@ -238,6 +238,33 @@ def test_the_history_is_compressed_and_the_conversation_says_so(served: Served, 
     expect(tab.page.get_by_text("Compressing")).to_have_count(0)
 
 
+def test_what_came_of_a_compression_that_took_long_is_told_when_it_is_known(served: Served, windows: Windows) -> None:
+    """Here it has to wait for the turn; one that the model takes long for is answered in the same way."""
+    model = served.play(says(LONG), asks_for(shell("touch x")), says("Short."), says("The notes."))
+    tab = windows.open()
+    tab.begin(model, served.project(), LONG)
+    tab.sees("Ready")
+    tab.page.get_by_label("Message").fill("and now?")
+    tab.page.keyboard.press("Enter")
+    expect(tab.card()).to_have_count(1)
+    menu(tab, "Compress the history")
+    tab.sees("The history is compressed when this turn is over.")
+    tab.yes()
+    tab.sees("The history is compressed.")
+    expect(tab.page.get_by_text("Compressing")).to_have_count(0)
+
+
+def test_notices_leave_the_header_free(served: Served, windows: Windows) -> None:
+    for size in ({"width": 1280, "height": 900}, {"width": 390, "height": 844}):
+        tab = windows.open(viewport=size)
+        finished(served, tab)
+        tab.page.evaluate("import('/page/js/store.js').then(({ notice }) => notice('Something is wrong.', 'bad'))")
+        shown, header = (tab.page.locator(f".main {part}").bounding_box() for part in (".notice", ".top"))
+        assert shown and header and shown["y"] >= header["y"] + header["height"]
+        tab.go("#/")
+        expect(tab.page.get_by_text("Something is wrong.").locator("visible=true")).to_have_count(1)
+
+
 def test_why_nothing_was_compressed_stands_in_the_conversation(served: Served, windows: Windows) -> None:
     tab = windows.open()
     tab.page.get_by_role("button", name="New session").click()
@@ -274,7 +301,7 @@ def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served
     asked.get_by_label("Or another one").fill(other)
     use.click()
     expect(asked).to_have_count(0)
-    tab.sees(re.compile("Model scripted:.*set by ann"))
+    tab.sees(re.compile("Model scripted:.*set by you"))
     tab.page.get_by_label("Message").fill("who are you?")
     tab.page.keyboard.press("Enter")
     tab.sees("I am the other one.")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.client import Api, RemoteClient
+from assent.client import Api, RemoteClient, http
 from assent.client.frames import Frame, FrameDecoder
 from assent.client.http import Reply
 from assent.commands import Answer, Submit
@@ -73,6 +73,25 @@ async def test_two_clients_of_one_session_see_the_same_and_may_both_act(served: 
     logged = fold(session, await served.log.read(session))
     assert ann.state.calls == bob.state.calls == logged.calls
     assert (ann.me, bob.me) == ("ann@127.0.0.1", "bob@127.0.0.1")
+
+
+async def test_a_stream_without_a_sign_of_life_counts_as_broken_and_is_taken_up_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(http, "SILENCE", 0.05)  # the server breathes every 15 seconds
+    client = await RemoteClient.open(served.api(), (await served.api().create())["id"])
+    told: list[bool] = []
+    client.on_link(told.append)
+
+    async def follow() -> None:
+        async for _ in client.events():
+            pass
+
+    following = asyncio.create_task(follow())
+    await until(lambda: len(told) > 3)
+    assert told[:4] == [True, False, True, False]
+    await client.close()
+    await asyncio.wait_for(following, 10)
 
 
 @pytest.mark.spec("H5")

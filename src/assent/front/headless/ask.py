@@ -22,7 +22,7 @@ from assent.events import (
 )
 from assent.front.question import offered_keys, option_lines, question_lines, spoken_answers
 from assent.front.style import Style
-from assent.front.words import safe
+from assent.front.words import safe, who
 from assent.process.editor import edit_text
 from assent.scheduler.call import AwaitingApproval
 
@@ -77,7 +77,7 @@ class TerminalAsker:
                 self._next()
             case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
                 if by != self._me:
-                    self._say(f"answered by {safe(by or 'another client', 'label')}")
+                    self._say(f"answered by {safe(who(by), 'label')}")
                 self._close()
             case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) if self._is_asked(call_id):
                 self._say("no longer needed")

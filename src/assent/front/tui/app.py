@@ -35,6 +35,7 @@ from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.story import Item, NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
+from assent.front.words import who
 from assent.scheduler.call import Executing
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
@@ -113,7 +114,7 @@ class AssentApp(App[None]):
         self._painter = Painter(self._ink, self._calls, {})
         self.news = News()
         self.desk = AppDesk(self, preferences or PreferenceFile(Path(os.devnull)))
-        self._around = Around(self)
+        self._around = Around(self, clock)
         self._sent: set[str] = set()
         """Keys of our own commands: when one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
@@ -210,7 +211,7 @@ class AssentApp(App[None]):
             await self.submit(first_prompt)
 
     async def _show_session(self, client: "SessionClient") -> None:
-        self._story = Story()
+        self._story = Story(self._me())
         self.news = News(self.host.prices())
         for envelope in await client.history():
             self._story.apply(envelope)
@@ -218,6 +219,7 @@ class AssentApp(App[None]):
         self._painter.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._story)
         self._refresh_questions()
+        client.on_link(self._around.link)
         self._following = asyncio.create_task(self._follow(client))
 
     async def switch(self, session: str | None) -> None:
@@ -250,11 +252,15 @@ class AssentApp(App[None]):
     # --- events ---
 
     async def _follow(self, client: "SessionClient") -> None:
-        async for envelope in client.events():
-            self._story.apply(envelope)
-            self.news.tell(envelope)
-            self._notice(envelope)
-            self.transcript.changed()
+        try:
+            async for envelope in client.events():
+                self._story.apply(envelope)
+                self.news.tell(envelope)
+                self._notice(envelope)
+                self.transcript.changed()
+        except Exception as error:  # a server that refuses us, a log that broke: silence would look like peace
+            self.note(f"This session cannot be followed any more: {error}. What you see is as it was.", "error")
+            return
         self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
 
     def _notice(self, envelope: Envelope) -> None:
@@ -269,7 +275,7 @@ class AssentApp(App[None]):
                 if problem and problem != "withdrawn":
                     self.note(f"Not done: {problem}", "warning")
             case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
-                self.note(f"Answered by {by or 'another client'}: {'no' if outcome == 'cancel' else 'yes'}.")
+                self.note(f"Answered by {who(by, self._me())}: {'no' if outcome == 'cancel' else 'yes'}.")
             case _:
                 pass
         if envelope.seq:
@@ -346,7 +352,7 @@ class AssentApp(App[None]):
         self.transcript.changed()
 
     def clear_screen(self) -> None:
-        self._story = Story()
+        self._story = Story(self._me())
         self.transcript.show(self._story)
 
     # --- answers ---
@@ -400,9 +406,13 @@ class AssentApp(App[None]):
         elif time.monotonic() < self._quit_until:
             self.exit()
         else:
-            self._quit_until = time.monotonic() + QUIT_SECONDS
             kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
             self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
+            self._listen_for_quit()
+            self.call_after_refresh(self._listen_for_quit)  # on a slow machine it is seen later than it was pressed
+
+    def _listen_for_quit(self) -> None:
+        self._quit_until = time.monotonic() + QUIT_SECONDS
 
     def action_escape(self) -> None:
         if wishes := self._to_cancel():

@@ -25,7 +25,7 @@ from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import Ink
 from assent.front.tui.paper import Paper
 from assent.front.tui.question_view import QuestionView
-from assent.front.words import safe
+from assent.front.words import editing, safe
 from assent.scheduler.call import AwaitingApproval
 
 ANSWERS = frozenset("yasteinrA")
@@ -256,7 +256,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if len(self._questions) > 1:
             title.append(f"   {number} of {len(self._questions)} (← →)", palette.dim)
         if call.modifying_by:
-            title.append(f"   {safe(call.modifying_by, 'label')} is editing it", palette.warn)
+            title.append(f"   {safe(editing(call.modifying_by, self._me()), 'label')}", palette.warn)
         return title
 
     def _keys(self, call: AwaitingApproval) -> Text:

@@ -1,6 +1,6 @@
 """Keeps the lines around the input in step with the session: what is going on, what waits, and where we are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 
 class Around:
-    def __init__(self, app: "AssentApp") -> None:
+    def __init__(self, app: "AssentApp", clock: Callable[[], float]) -> None:
         self._app = app
+        self._clock = clock
+        self._away_since: float | None = None
+        """When the server that runs the session was lost."""
         self._facts = Facts(folder=app.host.folder)
         self.thinking = ""
         """What the model is thinking about, in its own words."""
@@ -28,6 +31,7 @@ class Around:
         self._foot.put(Facts("no session", folder=self._app.host.folder))
 
     def between_sessions(self) -> None:
+        self._away_since = None
         self._app.query_one(QueueView).put(())
 
     def at(self, folder: str, branch: str) -> None:
@@ -36,6 +40,11 @@ class Around:
 
     def servers(self, servers: "Sequence[ServerInfo]") -> None:
         self._facts = replace(self._facts, servers=server_words(servers))
+        self.refresh()
+
+    def link(self, there: bool) -> None:
+        """At once, not with the next key: what is on the screen is old from now on."""
+        self._away_since = None if there else self._away_since or self._clock()
         self.refresh()
 
     def redraw(self) -> None:
@@ -67,7 +76,9 @@ class Around:
         running = [call for call in state.pending() if isinstance(call, Executing)]
         # the first Esc leaves the question
         way_out = "Esc twice cancels" if self._app.panel.has_focus else "Esc cancels"
-        if state.open_prompt is not None:
+        if self._away_since is not None:
+            status.busy(self._away_since, "The server is away", "connecting again; what you see is as it was")
+        elif state.open_prompt is not None:
             doing = "Waiting for your answer" if state.waiting() else self.thinking or "Working"
             status.busy(state.busy_since, doing, way_out)
         elif running:

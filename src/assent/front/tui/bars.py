@@ -32,7 +32,7 @@ class StatusLine(Static):
         self._beat: Timer | None = None
 
     def busy(self, since: float, doing: str, way_out: str) -> None:
-        """`way_out` says how it is cancelled."""
+        """`way_out` says how it is cancelled, or how it ends."""
         if (self._since, self._doing, self._way_out) == (since, doing, way_out):
             return  # the beat draws it
         self._since, self._doing, self._way_out = since, doing, way_out

@@ -5,7 +5,7 @@ from textual.strip import Strip
 
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink, barred, ends
-from assent.front.words import call_about, count, ended_badly, safe, took
+from assent.front.words import call_about, count, editing, ended_badly, safe, took
 from assent.hunks import hunks
 from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 from assent.scheduler.call import (
@@ -86,8 +86,8 @@ def _colour(ink: Ink, call: ToolCall) -> str:
 def _right(ink: Ink, call: ToolCall, *, unfolded: bool) -> Text:
     words = Text(style=ink.palette.dim)
     if isinstance(call, AwaitingApproval):
-        editing = f"{safe(call.modifying_by, 'label')} is editing it"
-        words.append(editing if call.modifying_by else "waits for an answer", ink.palette.warn)
+        doing = safe(editing(call.modifying_by), "label") if call.modifying_by else "waits for an answer"
+        words.append(doing, ink.palette.warn)
     if isinstance(call, Terminal):
         if isinstance(call.display, DiffDisplay):
             words.append(f"+{call.display.added}", ink.palette.good).append(" ")

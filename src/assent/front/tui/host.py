@@ -12,6 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.approval import Mode
     from assent.front.client import SessionClient
+    from assent.front.custom import CustomCommand
     from assent.mcp.offers import Prompt
     from assent.models.prices import Prices
     from assent.session.log import SessionInfo
@@ -67,15 +68,6 @@ class MemoryFile(Struct, frozen=True):
     size: int
     loaded: bool
     text: str = ""
-
-
-class CustomCommand(Struct, frozen=True):
-    """A slash command from a TOML file: a prompt with holes for arguments, commands and files."""
-
-    name: str
-    description: str
-    prompt: str
-    source: str
 
 
 class Host(Protocol):
@@ -137,7 +129,7 @@ class Host(Protocol):
 
     def memory(self) -> Sequence[MemoryFile]: ...
 
-    def custom_commands(self) -> Sequence[CustomCommand]:
+    def custom_commands(self) -> "Sequence[CustomCommand]":
         """The user's own, and the folder's when it is trusted."""
         ...
 

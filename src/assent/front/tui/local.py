@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from assent.approval import Mode
 from assent.front.tui.host import (
-    CustomCommand,
     MemoryFile,
-    NotHere,
     RuleInfo,
     ServerInfo,
     ServerResource,
@@ -20,6 +18,7 @@ from assent.front.tui.host import (
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
     from assent.front.client import LocalClient
+    from assent.front.custom import CustomCommand
     from assent.front.workshop import Workshop
     from assent.mcp.offers import Prompt
     from assent.models.base import Model
@@ -127,9 +126,9 @@ class LocalHost:
                     await log.delete(made)
 
     async def fork(self, session: str) -> str:
-        from assent.session.fork import fork_session
+        from assent.front.outputs import fork_with_outputs
 
-        return await fork_session(await self.log(), session)
+        return await fork_with_outputs(self._env, await self.log(), session)
 
     # --- surroundings ---
 
@@ -178,20 +177,9 @@ class LocalHost:
         return manager.prompts() if manager is not None else ()
 
     async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
-        from assent.mcp.manager import NoSuchServer
-        from assent.parts import Text
-        from assent.tools.base import ToolFailed
+        from assent.front.server_prompts import fetched
 
-        manager = self._workshop.mcp if self._workshop is not None else None
-        if manager is None:
-            raise NotHere("There are no MCP servers here.")
-        try:
-            parts = await manager.prompt(prompt.server, prompt.name, arguments)
-        except NoSuchServer as error:
-            raise NotHere(str(error)) from error
-        except ToolFailed as error:
-            raise NotHere(error.failure.message) from error
-        return "\n\n".join(part.text if isinstance(part, Text) else f"[{part.mime}, left out]" for part in parts)
+        return await fetched(self._workshop.mcp if self._workshop is not None else None, prompt, arguments)
 
     def server_resources(self) -> Sequence[ServerResource]:
         manager = self._workshop.mcp if self._workshop is not None else None
@@ -217,11 +205,10 @@ class LocalHost:
             for file, problem in context_files(self._env, self.folder)
         ]
 
-    def custom_commands(self) -> Sequence[CustomCommand]:
+    def custom_commands(self) -> "Sequence[CustomCommand]":
         from assent.front.custom import load_custom
-        from assent.front.tui.slash.registry import Registry
 
-        loaded = load_custom(self._env, self.folder, Registry().names())
+        loaded = load_custom(self._env, self.folder)
         self.problems = loaded.problems
         return loaded.commands
 

@@ -7,7 +7,6 @@ import msgspec
 
 from assent.approval import Mode
 from assent.front.tui.host import (
-    CustomCommand,
     MemoryFile,
     NotHere,
     RuleInfo,
@@ -18,6 +17,7 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.client import Api, RemoteClient
+    from assent.front.custom import CustomCommand
     from assent.mcp.offers import Prompt
     from assent.models.prices import Prices
     from assent.session.log import SessionInfo
@@ -120,7 +120,7 @@ class RemoteHost:
     def memory(self) -> Sequence[MemoryFile]:
         raise NotHere("Context files are on the server's machine.")
 
-    def custom_commands(self) -> Sequence[CustomCommand]:
+    def custom_commands(self) -> "Sequence[CustomCommand]":
         return ()
 
     async def close(self) -> None:

@@ -33,7 +33,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.front.words import MODES
+from assent.front.words import MODES, who
 from assent.parts import Text, Thought
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ REFUSED: tuple[str, Tone] = (
 
 
 class Story:
-    def __init__(self) -> None:
+    def __init__(self, me: str = "") -> None:
+        """`me`: how we are called in the record."""
+        self._me = me
         self.items: list[Item] = []
         self._calls: dict[str, CallItem] = {}
         self._unfinished = 0
@@ -234,7 +236,7 @@ class Story:
     def _note(self, event: Event) -> None:
         match event:
             case ModeChanged(mode=mode, by=by):
-                self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {by or 'somebody'})."))
+                self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {who(by, self._me)})."))
             case ModelChanged(model=model):
                 self.add(NoteItem(f"From now on {model} answers."))
             case ModelFallback(model=model, fallback=fallback, reason=reason):
@@ -249,7 +251,7 @@ class Story:
             case ChatCompressed(tokens_before=before, tokens_after=after):
                 self.add(NoteItem(f"The conversation was compressed: about {before:,} tokens before, {after:,} now."))
             case GrantRevoked(grant_id=grant_id, by=by):
-                self.add(NoteItem(f"The grant {grant_id} was taken back by {by or 'somebody'}."))
+                self.add(NoteItem(f"The grant {grant_id} was taken back by {who(by, self._me)}."))
             case _:
                 pass
 

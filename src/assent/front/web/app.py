@@ -13,7 +13,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
-from assent.front.web import routes_calls, routes_changes, routes_server, routes_sessions
+from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
 from assent.front.web.description import describe
 from assent.front.web.desk import Desk
 from assent.front.web.office import Asker
@@ -48,7 +48,8 @@ def build(desk: Desk, place: Place) -> Door:
 
 
 def _api(desk: Desk) -> Litestar:
-    routes = (*routes_sessions.ROUTES, *routes_calls.ROUTES, *routes_changes.ROUTES, *routes_server.ROUTES)
+    rooms = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    routes = [route for room in rooms for route in room.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
         dependencies={

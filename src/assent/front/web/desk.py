@@ -14,6 +14,8 @@ from assent.front.web.office import Office
 from assent.front.web.opener import CLIENT, Opener
 from assent.front.web.outputs import Outputs
 from assent.front.web.overview import Overview
+from assent.front.web.problems import Problem
+from assent.front.web.prompts import Prompts
 from assent.front.web.readiness import Readiness
 from assent.front.web.replies import Replies
 from assent.front.web.states import States
@@ -59,6 +61,7 @@ class Desk:
         self.completion = Completion()
         self.outputs = Outputs(setup.env)
         self.replies = Replies()
+        self.prompts = Prompts(log, self.office, setup.env, self.opener.manager)
         self.readiness = Readiness(log.try_writing)
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
             self.feeds.heard,
@@ -66,6 +69,7 @@ class Desk:
             self.office.heard,
             self.outputs.heard,
             self.replies.heard,
+            self.prompts.heard,
         )
         self._stop_watching: Callable[[], None] | None = None
         self.answered: dict[int, int] = {}
@@ -94,8 +98,21 @@ class Desk:
         if self._stop_watching is not None:
             self._stop_watching()
         self.streams.stop()
+        await self.prompts.close()
         await self.engine.drain()
 
 
 def real_folder(path: str) -> str:
     return os.path.realpath(os.path.expanduser(path))
+
+
+def wanted_folder(setup: Setup, given: str | None) -> str:
+    """Where a new session is to work; a Problem where none may."""
+    if given is not None and ("\0" in given or not os.path.isabs(os.path.expanduser(given))):
+        raise Problem("invalid", "the folder must be given from the root on, e.g. /home/ann/shop")
+    folder = real_folder(given) if given is not None else setup.folder
+    if not setup.allows(folder):
+        raise Problem("invalid", f"sessions here work below: {', '.join(setup.roots)}")
+    if not os.path.isdir(folder):
+        raise Problem("invalid", f"there is no folder {folder}")
+    return folder

@@ -99,6 +99,15 @@ class Office:
             return "running"
         return "waiting" if info.waiting else "idle"
 
+    async def open_here(self, session: str) -> None:
+        """It runs here when this returns; a Problem when it cannot."""
+        try:
+            await self._engine.ensure(session)
+        except SessionBusy as error:
+            raise Problem("busy", str(error)) from error
+        except CANNOT_OPEN as error:
+            raise Problem("unavailable", str(error)) from error
+
     # --- commands ---
 
     def inbox_key(self, asker: Asker, about: str, body: object) -> InboxKey:
@@ -115,10 +124,11 @@ class Office:
         """The session in which the same request has done its work already."""
         return None if key.stamp is None else await self._log.stamped(key.stamp)
 
-    async def record(self, session: str, key: InboxKey, command: Command) -> None:
-        """Durable when this returns; whoever runs the session takes it when it can."""
-        await self._log.put(session, key.name, command, key.stamp)
+    async def record(self, session: str, key: InboxKey, command: Command) -> bool:
+        """Durable when this returns; whoever runs the session takes it when it can. False: it was there before."""
+        fresh = await self._log.put(session, key.name, command, key.stamp)
         self._engine.nudge(session)
+        return fresh
 
     async def send(self, session: str, key: InboxKey, command: Command) -> Taken:
         """Durable, and taken by the session; a Problem when it refuses."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,6 +15,9 @@ from assent.session.engine import Opened
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 from assent.session.runner import Runner
 
+if TYPE_CHECKING:  # imported when there is a server
+    from assent.mcp.manager import McpManager
+
 CLIENT = "serve"
 
 
@@ -22,6 +26,8 @@ class Opener:
         self, log: SessionLog, settings: Settings, env: Mapping[str, str], listener: Callable[[Envelope], None]
     ) -> None:
         self._log, self._settings, self._env, self._listener = log, settings, env, listener
+        self._workshops: dict[str, Workshop] = {}
+        """Of the sessions that are open here."""
 
     async def __call__(self, info: SessionInfo) -> Opened:
         if not os.path.isdir(info.folder):
@@ -37,7 +43,10 @@ class Opener:
             await model.close()
             raise
 
+        self._workshops[info.id] = workshop
+
         async def close() -> None:
+            del self._workshops[info.id]
             await workshop.close()
             await model.close()
 
@@ -51,6 +60,11 @@ class Opener:
         except BaseException:
             await workshop.close()
             raise
+
+    def manager(self, session: str) -> "McpManager | None":
+        """The MCP servers of a session that is open here."""
+        workshop = self._workshops.get(session)
+        return None if workshop is None else workshop.mcp
 
     def model(self, name: str) -> Model:
         return open_model(name, self._env)

@@ -1,6 +1,5 @@
 """Sessions: make, list, look at, talk to, change, end."""
 
-import os
 from typing import Annotated
 
 import msgspec
@@ -9,7 +8,8 @@ from litestar.params import JSONBody, QueryParameter
 
 from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import to_wire
-from assent.front.web.desk import Desk, real_folder
+from assent.front.outputs import fork_with_outputs
+from assent.front.web.desk import Desk, wanted_folder
 from assent.front.web.office import Asker, InboxKey
 from assent.front.web.params import Offset, SessionId, ShortId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
@@ -17,7 +17,6 @@ from assent.front.web.routes_calls import call_view
 from assent.front.web.shapes import (
     Change,
     EventList,
-    FileList,
     GrantList,
     GrantView,
     Key,
@@ -31,8 +30,6 @@ from assent.front.web.shapes import (
     ToolRun,
 )
 from assent.models.base import AuthFailed, ModelError
-from assent.session.engine import CANNOT_OPEN
-from assent.session.fork import fork_session
 from assent.session.log import SessionBusy
 from assent.session.runner import create_session
 
@@ -60,23 +57,12 @@ async def create(desk: TheDesk, asker: TheAsker, data: JSONBody[NewSession]) -> 
 
 
 async def _create(desk: Desk, asker: Asker, data: NewSession, key: InboxKey) -> str:
-    folder = _folder(desk, data.folder)
+    folder = wanted_folder(desk.setup, data.folder)
     model = data.model or desk.setup.model
     await _check_model(desk, model)
     mode, gate = data.mode or desk.setup.settings.approval_mode, data.gate or desk.setup.settings.gate
     owner = asker.principal.owner
     return await create_session(desk.log, folder, model, mode, gate, owner=owner, stamp=key.stamp)
-
-
-def _folder(desk: Desk, given: str | None) -> str:
-    if given is not None and ("\0" in given or not os.path.isabs(os.path.expanduser(given))):
-        raise Problem("invalid", "the folder must be given from the root on, e.g. /home/ann/shop")
-    folder = real_folder(given) if given is not None else desk.setup.folder
-    if not desk.setup.allows(folder):
-        raise Problem("invalid", f"sessions here work below: {', '.join(desk.setup.roots)}")
-    if not os.path.isdir(folder):
-        raise Problem("invalid", f"there is no folder {folder}")
-    return folder
 
 
 async def _check_model(desk: Desk, name: str) -> None:
@@ -120,7 +106,8 @@ async def snapshot(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Sna
 async def fork(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> SessionView:
     await desk.office.find(asker, session_id)
     key = desk.office.inbox_key(asker, f"fork {session_id}", None)
-    copy = await desk.office.done_before(key) or await fork_session(desk.log, session_id, key.stamp)
+    made = await desk.office.done_before(key)
+    copy = made or await fork_with_outputs(desk.setup.env, desk.log, session_id, key.stamp)
     desk.engine.nudge(copy)
     desk.overview.touch(approvals=True)
     return await desk.office.view(await desk.log.info(copy))
@@ -130,12 +117,7 @@ async def fork(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Session
 async def resume(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> SessionView:
     """Opens it here: an unfinished turn goes on."""
     await desk.office.find(asker, session_id)
-    try:
-        await desk.engine.ensure(session_id)
-    except SessionBusy as error:
-        raise Problem("busy", str(error)) from error
-    except CANNOT_OPEN as error:
-        raise Problem("unavailable", str(error)) from error
+    await desk.office.open_here(session_id)
     return await desk.office.view(await desk.log.info(session_id))
 
 
@@ -147,6 +129,7 @@ async def remove(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> None:
         await desk.log.delete(session_id)
     except SessionBusy as error:
         raise Problem("busy", str(error)) from error
+    await desk.prompts.close(session_id)
     await desk.outputs.forget(session_id)
     desk.states.forget(session_id)
     desk.feeds.forget(session_id)
@@ -249,19 +232,6 @@ async def events(
     return Response(body, media_type="application/json")  # pyright: ignore[reportReturnType]
 
 
-@get("/sessions/{session_id:str}/files")
-async def files(
-    desk: TheDesk,
-    asker: TheAsker,
-    session_id: SessionId,
-    wanted: Annotated[str, QueryParameter(name="query", max_length=500)] = "",
-    limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20,
-) -> FileList:
-    """For completion; what git ignores is left out."""
-    info = await desk.office.find(asker, session_id)
-    return FileList(await desk.completion.find(info.folder, wanted, limit))
-
-
 @get("/sessions/{session_id:str}/grants")
 async def grants(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> GrantList:
     await desk.office.find(asker, session_id)
@@ -297,7 +267,6 @@ ROUTES = (
     withdraw,
     cancel,
     events,
-    files,
     grants,
     revoke,
 )

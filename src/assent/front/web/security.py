@@ -125,7 +125,7 @@ class Door:
         return principal
 
     def _limit(self, scope: Scope) -> int:
-        large = scope["path"].endswith(("/messages", "/decision"))
+        large = scope["path"].endswith(("/messages", "/decision", "/prompts"))
         return self._limits.large_body if large else self._limits.body
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:

@@ -9,6 +9,7 @@ from assent.events import GateKind, Queued
 from assent.front.web.highlight import ShownHunk
 from assent.front.web.replies import SoFar
 from assent.front.web.tokens import Role
+from assent.mcp.offers import Argument
 from assent.parts import JsonObject, Usage
 from assent.scheduler.call import ToolCall
 from assent.screen import SafeText
@@ -46,6 +47,11 @@ class Change(Body, frozen=True):
 
 class Said(Body, frozen=True):
     text: Annotated[str, Meta(min_length=1)]
+
+
+class PromptChoice(Body, frozen=True):
+    name: Name
+    argument: str = ""
 
 
 class Reason(Body, frozen=True):
@@ -177,6 +183,28 @@ class Output(Struct, frozen=True):
 
 class FileList(Struct, frozen=True):
     files: tuple[str, ...]
+
+
+class PromptView(Struct, frozen=True):
+    """A prompt to be chosen by name: a custom command, or one that an MCP server offers."""
+
+    name: str
+    help: str
+    usage: str = ""
+    arguments: tuple[Argument, ...] = ()
+
+
+class PromptList(Struct, frozen=True):
+    prompts: tuple[PromptView, ...]
+    problems: tuple[str, ...] = ()
+    """Which files could not be used, and why."""
+
+
+class Using(Struct, frozen=True):
+    """`going`: something of it waits, perhaps for a person; the same request again waits on."""
+
+    state: Literal["sent", "going"]
+    key: str
 
 
 class ChangeView(Struct, frozen=True):

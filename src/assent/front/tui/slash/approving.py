@@ -13,7 +13,7 @@ from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, when
-from assent.front.words import safe, span
+from assent.front.words import safe, span, who
 
 if TYPE_CHECKING:
     from assent.front.tui.host import RuleInfo
@@ -37,7 +37,7 @@ class _Standing(Struct, frozen=True):
 async def policy(desk: "Desk", argument: str) -> None:
     def standing() -> dict[str, _Standing]:
         state = desk.client.state
-        grants = [_grant(grant, state.grant_uses.get(grant.id, 0)) for grant in state.grants.values()]
+        grants = [_grant(grant, state.grant_uses.get(grant.id, 0), desk.client.me) for grant in state.grants.values()]
         rules = [_rule(number, rule) for number, rule in enumerate(desk.host.rules())]
         return {entry.row.key: entry for entry in (*grants, *rules)}
 
@@ -61,10 +61,10 @@ async def policy(desk: "Desk", argument: str) -> None:
     await choose(desk, "Rules and grants", columns, source, actions, empty)
 
 
-def _grant(grant: Grant, used: int) -> _Standing:
+def _grant(grant: Grant, used: int, me: str) -> _Standing:
     uses = f"used {used} of {grant.max_uses} times" if grant.max_uses is not None else f"used {used} times"
     until = f"until {when(grant.expires_at)}" if grant.expires_at is not None else "until this session ends"
-    by = grant.by or "somebody"
+    by = who(grant.by, me)
     lines = (
         grant.reach,
         f"A grant: {by} allowed it while answering call {grant.from_call}.",

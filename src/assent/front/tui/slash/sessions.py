@@ -9,6 +9,7 @@ from assent.front.tui.pages import LineScreen
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, named, quoted, when
+from assent.front.words import who
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
@@ -101,7 +102,10 @@ async def fork(desk: "Desk", argument: str) -> None:
 async def queue(desk: "Desk", argument: str) -> None:
     async def source() -> Sequence[Row]:
         waiting = desk.client.state.queued
-        return [Row(q.key, (str(n), q.tool, q.text, q.by), q.text) for n, q in enumerate(waiting, start=1)]
+        return [
+            Row(q.key, (str(n), q.tool, q.text, who(q.by, desk.client.me)), q.text)
+            for n, q in enumerate(waiting, start=1)
+        ]
 
     async def withdraw(row: Row) -> None:
         await carry_out(desk, Withdraw(row.key, by=desk.client.me))

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from assent.client.api import ApiProblem
+from assent.front.outcomes import Closed
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
-from assent.front.tui.news import Closed
 from assent.front.words import safe
 from assent.session.log import LogError
 

@@ -1,6 +1,6 @@
 // What people want done: each is a command to the server, and what went wrong is said.
 
-import { command, get, Problem } from "./api.js";
+import { command, get, newKey, Problem } from "./api.js";
 import { ends, go, pathOf, words } from "./desk.js";
 import { keepDraft } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
@@ -33,6 +33,21 @@ const callPath = (session, call) => `${pathOf(session)}/calls/${encodeURICompone
 
 /** @param {string} session @param {string} text */
 export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
+/** Fills a prompt that the server knows by its name, and sends it. What it runs may wait for a person: then it is asked again with
+ * the same key, which waits on. @param {string} session @param {string} name @param {string} argument @returns {Promise<string>} what is wrong */
+export async function usePrompt(session, name, argument) {
+  const key = newKey();
+  try {
+    for (let going = true; going; ) {
+      /** @type {{ state: "sent" | "going" }} */
+      const using = await command(`${pathOf(session)}/prompts`, { name, argument }, "POST", key);
+      going = using.state === "going";
+    }
+    return "";
+  } catch (error) {
+    return words(error);
+  }
+}
 /** @param {string} session @param {string} key */
 export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/queue/${encodeURIComponent(key)}`, undefined, "DELETE"));
 /** @param {string} session */
@@ -84,18 +99,31 @@ function goneIsFine(error) {
 /** @param {string} session */
 export async function compress(session) {
   const talk = state.talk;
-  if (talk?.session === session) talk.compressing = true;
-  changed();
+  const after = talk?.busy;
+  const working = (/** @type {boolean} */ on) => {
+    if (talk) talk.compressing = on && !after;
+    changed();
+  };
+  working(true);
   try {
     /** @type {import("./types.d.ts").Taken} */
     const taken = await command(`${pathOf(session)}/compress`, {});
-    if (taken.state === "recorded") notice(talk?.busy ? "The history is compressed when this turn is over." : "This takes a while; the conversation will say when it is done.");
+    if (taken.state === "recorded") return compressLater(taken.key, after ?? false, working);
   } catch (error) {
     if (!(error instanceof Problem && error.type === "refused")) notice(words(error), "bad"); // a refusal stands in the conversation
-  } finally {
-    if (talk) talk.compressing = false;
-    changed();
   }
+  working(false);
+}
+
+/** What comes of it is told when it is known, whatever the person looks at then. @param {string} key @param {boolean} after @param {(on: boolean) => void} working */
+function compressLater(key, after, working) {
+  notice(after ? "The history is compressed when this turn is over." : "Compressing the history takes a while; you are told when it is done.");
+  ends.set(key, (problem) => {
+    ends.delete(key);
+    working(false);
+    if (problem) notice(`The history was not compressed: ${problem}`, "bad");
+    else notice("The history is compressed.");
+  });
 }
 
 // --- taking back ---

@@ -59,11 +59,10 @@ export const get = (path) => request("GET", path);
 /**
  * A command: sent again with the same key while the server is away, so that it counts once.
  * @template T
- * @param {string} path @param {unknown} body @param {string} [method]
+ * @param {string} path @param {unknown} body @param {string} [method] @param {string} [key]
  * @returns {Promise<T>}
  */
-export async function command(path, body, method = "POST") {
-  const key = newKey();
+export async function command(path, body, method = "POST", key = newKey()) {
   const until = Date.now() + PATIENCE_MS;
   for (let pause = 250; ; pause = Math.min(pause * 2, 2000)) {
     try {
@@ -79,6 +78,6 @@ export async function command(path, body, method = "POST") {
 const mayPass = (error) => error instanceof Unreachable || (error instanceof Problem && [429, 502, 503].includes(error.status));
 
 /** crypto.randomUUID exists only where the page is trusted (https or this machine). */
-function newKey() {
+export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

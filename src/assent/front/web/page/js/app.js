@@ -5,12 +5,13 @@ import { Conversation } from "./conversation.js";
 import { go, useToken } from "./desk.js";
 import { Dialogs, NewSession } from "./dialogs.js";
 import { html, useState } from "./html.js";
+import { Lines } from "./lines.js";
 import { MODES, setMode } from "./modes.js";
 import { folderName, titled } from "./notify.js";
 import { stopped, valueOf } from "./panels.js";
 import { OpenMenu } from "./session_menu.js";
 import { Mark, Side } from "./side.js";
-import { changed, dismiss, show, state } from "./store.js";
+import { changed, show, state } from "./store.js";
 import { visible } from "./visible.js";
 
 export function App() {
@@ -21,7 +22,6 @@ export function App() {
   return html`<div class="frame" data-pane=${route.name === "home" ? "side" : "main"}>
     <${Side} current=${route.id} />
     <main class="main">${route.name === "inbox" ? html`<${Inbox} />` : route.name === "session" ? html`<${SessionPage} />` : html`<${Home} />`}</main>
-    <${Notices} />
     <${Dialogs} />
     <div class="unseen" role="status" aria-live="assertive">${state.said}</div>
   </div>`;
@@ -44,7 +44,7 @@ function Login() {
 }
 
 function Home() {
-  return html`<${Link} /><div class="empty">
+  return html`<${Lines} /><div class="empty">
     <${Mark} />
     <h2>${state.sessions.length ? "Choose a session, or begin a new one" : "Welcome"}</h2>
     <p>Whatever an agent wants to do that matters, it asks you first. Questions of all sessions wait in the <a href="#/inbox">inbox</a>.</p>
@@ -58,11 +58,12 @@ const Back = ({ to }) => html`<a class="back item" href=${to} aria-label="All se
 function SessionPage() {
   const { talk, problem, loading } = state;
   if (!talk) {
-    return html`<div class="top"><${Back} to="#/" /></div>
+    return html`<div class="top"><${Back} to="#/" /></div><${Lines} />
       <div class="empty"><h2>This session cannot be shown</h2><p role="alert">${visible(problem)}</p><button onClick=${() => go("#/")}>All sessions</button></div>`;
   }
-  return html`<${Top} talk=${talk} /><${Link} />
+  return html`<${Top} talk=${talk} />
     ${talk.mode === "yolo" && html`<div class="line yolo" role="status">Everything runs without asking in this session.</div>`}
+    <${Lines} />
     <${Conversation} talk=${talk} loading=${loading} />`;
 }
 
@@ -103,7 +104,7 @@ function Title({ talk, may }) {
 
 function Inbox() {
   const { approvals } = state;
-  return html`<header class="top"><${Back} to="#/" /><h2 class="grow title">Inbox <span class="soft small">what waits for a person, the oldest first</span></h2></header><${Link} />
+  return html`<header class="top"><${Back} to="#/" /><h2 class="grow title">Inbox <span class="soft small">what waits for a person, the oldest first</span></h2></header><${Lines} />
     <div class="scroll-area">
       ${approvals.length === 0
         ? html`<div class="empty"><${Mark} /><h2>Nothing waits</h2><p>Questions of all sessions appear here.</p></div>`
@@ -112,16 +113,4 @@ function Inbox() {
             <${Card} key=${one.approval.id} session=${one.session.id} call=${one.call_id} approval=${one.approval} />
           </section>`)}</div>`}
     </div>`;
-}
-
-function Link() {
-  if (state.link !== "lost") return null;
-  return html`<div class="line off" role="alert"><span class="pulse" aria-hidden="true">●</span> The server is away. What you see is as it was; connecting again …</div>`;
-}
-
-function Notices() {
-  return html`<div class="notices" role="status">${state.notices.map(
-    (one) => html`<div class="notice ${one.tone}" key=${one.id}><span class="grow">${visible(one.text)}</span>
-      <button class="quiet" aria-label="Close" onClick=${() => dismiss(one.id)}>✕</button></div>`,
-  )}</div>`;
 }

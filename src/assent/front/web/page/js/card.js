@@ -5,6 +5,7 @@ import { AskForm } from "./ask.js";
 import { answer, keyOf, viewOf } from "./desk.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useRef, useState } from "./html.js";
+import { who } from "./names.js";
 import { AlwaysPanel, EditPanel, RefusePanel } from "./panels.js";
 import { useQuiet } from "./quiet.js";
 import { useSeen } from "./seen.js";
@@ -23,10 +24,11 @@ export function Card({ session, call, approval, modifyingBy = "" }) {
   const answers = useAnswers(session, call, approval, view);
   const risk = approval.details.type === "exec" ? approval.details.risk : "";
   const card = useReturn(call);
-  return html`<article class="card ${risk}" tabindex="0" ref=${card} data-question=${call} aria-labelledby=${`title-${call}`} onKeyDown=${answers.onKeyDown}>
+  const titleId = `title-${session}-${approval.id}`; // in the inbox, calls of two sessions may have one id
+  return html`<article class="card ${risk}" tabindex="0" ref=${card} data-question=${call} aria-labelledby=${titleId} onKeyDown=${answers.onKeyDown}>
     <header>
       <span class="ask-mark" aria-hidden="true">●</span>
-      <h3 id=${`title-${call}`}><span class="unseen">Assent asks: </span>${title(approval.details)}</h3>
+      <h3 id=${titleId}><span class="unseen">Assent asks: </span>${title(approval.details)}</h3>
       ${risk && html`<span class="risk ${risk}">${risk} risk</span>`}
     </header>
     ${view
@@ -112,7 +114,7 @@ function Question({ approval, view, answers, modifyingBy }) {
     <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
     <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
     <${Reasons} approval=${approval} args=${args} />
-    ${modifyingBy && html`<p class="read-on" role="status">${visible(modifyingBy)} opened this for editing.</p>`}
+    ${modifyingBy && html`<p class="read-on" role="status">Opened for editing by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
     ${!reading.seen && html`<p class="read-on" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}

@@ -1,15 +1,17 @@
 // The box to write in, what waits, and how the session is doing.
 
 import { stopTurn, submit } from "./acts.js";
+import { pathOf } from "./desk.js";
 import { draftOf, keepDraft } from "./drafts.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 import { stopped } from "./panels.js";
+import { promptArguments, promptNames } from "./prompts.js";
 import { Recall } from "./recall.js";
-import { runSlash, takesArgument } from "./slash.js";
+import { argumentsOf, commandNames, runSlash, takesArgument } from "./slash.js";
 import { state } from "./store.js";
-import { taken, wordAt } from "./suggest.js";
-import { controls, Suggestions, useSuggestions } from "./suggestions.js";
+import { controls, filesOf, Suggestions, useSuggestions } from "./suggestions.js";
 import { visible } from "./visible.js";
+import { useWriting } from "./writing.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
 
@@ -30,9 +32,12 @@ export let putIntoPrompt = () => {};
 function Box({ talk, said }) {
   const { box, text, write } = useText(talk.session);
   const { problem, sending, send, forgive } = useSending(talk, box, write, said);
-  const suggestions = useSuggestions(talk);
+  const suggestions = useSuggestions(box, write, (word) => offers(talk, word));
   const { shown } = suggestions;
-  const take = taking(box, write, suggestions, send);
+  const take = (/** @type {string} */ name, go = true) => {
+    const now = suggestions.take(name);
+    if (go && now && complete(now.word, name)) void send(now.text);
+  };
   const walk = useRecall(talk);
 
   const onInput = () => {
@@ -66,35 +71,27 @@ function Box({ talk, said }) {
     ${problem && html`<p class="problem small" id="composer-problem" role="alert">${visible(problem)}</p>`}`;
 }
 
-/** Puts what was chosen into the text; a command that is complete with it is carried out, unless `go` is false.
- * @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string, caret: number) => void} write
- * @param {ReturnType<typeof useSuggestions>} suggestions @param {(text: string) => Promise<void>} send */
-const taking = (box, write, suggestions, send) => (/** @type {string} */ name, go = true) => {
-  const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
-  const word = wordAt(value, selectionStart);
-  suggestions.close();
-  if (!word) return;
-  const next = taken(value, word, name);
-  write(next.text, next.caret);
-  const complete = word.kind === "argument" || (word.kind === "command" && !takesArgument(name));
-  if (go && complete) void send(next.text);
-  else if (word.kind === "command") void suggestions.look(next.text, next.caret);
-};
+/** What could be meant; what the server has to be asked for comes after what we know. @param {Talk} talk @param {import("./suggest.js").Word} word */
+function offers(talk, { kind, typed, command }) {
+  switch (kind) {
+    case "command":
+      return [commandNames(), promptNames(talk.session)];
+    case "argument":
+      return [argumentsOf(command, talk) ?? promptArguments(talk.session, command, typed)];
+    case "file":
+      return [filesOf(`${pathOf(talk.session)}/files?`, typed)];
+  }
+}
+
+/** A command that is complete with what was chosen is carried out. @param {import("./suggest.js").Word} word @param {string} name */
+const complete = ({ kind, typed }, name) => (kind === "argument" ? !name.endsWith("=") : kind === "command" && !takesArgument(name, typed));
 
 /** The text in the box; it outlives a change of the session and a reload. @param {string} session */
 function useText(session) {
-  const box = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
-  const [text, setText] = useState(() => draftOf(session));
-  const caret = useRef(/** @type {number | null} */ (null));
-  useLayoutEffect(() => {
-    if (caret.current !== null) box.current?.setSelectionRange(caret.current, caret.current);
-    caret.current = null;
-  });
-  const write = (/** @type {string} */ next, /** @type {number | null} */ at = null) => {
-    caret.current = at;
-    keepDraft(session, next);
-    setText(next);
-  };
+  const { box, text, write } = useWriting(
+    () => draftOf(session),
+    (next) => keepDraft(session, next),
+  );
   useEffect(() => {
     putIntoPrompt = (more) => {
       write(box.current?.value.trim() ? `${box.current.value.trimEnd()}\n\n${more}` : more);

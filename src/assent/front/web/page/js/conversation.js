@@ -5,6 +5,7 @@ import { asksServer, CallBlock } from "./call.js";
 import { Composer, putIntoPrompt } from "./composer.js";
 import { html, steady, useLayoutEffect, useRef, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
+import { who } from "./names.js";
 import { state } from "./store.js";
 import { clock, exactly } from "./times.js";
 import { visible } from "./visible.js";
@@ -81,7 +82,7 @@ const Words = steady(
     switch (entry.kind) {
       case "prompt":
         return html`<section class="prompt" aria-label="Prompt">
-          <span class="who">${entry.by && `${visible(entry.by)} · `}<time title=${exactly(entry.at)}>${clock(entry.at)}</time></span>${visible(entry.text)}
+          <span class="who">${entry.by && html`<span title=${visible(entry.by)}>${visible(who(entry.by, state.me?.by))}</span> · `}<time title=${exactly(entry.at)}>${clock(entry.at)}</time></span>${visible(entry.text)}
         </section>`;
       case "thought":
         return html`<${Thought} text=${entry.text} />`;
@@ -129,7 +130,7 @@ function Todos({ todos }) {
 function Waiting({ session, queued: { key, text, tool, by } }) {
   const edit = async () => (await withdraw(session, key)) && putIntoPrompt(text);
   return html`<section class="prompt queued" aria-label="Waiting prompt">
-    <span class="who">Waits for its turn${by && ` · ${visible(by)}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}
+    <span class="who">Waits for its turn${by && ` · ${visible(who(by, state.me?.by))}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}
     ${state.me?.role === "operator" && html`<span class="row">
       ${!tool && html`<button class="link" onClick=${() => void edit()}>Edit</button>`}
       <button class="link" onClick=${() => void withdraw(session, key)}>Take back</button>

@@ -4,6 +4,7 @@ import { command, get, Problem, request, token, Unreachable } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
 import { loginCode, tokenOfAnotherTab } from "./login.js";
+import { who } from "./names.js";
 import { announce, announceEnd } from "./notify.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
@@ -100,7 +101,7 @@ async function follow() {
 /** @param {string} id */
 async function open(id) {
   if (state.talk?.session !== id) {
-    state.talk = new Talk(id);
+    state.talk = new Talk(id, state.me?.by);
     state.views.clear();
     asked.clear();
   }
@@ -125,7 +126,7 @@ async function catchUp(talk) {
   for (let more = true; more; ) {
     /** @type {{ events: import("./types.d.ts").WireEvent[], more: boolean }} */
     const page = await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_AT_ONCE}`);
-    page.events.forEach((event) => talk.apply(event));
+    page.events.forEach((event) => take(talk, event));
     more = page.more;
   }
 }
@@ -169,14 +170,20 @@ const stream = new Stream({
   },
 });
 
-/** Who waits for the end of a call, by its id. @type {Map<string, () => void>} */
+/** Who waits for the end of a call, by its id, or for what came of a command, by its key. @type {Map<string, (problem: string) => void>} */
 export const ends = new Map();
+
+/** @param {Talk} talk @param {import("./types.d.ts").WireEvent} event */
+function take(talk, event) {
+  talk.apply(event);
+  if (event.type === "call.finished") ends.get(event.call_id)?.("");
+  if (event.type === "command.taken") ends.get(event.key)?.(event.problem ?? "");
+}
 
 /** @param {import("./types.d.ts").WireEvent} event */
 function happened(event) {
   if (event.session !== state.talk?.session) return;
-  state.talk.apply(event);
-  if (event.type === "call.finished") ends.get(event.call_id)?.();
+  take(state.talk, event);
   if (event.type === "turn.finished") announceEnd(state.talk, event.status);
 }
 
@@ -310,7 +317,7 @@ function refused(error, key) {
   if (!(error instanceof Problem)) return words(error);
   switch (error.type) {
     case "already-decided":
-      notice(`Already answered by ${error.by || "somebody else"}.`);
+      notice(`Already answered by ${who(error.by, state.me?.by)}.`);
       return "";
     case "gone":
       notice(`Too late: ${error.message}`);

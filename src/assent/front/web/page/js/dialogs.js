@@ -1,13 +1,16 @@
 // Windows over the page: which one is open, a new session, the keys, the standing permissions.
 
 import { begin, revoke } from "./acts.js";
-import { html, useEffect, useId, useRef, useState } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
 import { modelNames, MODES } from "./modes.js";
+import { who } from "./names.js";
 import { stopped, valueOf } from "./panels.js";
 import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
 import { closeDialog, state } from "./store.js";
+import { controls, filesOf, Suggestions, useSuggestions } from "./suggestions.js";
 import { visible } from "./visible.js";
+import { useWriting } from "./writing.js";
 
 /** @type {Record<Exclude<import("./store.js").Dialog, "">, [string, (props: {}) => unknown]>} */
 const WINDOWS = {
@@ -43,8 +46,8 @@ function Window({ name, title, children }) {
 /** @param {{ compact?: boolean }} props */
 export function NewSession({ compact = false }) {
   const { me } = state;
-  const models = useId();
-  const [prompt, setPrompt] = useState("");
+  const models = compact ? "models-at-home" : "models"; // both forms may be there at once
+  const { box, text: prompt, write } = useWriting(() => "");
   const [folder, setFolder] = useState(me?.folder ?? "");
   const [model, setModel] = useState(me?.model ?? "");
   const [mode, setMode] = useState(/** @type {string} */ (me?.mode ?? "default"));
@@ -56,11 +59,23 @@ export function NewSession({ compact = false }) {
     setProblem(await begin(Object.fromEntries(Object.entries(wish).filter(([, value]) => value))));
     setSending(false);
   };
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void send();
+  const { shown, look, close, take, onKey } = useSuggestions(box, write, ({ kind, typed }) => (kind === "file" ? [filesOf(`/files?${inFolder(folder)}`, typed)] : []));
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.isComposing) return;
+    if (event.target === box.current && onKey(event)) return event.preventDefault();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
+  };
+  const onInput = () => {
+    const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
+    write(value);
+    void look(value, selectionStart);
+  };
   return html`<form class="form" onSubmit=${stopped(() => void send())} onKeyDown=${onKeyDown}>
-    <label>What should be done?
-      <textarea name="prompt" rows=${compact ? 3 : 4} value=${prompt} autofocus=${!compact} onInput=${(/** @type {Event} */ event) => setPrompt(valueOf(event))}></textarea>
-    </label>
+    <div class="completed"><label>What should be done?
+      <textarea name="prompt" rows=${compact ? 3 : 4} ref=${box} value=${prompt} autofocus=${!compact} aria-autocomplete="list" ...${controls(shown)}
+        onInput=${onInput} onBlur=${close}></textarea></label>
+      ${shown && html`<${Suggestions} shown=${shown} take=${take} />`}
+    </div>
     <label>Folder
       <input type="text" name="folder" value=${folder} spellcheck=${false} onInput=${(/** @type {Event} */ event) => setFolder(valueOf(event))} />
     </label>
@@ -78,6 +93,9 @@ export function NewSession({ compact = false }) {
   </form>`;
 }
 
+/** Files of which folder? That of the server when none is named. @param {string} folder */
+const inFolder = (folder) => (folder.trim() ? `folder=${encodeURIComponent(folder.trim())}&` : "");
+
 function Keys() {
   return html`<dl class="keys">${SHORTCUTS.map(([keys, what]) => html`<dt><kbd>${keys}</kbd></dt><dd>${what}</dd>`)}</dl>`;
 }
@@ -87,7 +105,7 @@ function Grants() {
   if (!talk?.grants.size) return html`<p class="soft">Nothing: every question is asked anew.</p>`;
   return html`<ul class="form">${[...talk.grants.values()].map(
     (grant) => html`<li class="row" key=${grant.id}>
-      <span class="grow">${visible(grant.reach)}<br /><span class="soft small">${grant.by && `given by ${visible(grant.by)}`}${until(grant)}</span></span>
+      <span class="grow">${visible(grant.reach)}<br /><span class="soft small">${grant.by && `given by ${visible(who(grant.by, talk.me))}`}${until(grant)}</span></span>
       <button class="danger" onClick=${() => void revoke(talk.session, grant.id)}>Take back</button>
     </li>`,
   )}</ul>`;

@@ -1,6 +1,8 @@
 // The fold: everything the page knows about a session, made from its events and nothing else, by the same rules as the
 // server. Calls and entries are replaced, never changed, so that views see at once what is new.
 
+import { who } from "./names.js";
+
 /** @typedef {import("./types.d.ts").Call} Call */
 /** @typedef {import("./types.d.ts").Entry} Entry */
 /** @typedef {import("./types.d.ts").WireEvent} WireEvent */
@@ -10,9 +12,10 @@ const LIVE_OUTPUT_LIMIT = 64_000;
 const OVER = ["success", "error", "cancelled"];
 
 export class Talk {
-  /** @param {string} session */
-  constructor(session) {
+  /** @param {string} session @param {string} me how we are called in the record */
+  constructor(session, me = "") {
     this.session = session;
+    this.me = me;
     this.seq = 0;
     this.title = "";
     this.folder = "";
@@ -82,7 +85,7 @@ export class Talk {
     if (!call || OVER.includes(call.type)) return;
     const next = following(call, event);
     if (next) this.calls.set(call.request.call_id, next);
-    if (event.type === "approval.answered") this.answers.set(event.call_id, answerText(event));
+    if (event.type === "approval.answered") this.answers.set(event.call_id, answerText(event, this.me));
   }
 
   /** @param {Extract<WireEvent, { type: "call.requested" }>} event */
@@ -140,11 +143,11 @@ export class Talk {
         break;
       case "mode.changed":
         this.mode = event.mode;
-        this.#note(`Mode ${event.mode}, set by ${event.by || "somebody"}.`, "", event);
+        this.#note(`Mode ${event.mode}, set by ${who(event.by, this.me)}.`, "", event);
         break;
       case "model.changed":
         this.model = event.model;
-        this.#note(`Model ${event.model}, set by ${event.by || "somebody"}.`, "", event);
+        this.#note(`Model ${event.model}, set by ${who(event.by, this.me)}.`, "", event);
         break;
       case "prompt.submitted":
         this.#prompt(event);
@@ -248,11 +251,11 @@ const ANSWERS = {
   cancel: "refused",
 };
 
-/** @param {Extract<WireEvent, { type: "approval.answered" }>} event */
-function answerText(event) {
+/** @param {Extract<WireEvent, { type: "approval.answered" }>} event @param {string} me */
+function answerText(event, me) {
   const changed = event.args ? " with changes" : "";
   const reason = event.reason ? `: ${event.reason}` : "";
-  return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${event.by || "somebody"}${reason}`;
+  return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${who(event.by, me)}${reason}`;
 }
 
 /** What comes along with a prompt and what was left out. @param {import("./types.d.ts").Attached[]} attached */

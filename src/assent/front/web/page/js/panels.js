@@ -161,7 +161,9 @@ function useFocus() {
   useLayoutEffect(() => {
     element.current?.focus();
     element.current?.closest(".panel")?.scrollIntoView({ block: "nearest" }); // its buttons, too
-    if (element.current instanceof HTMLTextAreaElement) element.current.setSelectionRange(0, 0);
+    if (!(element.current instanceof HTMLTextAreaElement)) return;
+    element.current.setSelectionRange(0, 0);
+    element.current.scrollTop = 0; // the focus has shown its end
   }, []);
   return element;
 }

@@ -2,6 +2,7 @@
 
 import { find, logOut, MOST_SESSIONS, SESSIONS_AT_ONCE } from "./desk.js";
 import { html, useState } from "./html.js";
+import { Lines } from "./lines.js";
 import { askToNotify, folderName, possible } from "./notify.js";
 import { valueOf } from "./panels.js";
 import { ListedMenu } from "./session_menu.js";
@@ -15,6 +16,7 @@ export function Side({ current }) {
   const { route, waiting, me } = state;
   return html`<aside class="side" aria-label="Sessions">
     <div class="brand"><${Mark} /><h1>Assent</h1></div>
+    <${Lines} beside=${true} />
     <div class="side-links">
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
         <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">nothing waits</span>`}

@@ -1,8 +1,9 @@
 // Commands that are typed instead of said: those of the terminal that make sense in the page, under the same names.
 
-import { compress, fork, stopTurn, update, updateInWindow } from "./acts.js";
+import { compress, fork, stopTurn, update, updateInWindow, usePrompt } from "./acts.js";
 import { go } from "./desk.js";
 import { MODES, modelNames, setMode } from "./modes.js";
+import { promptsOf } from "./prompts.js";
 import { show, state } from "./store.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
@@ -59,17 +60,27 @@ function find(name) {
 /** @returns {Candidate[]} */
 export const commandNames = () => Object.entries(COMMANDS).map(([name, { help }]) => ({ name, help }));
 
-/** @param {string} name @param {Talk} talk */
-export const argumentsOf = (name, talk) => find(name)?.offers?.(talk) ?? [];
+/** Null when it is none of ours. @param {string} name @param {Talk} talk */
+export const argumentsOf = (name, talk) => (find(name) ? (find(name)?.offers?.(talk) ?? []) : null);
 
-/** Does something follow the name? @param {string} name */
-export const takesArgument = (name) => find(name)?.takes ?? false;
+/** Does something follow the name? To a prompt of the server it may: whoever typed its whole name wants nothing more. @param {string} name @param {string} typed */
+export const takesArgument = (name, typed) => {
+  const command = find(name);
+  return command ? (command.takes ?? false) : typed !== name;
+};
 
 /** What is wrong, if it is a command; null when it is text for the model (`//…`, `/usr/bin …`). @param {Talk} talk @param {string} line @returns {Promise<string | null>} */
 export async function runSlash(talk, line) {
   const [whole, name = "", argument = ""] = /^\/(\?|\w[\w.:-]*)?(?:\s+(.*))?$/s.exec(line.trim()) ?? [];
   if (whole === undefined || state.me?.role !== "operator") return null;
   const command = find(name);
-  if (!command) return `There is no command /${name} in the browser. /help lists them; to say it to the model, begin with //.`;
-  return (await command.run(talk, argument.trim())) || "";
+  return command ? (await command.run(talk, argument.trim())) || "" : prompted(talk, name, argument.trim());
+}
+
+/** One of the server's prompts. A name with a colon may be of an MCP server that is not there yet. @param {Talk} talk @param {string} name @param {string} argument */
+async function prompted(talk, name, argument) {
+  const { prompts, problems = [] } = await promptsOf(talk.session);
+  if (name.includes(":") || prompts.some((prompt) => prompt.name === name)) return usePrompt(talk.session, name, argument);
+  const unknown = `There is no command /${name} in the browser. /help lists them; to say it to the model, begin with //.`;
+  return [unknown, ...problems].join("\n");
 }

@@ -2,22 +2,22 @@
 // https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
 
 import { get } from "./api.js";
-import { pathOf } from "./desk.js";
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
-import { argumentsOf, commandNames } from "./slash.js";
-import { fitting, wordAt } from "./suggest.js";
+import { fitting, taken, wordAt } from "./suggest.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./suggest.js").Word} Word */
 /** @typedef {import("./suggest.js").Candidate} Candidate */
 /** @typedef {{ word: Word, items: Candidate[], at: number }} Shown */
 
+/** @typedef {(Candidate[] | Promise<Candidate[]>)[]} Offers */
+
 const MOST_FILES = 8;
 const PAUSE_MS = 60;
 const LIST = "suggestions";
 
-/** @param {import("./fold.js").Talk} talk */
-export function useSuggestions(talk) {
+/** @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string, caret: number) => void} write @param {(word: Word) => Offers} offers */
+export function useSuggestions(box, write, offers) {
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
   const newest = useRef(0);
   const close = () => {
@@ -27,22 +27,40 @@ export function useSuggestions(talk) {
   const look = async (/** @type {string} */ text, /** @type {number} */ caret) => {
     const word = wordAt(text, caret);
     const mine = ++newest.current;
-    const isNewest = () => newest.current === mine;
     setShown((before) => still(before, word));
-    const items = word ? await offers(talk, word, isNewest) : [];
-    if (isNewest()) setShown(word && items.length ? { word, items, at: 0 } : null);
+    if (!word) return;
+    if (word.kind === "file") await new Promise((wake) => setTimeout(wake, PAUSE_MS)); // who types on is asked less
+    if (newest.current !== mine) return;
+    let items = /** @type {Candidate[]} */ ([]);
+    for (const some of offers(word)) {
+      items = [...items, ...(word.kind === "file" ? await some : fitting(word.typed, await some))];
+      if (newest.current !== mine) return;
+      if (items.length) setShown((before) => ({ word, items, at: before?.word === word ? before.at : 0 }));
+    }
+    if (!items.length) setShown(null);
   };
   const move = (/** @type {number} */ by) => setShown((now) => now && { ...now, at: (now.at + by + now.items.length) % now.items.length });
-  /** Is this key for the list? `take` gets what was chosen, and whether to carry it out at once. */
-  const onKey = (/** @type {KeyboardEvent} */ event, /** @type {(name: string, go: boolean) => void} */ take) => {
+  /** Puts what was chosen into the text. */
+  const take = (/** @type {string} */ name) => {
+    const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
+    const word = wordAt(value, selectionStart);
+    close();
+    if (!word) return null;
+    const next = taken(value, word, name);
+    write(next.text, next.caret);
+    if (word.kind === "command") void look(next.text, next.caret);
+    return { word, text: next.text };
+  };
+  /** Is this key for the list? `choose` gets what was chosen, and whether to carry it out at once. */
+  const onKey = (/** @type {KeyboardEvent} */ event, /** @type {(name: string, go: boolean) => void} */ choose = take) => {
     if (!shown || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event.key === "ArrowDown" ? 1 : -1);
-    else if (event.key === "Enter" || event.key === "Tab") take(shown.items[shown.at].name, event.key === "Enter");
+    else if (event.key === "Enter" || event.key === "Tab") choose(shown.items[shown.at].name, event.key === "Enter");
     else if (event.key === "Escape") close();
     else return false;
     return true;
   };
-  return { shown, look, close, onKey };
+  return { shown, look, close, take, onKey };
 }
 
 /** What the text box says of itself while it controls the list. @param {Shown | null} shown */
@@ -62,23 +80,10 @@ function hasLetters(name, letters) {
   return [...letters].every((letter) => (at = name.indexOf(letter, at + 1)) >= 0);
 }
 
-/** @param {import("./fold.js").Talk} talk @param {Word} word @param {() => boolean} isNewest @returns {Promise<Candidate[]>} */
-async function offers(talk, word, isNewest) {
-  switch (word.kind) {
-    case "command":
-      return fitting(word.typed, commandNames());
-    case "argument":
-      return fitting(word.typed, argumentsOf(word.command, talk));
-    case "file":
-      await new Promise((wake) => setTimeout(wake, PAUSE_MS));
-      return isNewest() ? await files(talk.session, word.typed) : [];
-  }
-}
-
-/** @param {string} session @param {string} typed @returns {Promise<Candidate[]>} */
-async function files(session, typed) {
+/** @param {string} path with a question mark @param {string} typed @returns {Promise<Candidate[]>} */
+export async function filesOf(path, typed) {
   /** @type {{ files: string[] }} */
-  const found = await get(`${pathOf(session)}/files?limit=${MOST_FILES}&query=${encodeURIComponent(typed)}`).catch(() => ({ files: [] }));
+  const found = await get(`${path}limit=${MOST_FILES}&query=${encodeURIComponent(typed)}`).catch(() => ({ files: [] }));
   return found.files.map((path) => ({ name: path, help: "" }));
 }
 

@@ -25,11 +25,24 @@ export interface Me {
   folder: string;
   model: string;
   mode: Mode;
+  /** How we are called in the record. */
+  by: string;
   models?: string[];
 }
 export interface Taken {
   state: "taken" | "recorded";
   key: string;
+}
+/** A prompt to be chosen by name. */
+export interface PromptView {
+  name: string;
+  help: string;
+  usage?: string;
+  arguments?: { name: string; needed?: boolean; description?: string }[];
+}
+export interface PromptList {
+  prompts: PromptView[];
+  problems?: string[];
 }
 /** A file that a call wrote. */
 export interface Change {

@@ -1,0 +1,26 @@
+// What stands below the header, whatever is shown: that the server is away, and short notices over what follows.
+
+import { html } from "./html.js";
+import { changed, dismiss, state } from "./store.js";
+import { visible } from "./visible.js";
+
+const narrow = matchMedia("(max-width: 760px)"); // as in layout.css: there only one of both is shown
+narrow.addEventListener("change", changed);
+
+/** @param {{ beside?: boolean }} props `beside`: in the list of sessions */
+export function Lines({ beside = false }) {
+  const listAlone = narrow.matches && state.route.name === "home";
+  return beside === listAlone ? html`<${Link} /><${Notices} />` : null;
+}
+
+function Link() {
+  if (state.link !== "lost") return null;
+  return html`<div class="line off" role="alert"><span class="pulse" aria-hidden="true">●</span> The server is away. What you see is as it was; connecting again …</div>`;
+}
+
+function Notices() {
+  return html`<div class="notices"><div role="status">${state.notices.map(
+    (one) => html`<div class="notice ${one.tone}" key=${one.id}><span class="grow">${visible(one.text)}</span>
+      <button class="quiet" aria-label="Close" onClick=${() => dismiss(one.id)}>✕</button></div>`,
+  )}</div></div>`;
+}

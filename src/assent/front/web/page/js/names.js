@@ -1,0 +1,7 @@
+// Whoever did something, as people call them; the record has exactly who and from where (`ann@127.0.0.1`, `ann@pid42`).
+
+/** @param {string | undefined} by @param {string | undefined} me */
+export function who(by, me) {
+  if (!by) return "somebody";
+  return by === me ? "you" : by.replace(/@[^@]*$/, "") || by;
+}

@@ -1,0 +1,153 @@
+"""Prompts that a person chooses by name: their own from files, a trusted folder's, and those of its MCP servers.
+
+What the files ask to be run or read goes through the gate of the session, and may wait for a person. So a choice is
+carried out beside the request that made it, and the same request sent again finds it: while it is under way, and also
+after a restart, when what was run is not run again.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assent.commands import RunTool, Submit
+from assent.events import CallFinished, Envelope
+from assent.front.custom import BadTemplate, CustomCommand, Stopped, load_custom
+from assent.front.filling import filled
+from assent.front.outcomes import Closed, Outcomes
+from assent.front.server_prompts import NoText, fetched, help_of, usage, written
+from assent.front.web.office import PATIENCE, InboxKey, Office
+from assent.front.web.problems import Problem
+from assent.front.web.shapes import PromptChoice, PromptList, PromptView, Using
+from assent.front.words import prompt_command
+from assent.mcp.offers import Prompt
+from assent.session.log import SessionInfo, SessionLog, Stamp, key_reused
+from assent.session.work import person_call_id
+
+if TYPE_CHECKING:  # imported when there is a server
+    from assent.mcp.manager import McpManager
+
+Chosen = CustomCommand | Prompt
+
+
+class _Use:
+    """One choice that is being carried out."""
+
+    def __init__(self, session: str, key: InboxKey) -> None:
+        self.session, self.key = session, key
+        self.outcomes = Outcomes()
+        self.steps = 0
+        self.task: asyncio.Task[None] | None = None
+
+    def next_key(self, tool: RunTool) -> InboxKey:
+        """The same for the same step of the same request, so that nothing is run twice."""
+        self.steps += 1
+        name = f"{self.key.name}-{self.steps}"
+        return InboxKey(name, Stamp(name, hashlib.sha256(msgspec.json.encode((tool.tool, tool.args))).digest()))
+
+
+class Prompts:
+    def __init__(
+        self, log: SessionLog, office: Office, env: Mapping[str, str], manager: "Callable[[str], McpManager | None]"
+    ) -> None:
+        """`manager` gives the MCP servers of a session that runs here."""
+        self._log, self._office, self._env, self._manager = log, office, env, manager
+        self._under_way: dict[str, _Use] = {}
+
+    def heard(self, envelope: Envelope) -> None:
+        """Every event of every session that runs here."""
+        for use in self._under_way.values():
+            if use.session == envelope.session:
+                use.outcomes.tell(envelope.event)
+
+    async def close(self, session: str | None = None) -> None:
+        """All of them, or those of a session that is deleted."""
+        gone = [use for use in self._under_way.values() if session in (None, use.session)]
+        for use in gone:
+            use.outcomes.close()
+        await asyncio.gather(*(use.task for use in gone if use.task is not None), return_exceptions=True)
+
+    # --- what there is ---
+
+    async def list(self, info: SessionInfo) -> PromptList:
+        found, problems = await self._find_all(info)
+        return PromptList(tuple(_view(name, chosen) for name, chosen in sorted(found.items())), problems)
+
+    async def _find_all(self, info: SessionInfo) -> tuple[dict[str, Chosen], tuple[str, ...]]:
+        """By name. What the person has wins over what servers offer."""
+        manager = self._manager(info.id)
+        offered = manager.prompts() if manager is not None else ()
+        loaded = await asyncio.to_thread(load_custom, self._env, info.folder)
+        theirs: dict[str, Chosen] = {prompt_command(prompt.server, prompt.name): prompt for prompt in offered}
+        return theirs | {command.name: command for command in loaded.commands}, loaded.problems
+
+    # --- using one ---
+
+    async def use(self, info: SessionInfo, key: InboxKey, choice: PromptChoice, by: str) -> Using:
+        """Waits a while for what comes of it; a Problem when it was not sent."""
+        if key.name not in self._under_way and await self._office.done_before(key) is not None:
+            return Using("sent", key.name)
+        use = self._under_way.get(key.name) or self._begin(info, key, choice, by)
+        if use.key != key:
+            raise key_reused()
+        assert use.task is not None
+        done, _ = await asyncio.wait([use.task], timeout=PATIENCE)
+        if not done:
+            return Using("going", key.name)
+        use.task.result()
+        return Using("sent", key.name)
+
+    def _begin(self, info: SessionInfo, key: InboxKey, choice: PromptChoice, by: str) -> _Use:
+        use = self._under_way[key.name] = _Use(info.id, key)
+        use.task = asyncio.create_task(self._carry_out(info, use, choice, by), name=f"prompt {choice.name}")
+        use.task.add_done_callback(lambda task: self._ended(key, task))
+        return use
+
+    def _ended(self, key: InboxKey, task: "asyncio.Task[None]") -> None:
+        del self._under_way[key.name]
+        if not task.cancelled():
+            task.exception()  # whoever asked may be gone
+
+    async def _carry_out(self, info: SessionInfo, use: _Use, choice: PromptChoice, by: str) -> None:
+        await self._office.open_here(info.id)
+        try:
+            text = await self._text(use, await self._find(info, choice.name), choice.argument, by)
+        except (Stopped, BadTemplate, NoText, Closed) as stop:
+            raise Problem("refused", f"/{choice.name} was not sent: {stop}") from stop
+        await self._office.record(info.id, use.key, Submit(text, by=by))
+
+    async def _find(self, info: SessionInfo, name: str) -> Chosen:
+        found, _ = await self._find_all(info)
+        manager = self._manager(info.id)
+        if name not in found and manager is not None:
+            await manager.settled()  # it was started in this moment; what a server offers is known once it is there
+            found, _ = await self._find_all(info)
+        if name not in found:
+            raise NoText("there is no such command in this folder")
+        return found[name]
+
+    async def _text(self, use: _Use, chosen: Chosen, argument: str, by: str) -> str:
+        match chosen:
+            case CustomCommand():
+                return await filled(chosen, argument, lambda tool: self._finished(use, tool), by)
+            case Prompt():
+                return await written(
+                    chosen, argument, lambda prompt, given: fetched(self._manager(use.session), prompt, given)
+                )
+
+    async def _finished(self, use: _Use, tool: RunTool) -> CallFinished | str:
+        key = use.next_key(tool)
+        if not await self._office.record(use.session, key, tool):  # an earlier start of ours has sent it
+            for envelope in await self._log.read(use.session):
+                use.outcomes.tell(envelope.event)
+        return await use.outcomes.taken(key.name) or await use.outcomes.finished(person_call_id(key.name))
+
+
+def _view(name: str, chosen: Chosen) -> PromptView:
+    match chosen:
+        case CustomCommand():
+            return PromptView(name, chosen.description, chosen.usage)
+        case Prompt():
+            return PromptView(name, help_of(chosen), usage(chosen), chosen.arguments)

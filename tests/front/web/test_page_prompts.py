@@ -1,0 +1,90 @@
+"""Prompts by name and files by `@`, completed in the page, also in the window for a new session. Rows G1, G5."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.page import Served, Tab, Windows, needs_browser
+from support.program import says
+
+pytestmark = needs_browser
+
+
+def command(served: Served, name: str, prompt: str) -> None:
+    path: Path = served.home / "commands" / f"{name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'description = "does {name}"\nprompt = """{prompt}"""\n')
+
+
+def options(tab: Tab) -> Locator:
+    return tab.page.get_by_role("listbox").get_by_role("option")
+
+
+@pytest.mark.spec("G1")
+def test_a_file_is_completed_in_the_window_for_a_new_session_from_the_folder_named_there(
+    served: Served, windows: Windows
+) -> None:
+    project = served.project(main__py="one\n", other__txt="x")
+    tab = windows.open()
+    tab.page.get_by_role("complementary").get_by_role("button", name="New session").click()
+    window = tab.page.get_by_role("dialog", name="New session")
+    window.get_by_label("Folder").fill(str(project))
+    window.get_by_label("Model").fill(served.play(says("Seen.")))
+    box = window.get_by_label("What should be done?")
+    box.press_sequentially("look at @mai")
+    expect(options(tab)).to_have_text(["@main.py"])
+    box.press("Escape")
+    expect(options(tab)).to_have_count(0)
+    expect(window).to_be_visible()
+    box.press_sequentially("n")
+    expect(options(tab)).to_have_text(["@main.py"])
+    box.press("Enter")
+    expect(box).to_have_value("look at @main.py ")
+    box.press("Control+Enter")
+    tab.sees("With main.py (1 line).")
+
+
+@pytest.mark.spec("G5")
+def test_a_custom_command_is_completed_filled_and_sent_after_its_question_was_answered(
+    served: Served, windows: Windows
+) -> None:
+    command(served, "greet", "Say !{touch made; echo hello} to {{args}}.")
+    project = served.project()
+    tab = windows.open()
+    tab.begin(served.play(says("Ready."), says("Hello!")), project, "hi")
+    tab.sees("Ready.")
+    box = tab.page.get_by_label("Message")
+    box.press_sequentially("/gree")
+    expect(options(tab)).to_have_text(["/greetdoes greet  [ARGUMENTS]"])
+    box.press("Enter")
+    expect(box).to_have_value("/greet ")
+    box.press_sequentially("Ann")
+    box.press("Enter")
+    expect(tab.card().get_by_text("touch made; echo hello").first).to_be_visible()
+    expect(box).to_have_value("/greet Ann")
+    assert list(project.iterdir()) == []
+    tab.yes()
+    tab.sees("Say hello to Ann.")
+    tab.sees("Hello!")
+    expect(box).to_have_value("")
+    assert [path.name for path in project.iterdir()] == ["made"]
+
+
+@pytest.mark.spec("G5")
+def test_a_custom_command_that_is_refused_says_so_and_its_line_stays(served: Served, windows: Windows) -> None:
+    command(served, "refused", "!{touch made}")
+    tab = windows.open()
+    tab.begin(served.play(says("Ready.")), served.project(), "hi")
+    tab.sees("Ready.")
+    box = tab.page.get_by_label("Message")
+    box.press_sequentially("/refused")
+    expect(options(tab)).to_have_count(1)
+    box.press("Enter")
+    tab.press("No")
+    tab.page.get_by_role("button", name="Refuse").click()
+    tab.sees("/refused was not sent: `touch made` was refused")
+    expect(box).to_have_value("/refused ")
+    box.fill("/nosuch")
+    box.press("Enter")
+    tab.sees("There is no command /nosuch in the browser.")
