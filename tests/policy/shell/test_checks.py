@@ -13,6 +13,7 @@ _PASSED_ON = """
     --passWithNoTests -q -v --run --quiet --no-watch -D -W -A --ignored --include-ignored --exact --show-output --check
     --test-threads=1
 """
+_SHORTENED = "--end --cli-i --ca --deb --fla --conf --accou --imp --access-t --api --lo --tr --ht"
 _PS_OPTIONS = "-o -p -C -u -U -g -G -t -O -q --ppid --pid --sort --user --format"
 _PS_COLUMNS = "-eo -ao -axo -Ao -efo axo auxo"
 _IP_OBJECTS = "a ad addr address l li link r ro route n neigh neighbour ru rule"
@@ -123,6 +124,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *("aws s3 ls https://b", "aws ec2 describe-x --a https://b", "aws ec2 describe-x --endpoint-url x"),
             *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 terminate-instances list"),
             *("aws ec2 describe-x -x", "aws ec2 describe-x --region x --debug", "aws ec2 --region describe-x"),
+            *(f"aws ec2 describe-x {option} x" for option in _SHORTENED.split()),
         ],
     ),
     "gcloud": (
@@ -136,9 +138,11 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ],
         [
             *("gcloud compute instances search x", "gcloud compute a list-b x", "gcloud compute instances delete x"),
+            *("gcloud", "gcloud list", "gcloud describe x", "gcloud compute", "gcloud compute instances"),
             *("gcloud compute instances delete list", "gcloud compute instances delete x list", "gcloud a add-b list"),
         ],
     ),
+    "az": (["az vm list", "az vm show -n x"], ["az", "az vm", "az show", "az vm show x", "az vm delete"]),
     "git log": (
         ["git log", "git log --format=%H", "git log --pretty=%H", "git log --grep=%G"],
         ["git log --format=%G?", "git log --pretty=%G?", "git log --format=%G? --format=%H", "git log -3 --format=%G?"],
