@@ -34,11 +34,12 @@ _ROOT = Path(__file__).resolve().parent.parent
 _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
-    *("policy/trust.py", "policy/built_in.py", "policy/globs.py"),
+    *("policy/trust.py", "policy/built_in.py", "policy/globs.py", "policy/folders.py", "policy/behind.py"),
     *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch", "content")),
     *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
     *(f"screen/{path.name}" for path in sorted((_SOURCE / "screen").glob("*.py"))),
     *(f"policy/shell/{path.name}" for path in sorted((_SOURCE / "policy" / "shell").glob("*.py"))),
+    *(f"process/{name}.py" for name in ("sift", "family", "run", "memory")),
     *(f"files/{path.name}" for path in sorted((_SOURCE / "files").glob("*.py"))),
 )
 _TESTS = {
@@ -55,6 +56,7 @@ _TESTS = {
     "policy": [
         "policy/test_gate_checks.py",
         "policy/test_policy.py",
+        "policy/test_built_in.py",
         "policy/test_rulefile.py",
         "policy/test_trust.py",
     ],
@@ -66,6 +68,10 @@ _TESTS = {
     "files/protected.py": ["files/test_protected.py", "files/test_workspace.py", "policy/shell/test_sweep.py"],
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
+    "process/sift.py": ["process/test_sift.py"],
+    "process/family.py": ["process/test_family.py", "process/test_process_kill.py"],
+    "process/memory.py": ["process/test_memory.py"],
+    "process/run.py": ["process/test_process_run.py", "process/test_process_text.py", "process/test_process_kill.py"],
     "front/web": ["front/web/test_door_checks.py"],
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }
@@ -213,16 +219,15 @@ class _Reached(_Watch):
 
     def pytest_runtest_logstart(self) -> None:
         self.begins.clear()
-        threading.setprofile(self._called)
-        sys.setprofile(self._called)
+        threading.settrace(self._called)
+        sys.settrace(self._called)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        sys.setprofile(None)
+        sys.settrace(None)
         self.tests[nodeid] = [one for one in self.begins if one[0].startswith(str(_SOURCE))]
 
-    def _called(self, frame: FrameType, event: str, _value: object) -> None:
-        if event == "call":
-            self.begins.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+    def _called(self, frame: FrameType, _event: str, _value: object) -> None:
+        self.begins.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
 
 class _Trial(_Watch):
@@ -234,6 +239,7 @@ class _Trial(_Watch):
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         importlib.import_module(self.name)
+        session.items.sort(key=lambda item: item.path.stem != f"test_{Path(self.path).stem}")
         gc.freeze()
         self.missed += [number for number, change in enumerate(self.changes) if not self._found(session, change)]
         return True

@@ -112,6 +112,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "aws": (
         [
             *("aws --version", "aws version", "aws help", "aws s3 ls", "aws s3 ls s3://b", "aws iam get-user"),
+            *("aws configure list", "aws configure list-profiles", "aws s3 help"),
             *(
                 "aws sts get-caller-identity",
                 "aws ec2 describe-instances --region x",
