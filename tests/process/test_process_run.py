@@ -136,6 +136,21 @@ async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
     assert result.ended == "exited"
 
 
+@pytest.mark.parametrize(("then", "ended"), [("", "exited"), ("sleep 300", "total_timeout")])
+async def test_what_was_printed_before_the_end_is_read_whoever_is_busy_until_then(
+    then: str, ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assent.process.run._READS_AT_ONCE", 0)
+    os.mkfifo(tmp_path / "printed")
+
+    def wait(_: int) -> None:
+        (tmp_path / "printed").read_text()
+
+    command = f"echo x; : > printed; {then}"
+    result = await sh(command, tmp_path, on_start=wait, limits=Limits(total=0.1 if then else None))
+    assert (result.ended, result.output.text()) == (ended, "x\n")
+
+
 @pytest.mark.spec("D7")
 async def test_silence_for_too_long_ends_it(tmp_path: Path) -> None:
     result = await sh("echo started; sleep 300", tmp_path, limits=Limits(idle=0.1))
@@ -256,3 +271,16 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
 
     with pytest.raises(ZeroDivisionError):
         await sh("echo x; sleep 300", tmp_path, on_output=broken)
+
+
+@pytest.mark.spec("D6")
+async def test_without_a_process_table_one_that_has_ended_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_: Family) -> None:
+        return None
+
+    monkeypatch.setattr(Family, "_young", unknown)
+    monkeypatch.setattr(Family, "any_alive", lambda family, _: bool(family.members()))
+    result = await sh("exec sleep 300", tmp_path, limits=Limits(total=0.02))
+    assert (result.ended, result.signal, result.survivors) == ("total_timeout", 15, ())
