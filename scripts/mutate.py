@@ -20,6 +20,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
@@ -211,19 +212,25 @@ class _Watch:
 
 
 class _Reached(_Watch):
-    """Which tests run which functions: the file and the line at which each begins."""
+    """Which tests run which functions: the file and the line at which each begins. And how long each test takes."""
 
     def __init__(self) -> None:
         self.begins: set[tuple[str, int]] = set()
         self.tests: dict[str, list[tuple[str, int]]] = {}
+        self.seconds: dict[str, float] = {}
 
-    def pytest_runtest_logstart(self) -> None:
+    def quickest(self) -> Reached:
+        return dict(sorted(self.tests.items(), key=lambda test: self.seconds[test[0]]))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.begins.clear()
+        self.seconds[nodeid] = -time.monotonic()
         threading.settrace(self._called)
         sys.settrace(self._called)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         sys.settrace(None)
+        self.seconds[nodeid] += time.monotonic()
         self.tests[nodeid] = [one for one in self.begins if one[0].startswith(str(_SOURCE))]
 
     def _called(self, frame: FrameType, _event: str, _value: object) -> None:
@@ -239,7 +246,8 @@ class _Trial(_Watch):
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         importlib.import_module(self.name)
-        session.items.sort(key=lambda item: item.path.stem != f"test_{Path(self.path).stem}")
+        order = {nodeid: place for place, nodeid in enumerate(self.reached)}
+        session.items.sort(key=lambda item: (item.path.stem != f"test_{Path(self.path).stem}", order[item.nodeid]))
         gc.freeze()
         self.missed += [number for number, change in enumerate(self.changes) if not self._found(session, change)]
         return True
@@ -357,11 +365,13 @@ def _reach(tree: ast.Module, line: int) -> range:
 
 @cache
 def _reached(tests: tuple[str, ...], scratch: str) -> Reached:
+    """The quickest tests first."""
+
     def run(pipe: int) -> int:
         reached = _Reached()
         status = pytest.main(_options(tests, scratch), plugins=[reached])
         with os.fdopen(pipe, "w") as out:
-            json.dump(reached.tests, out)
+            json.dump(reached.quickest(), out)
         return status
 
     status, said = _apart(run)
