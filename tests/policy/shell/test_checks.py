@@ -33,6 +33,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             "awk 'a||b' f",
             "awk '{print ($1>5)}' f",
             "awk '{if ((a>b)) {print}}' f",
+            "awk '{print )}' f",
         ],
         [
             "awk 'BEGIN{system(x)}'",
@@ -82,6 +83,13 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["gradle test --tests a.B*", "gradle test --console 'a b'"],
         ["gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"],
     ),
+    "pnpm config": (["pnpm config get registry"], [f"pnpm config {one}" for one in ("get", "list", "ls")]),
+    "npm view": (["npm view a versions"], ["npm view a https://b", "npm view https://b a"]),
+    "go list": (
+        ["go list ./...", "go list -m all"],
+        ["go list -m -versions a", "go list -m -versions", "go list -m a@latest", "go list -m a b@v1"],
+    ),
+    "terraform fmt": (["terraform fmt -check *.tf", "terraform fmt a.tf"], ["terraform fmt *.tf"]),
     "npm config get": (
         ["npm config get registry"],
         [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],

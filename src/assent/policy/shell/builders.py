@@ -74,7 +74,7 @@ def terraform_fmt(use: Use, _words: Words) -> None:
 def npm_config(use: Use, _words: Words) -> None:
     if any(re.search(r"auth|token|password|//|^_", word.text, re.I) for word in use.operands):
         use.problems.append("it may show a password")
-    if use.names[0] == "pnpm" and use.names[-1] in ("list", "ls"):
+    if use.names[0] == "pnpm" and not use.operands:  # `get` of nothing is a list, too
         use.problems.append("it shows passwords with all the rest")
 
 
@@ -84,8 +84,7 @@ def npm_view(use: Use, _words: Words) -> None:
 
 
 def go_list(use: Use, _words: Words) -> None:
-    anywhere = use.option("-m") is not None and use.option("-versions") is not None and bool(use.operands)
-    if anywhere or any("@" in word.text for word in use.operands):
+    if use.option("-versions") is not None or any("@" in word.text for word in use.operands):
         use.problems.append("it asks another machine about a module")
 
 
