@@ -83,7 +83,10 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["gradle test --tests a.B*", "gradle test --console 'a b'"],
         ["gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"],
     ),
-    "pnpm config": (["pnpm config get registry"], [f"pnpm config {one}" for one in ("get", "list", "ls")]),
+    "pnpm config": (
+        ["pnpm config get registry", "pnpm config get @a:registry"],
+        [f"pnpm config {one}" for one in ("get", "get ''", "get .", "get registry ''", "get authx", "list", "ls")],
+    ),
     "npm view": (["npm view a versions"], ["npm view a https://b", "npm view https://b a"]),
     "go list": (
         ["go list ./...", "go list -m all"],
