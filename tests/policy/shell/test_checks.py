@@ -71,7 +71,15 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
     ),
     "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
-    "gzip": (["gzip -l a.gz"], ["gzip a"]),
+    "gzip": (["gzip -l a.gz", "gzip --version"], ["gzip a", "gzip -k", "gzip --version a"]),
+    "identify": (["identify a.png"], ["identify a.svg", "identify a.png b.svg"]),
+    "gh": (
+        ["gh issue list --label env", "gh pr list --jq .a", "gh pr list -R a/b", "gh pr list --repo a/b"],
+        [
+            *("gh pr list -q env.A", "gh pr list --jq '$ENV'", "gh pr view https://b.example/a/b/pull/1"),
+            *(f"gh pr list {option} b.example/a/b" for option in ("-R", "--repo")),
+        ],
+    ),
     "command": (["command -v ls"], ["command ls"]),
     "openssl": (
         ["openssl version", "openssl version -a"],
@@ -98,7 +106,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],
     ),
     "helm show values": (["helm show values a"], [f"helm show values {one}" for one in ("a:b", "'a|b'", "a@b")]),
-    "helm lint": (["helm lint a b"], ["helm lint a:b", "helm lint a b:c"]),
+    "helm lint": (["helm lint a b", "helm lint a.pdf"], ["helm lint a:b", "helm lint a b:c"]),
     "terraform": (["terraform fmt -check"], ["terraform fmt", "terraform fmt -diff"]),
     "terraform fmt": (["terraform fmt", "terraform fmt -check"], ["terraform fmt -x"]),
     "sqlite3": (
