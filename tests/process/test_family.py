@@ -88,10 +88,12 @@ def test_without_a_process_table_only_the_group_is_known(
         found = family(leader.pid)
         monkeypatch.setattr(os, "listdir", listed)
         monkeypatch.setattr(os.path, "isdir", _never)
-        assert found.members() == [leader.pid]
-        assert found.memory() == 0
-        assert found.any_alive([])
-        leader.kill()
+        try:
+            assert found.members() == [leader.pid]
+            assert found.memory() == 0
+            assert found.any_alive([])
+        finally:
+            leader.kill()
     assert found.members() == []
     assert not found.any_alive([os.getpid()])
 
