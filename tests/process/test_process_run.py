@@ -3,12 +3,13 @@
 import asyncio
 import os
 import sys
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from assent.process.family import Family
-from assent.process.pty import Size
+from assent.process.pty import Channel, Size
 from assent.process.run import Finished, Limits, run
 
 BASH = ["bash", "--noprofile", "--norc", "-c"]
@@ -20,6 +21,14 @@ async def sh(command: str, cwd: Path, **options: object) -> Finished:
 
 def open_descriptors() -> set[str]:
     return set(os.listdir("/proc/self/fd"))
+
+
+@pytest.fixture(autouse=True)
+async def nothing_fails_where_nobody_hears() -> AsyncIterator[None]:
+    heard: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: heard.append(context))
+    yield
+    assert heard == []
 
 
 @pytest.mark.parametrize("terminal", [None, Size()])
@@ -124,6 +133,47 @@ async def test_a_background_child_that_holds_the_output_does_not_hold_the_call(
         assert result.code == 0
     finally:
         os.kill(child, 9)
+
+
+async def test_a_background_child_that_let_go_of_the_output_is_not_mentioned(tmp_path: Path) -> None:
+    result = await sh("sleep 300 > /dev/null 2>&1 & echo $!", tmp_path)
+    os.kill(int(result.output.text()), 9)
+    assert result.background == ()
+
+
+async def test_silence_after_the_end_is_no_timeout(tmp_path: Path) -> None:
+    def wait(pid: int) -> None:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+    result = await sh("sleep 300 & echo $!", tmp_path, on_start=wait, limits=Limits(idle=0.01, drain=0.1))
+    os.kill(int(result.output.text()), 9)
+    assert result.ended == "exited"
+
+
+async def test_a_writer_faster_than_any_reader_does_not_stop_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(_: Channel) -> bytes:
+        return b"y\n"
+
+    monkeypatch.setattr(Channel, "read", endless)
+    result = await sh("echo x; sleep 300", tmp_path, limits=Limits(total=0.02))
+    assert result.ended == "total_timeout"
+
+
+async def test_no_timer_outlives_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    timers: list[asyncio.TimerHandle] = []
+    loop = asyncio.get_running_loop()
+    later = loop.call_later
+
+    def remember(delay: float, callback: Callable[..., object], *args: object) -> asyncio.TimerHandle:
+        timers.append(later(delay, callback, *args))
+        return timers[-1]
+
+    monkeypatch.setattr(loop, "call_later", remember)
+    await sh("true", tmp_path, limits=Limits(idle=3600, total=3601, memory=1 << 50, look=3602))
+    assert len(timers) == 3
+    assert all(timer.cancelled() for timer in timers)
 
 
 async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept(tmp_path: Path) -> None:
@@ -270,7 +320,7 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await sh("echo x; sleep 300", tmp_path, on_output=broken)
+        await sh("yes", tmp_path, on_output=broken)
 
 
 @pytest.mark.spec("D6")
