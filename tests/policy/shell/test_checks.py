@@ -71,6 +71,8 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
     ),
     "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
+    "bash": (["bash --version"], ["bash", "bash -v", "bash -h", "bash --version x"]),
+    "ssh": (["ssh -V"], ["ssh a", "ssh -V a"]),
     "gzip": (["gzip -l a.gz", "gzip --version"], ["gzip a", "gzip -k", "gzip --version a"]),
     "identify": (["identify a.png"], ["identify a.svg", "identify a.png b.svg"]),
     "gh": (
@@ -100,7 +102,6 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["go list ./...", "go list -m all"],
         ["go list -m -versions a", "go list -m -versions", "go list -m a@latest", "go list -m a b@v1"],
     ),
-    "terraform fmt": (["terraform fmt -check *.tf", "terraform fmt a.tf"], ["terraform fmt *.tf"]),
     "npm config get": (
         ["npm config get registry"],
         [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],
@@ -108,7 +109,10 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "helm show values": (["helm show values a"], [f"helm show values {one}" for one in ("a:b", "'a|b'", "a@b")]),
     "helm lint": (["helm lint a b", "helm lint a.pdf"], ["helm lint a:b", "helm lint a b:c"]),
     "terraform": (["terraform fmt -check"], ["terraform fmt", "terraform fmt -diff"]),
-    "terraform fmt": (["terraform fmt", "terraform fmt -check"], ["terraform fmt -x"]),
+    "terraform fmt": (
+        ["terraform fmt", "terraform fmt -check", "terraform fmt -check *.tf"],
+        ["terraform fmt -x", "terraform fmt *.tf"],
+    ),
     "sqlite3": (
         [
             *("sqlite3 a.db 'select 1'", "sqlite3 a.db 'select 1; select 2;'", "sqlite3 a.db .tables 'select 1'"),
