@@ -330,7 +330,10 @@ async def test_without_a_process_table_one_that_has_ended_is_not_waited_for(
     def unknown(_: Family) -> None:
         return None
 
+    def anybody(family: Family, _: list[int]) -> bool:
+        return bool(family.members())
+
     monkeypatch.setattr(Family, "_young", unknown)
-    monkeypatch.setattr(Family, "any_alive", lambda family, _: bool(family.members()))
+    monkeypatch.setattr(Family, "any_alive", anybody)
     result = await sh("exec sleep 300", tmp_path, limits=Limits(total=0.02))
     assert (result.ended, result.signal, result.survivors) == ("total_timeout", 15, ())
