@@ -87,6 +87,7 @@ def _redirect(one: Redirect) -> str:
         ("a ~/x", "<a> <home:~+text:/x>"),
         ("a x~", "<a> <x~>"),
         ("a ~;b", "<a> <home:~> ; <b>"),
+        ("a $HOME.b", "<a> <variable:HOME+text:.b>"),
         ("a $HOME/x", "<a> <variable:HOME+text:/x>"),
         ("a ${PWD}", "<a> <variable:PWD>"),
         ('a "$USER x"', "<a> <variable:USER+text: x>"),
