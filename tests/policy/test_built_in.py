@@ -10,7 +10,7 @@ from assent.plan import Plan, Stage, Step, Word
 from assent.policy.action import Action
 from assent.policy.behind import secret_behind
 from assent.policy.built_in import stays_inside
-from assent.policy.folders import with_folders
+from assent.policy.folders import value, with_folders
 from assent.policy.globs import path_matches, text_matches
 from assent.policy.policy import Policy
 from assent.policy.shell import judge, rules
@@ -86,7 +86,7 @@ def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
         *("cd a; cat < ../x", "cd a | cat < ../x", "cd a || cat < ../x", "cd a && ls; cat < ../x"),
         *("cd a || cd b && cat < ../../x", "cd a/b || cd c && cat < ../../x"),
         *("ls -L a", "ls --dereference a", "du -L a", "du --dereference a", "tree -l", "find -L .", "find . -follow"),
-        *("rg -L x", "rg --follow x"),
+        *("rg -L x", "rg --follow x", "ls $PWD/x", "cat $USER", "cat a/$USER"),
         *("diff --from-file=/etc/passwd a", "diff --from-file=../x a", "date -r/etc/passwd", "ls -I=/etc", "ls -I../x"),
     ],
 )
@@ -244,3 +244,10 @@ def test_a_plan_without_any_command_looks_nowhere() -> None:
     assert stays_inside(empty, ("/w",))
     assert secret_behind(empty) is None
     assert stays_inside(Plan((Step("", (Stage((Word("ls"),)),)),), "/w", ("/w",)), ("/w",))
+
+
+def test_without_a_home_and_a_name_they_stand_for_the_root_and_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("USER", raising=False)
+    assert [value("home", "~", "/w"), value("variable", "HOME", "/w")] == ["/", "/"]
+    assert value("variable", "USER", "/w") == str(os.getuid())

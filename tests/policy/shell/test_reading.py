@@ -166,6 +166,7 @@ def test_a_text_is_read_as_bash_reads_it(source: str, means: str) -> None:
         'a "b\\\nc"',
         "a $x",
         "a $HOMEX",
+        "a x/$HOME",
         "a ${HOME",
         "a ${HOME:-x}",
         "a $$",
