@@ -8,7 +8,7 @@ import pytest
 from assent.approval import ExecDetails
 from assent.plan import Plan, Stage, Step, Word
 from assent.policy.action import Action
-from assent.policy.behind import secret_behind
+from assent.policy.behind import secret_behind, write_behind
 from assent.policy.built_in import stays_inside
 from assent.policy.folders import value, with_folders
 from assent.policy.globs import path_matches, text_matches
@@ -251,3 +251,19 @@ def test_without_a_home_and_a_name_they_stand_for_the_root_and_the_number(monkey
     monkeypatch.delenv("USER", raising=False)
     assert [value("home", "~", "/w"), value("variable", "HOME", "/w")] == ["/", "/"]
     assert value("variable", "USER", "/w") == str(os.getuid())
+
+
+@pytest.mark.spec("C8")
+def test_a_wildcard_is_looked_through_for_secrets_or_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ab", "ac"):
+        (tmp_path / name).touch()
+    assert secret_behind(plan("cat a*", str(tmp_path))) is None
+    monkeypatch.setattr("assent.policy.behind._MOST_MATCHES", 1)
+    assert "too many" in (secret_behind(plan("cat a*", str(tmp_path))) or "")
+    (tmp_path / "id_rsa").touch()
+    assert "secrets" in (secret_behind(plan("cat i*", str(tmp_path))) or "")
+
+
+def test_nothing_is_behind_a_start_outside_or_a_copy_of_nothing() -> None:
+    assert secret_behind(plan("find /etc")) is None
+    assert write_behind(plan("cp --help")) is None
