@@ -16,7 +16,6 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import signal
 import sys
 import tempfile
 import threading
@@ -199,12 +198,9 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Watch:
-    """Stops a test that does not end, and writes the name of one that fails to a pipe."""
+    """Writes the name of a test that fails to a pipe."""
 
     pipe = -1
-
-    def pytest_runtest_setup(self) -> None:
-        signal.alarm(_SECONDS)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and self.pipe >= 0:
@@ -337,7 +333,7 @@ def _tests(file: str) -> tuple[str, ...]:
 
 
 def _options(tests: tuple[str, ...], scratch: str) -> list[str]:
-    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--basetemp={scratch}/tests"]
+    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--timeout={_SECONDS}", f"--basetemp={scratch}/tests"]
     return [*options, *(str(_ROOT / "tests" / test) for test in tests)]
 
 
@@ -399,7 +395,7 @@ def _missed(file: str, changes: Sequence[Change], scratch: str) -> list[Change]:
 def _survives_afresh(file: str, change: Change, scratch: str) -> bool:
     def run(_pipe: int) -> int:
         sys.meta_path.insert(0, _Finder(_module(file), _SOURCE / file, change.code))
-        return pytest.main(_options(_tests(file), scratch), plugins=[_Watch()])
+        return pytest.main(_options(_tests(file), scratch))
 
     return _apart(run)[0] == 0
 

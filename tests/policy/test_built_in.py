@@ -267,3 +267,13 @@ def test_a_wildcard_is_looked_through_for_secrets_or_asks(tmp_path: Path, monkey
 def test_nothing_is_behind_a_start_outside_or_a_copy_of_nothing() -> None:
     assert secret_behind(plan("find /etc")) is None
     assert write_behind(plan("cp --help")) is None
+
+
+@pytest.mark.spec("C8")
+def test_diff_of_folders_opens_the_links_in_them(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".env").touch()
+    assert secret_behind(plan("diff one two", str(tmp_path))) is None
+    (tmp_path / "two" / "notes").symlink_to(tmp_path / ".env")
+    assert "secrets" in (secret_behind(plan("diff one two", str(tmp_path))) or "")
