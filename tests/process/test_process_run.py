@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.process.family import Family
+from assent.process.family import MARKER, Family
 from assent.process.pty import Channel, Size
 from assent.process.run import Finished, Limits, run
 
@@ -48,6 +48,11 @@ async def test_a_program_killed_by_a_signal_has_no_exit_code(tmp_path: Path) -> 
 async def test_it_starts_in_the_given_folder_with_nothing_to_read(tmp_path: Path) -> None:
     result = await sh("pwd; cat; readlink /proc/self/fd/0", tmp_path)
     assert result.output.text() == f"{tmp_path}\n/dev/null\n"
+
+
+async def test_it_gets_the_variables_that_it_is_given(tmp_path: Path) -> None:
+    result = await run(["/usr/bin/env"], cwd=str(tmp_path), env={"A": "b"})
+    assert {line.partition("=")[0] for line in result.output.text().splitlines()} == {"A", MARKER}
 
 
 async def test_a_program_that_is_not_there_raises_and_leaves_no_descriptor(tmp_path: Path) -> None:
