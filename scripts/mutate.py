@@ -2,33 +2,44 @@
 
     scripts/mutate.py [--every N] [--start K] [FILE ...]     FILE as in policy/rules.py; default: the whole gate
 
-A change is made in memory only: each one is tried in a forked process, in which the tests nearest to the file run until
-the first fails. What survives is printed with its line: a check without a test, or a check that does nothing.
+A change is made in memory only. The tests nearest to the file are collected once; each change is put into the module
+in a forked process, in which those that come by it run until the first fails. What they miss is tried once more with
+all of them, in a process that imports the module afresh. What survives that too is printed with its line: a check
+without a test, or a check that does nothing.
 """
 
 import argparse
 import ast
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import json
 import os
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import NamedTuple
+
+import pytest
+from _pytest.main import pytest_runtestloop
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
-    *("policy/trust.py", "policy/built_in.py", "policy/globs.py"),
+    *("policy/trust.py", "policy/built_in.py", "policy/globs.py", "policy/folders.py", "policy/behind.py"),
     *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch", "content")),
     *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
     *(f"screen/{path.name}" for path in sorted((_SOURCE / "screen").glob("*.py"))),
     *(f"policy/shell/{path.name}" for path in sorted((_SOURCE / "policy" / "shell").glob("*.py"))),
+    *(f"process/{name}.py" for name in ("sift", "family", "run", "memory")),
     *(f"files/{path.name}" for path in sorted((_SOURCE / "files").glob("*.py"))),
 )
 _TESTS = {
@@ -45,6 +56,7 @@ _TESTS = {
     "policy": [
         "policy/test_gate_checks.py",
         "policy/test_policy.py",
+        "policy/test_built_in.py",
         "policy/test_rulefile.py",
         "policy/test_trust.py",
     ],
@@ -56,12 +68,27 @@ _TESTS = {
     "files/protected.py": ["files/test_protected.py", "files/test_workspace.py", "policy/shell/test_sweep.py"],
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
+    "process/sift.py": ["process/test_sift.py"],
+    "process/family.py": ["process/test_family.py"],  # never one that ends a family: a changed one may be anybody
+    "process/memory.py": ["process/test_memory.py"],
+    "process/run.py": ["process/test_process_run.py", "process/test_process_text.py", "process/test_process_kill.py"],
     "front/web": ["front/web/test_door_checks.py"],
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }
-_SECONDS = 120
+_SECONDS = 20  # for one test: an endless loop is a failure too
+_ANYWHERE = range(1_000_000)
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = dict([*_PAIRS, *((right, left) for left, right in _PAIRS)])
+
+
+Reached = Mapping[str, Sequence[tuple[str, int]]]
+
+
+class Change(NamedTuple):
+    line: int
+    what: str
+    code: CodeType
+    reach: range  # of lines: a test that enters a function which begins there may notice
 
 
 def mutants(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
@@ -158,9 +185,9 @@ class _Loader(importlib.machinery.SourceFileLoader):
 class _Finder(importlib.abc.MetaPathFinder):
     """Gives the changed module in place of the one on the disk."""
 
-    def __init__(self, name: str, path: Path, tree: ast.Module) -> None:
+    def __init__(self, name: str, path: Path, code: CodeType) -> None:
         self._name, self._path = name, path
-        self._loader = _Loader(name, str(path), compile(tree, str(path), "exec"))
+        self._loader = _Loader(name, str(path), code)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -170,31 +197,207 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(fullname, self._path, loader=self._loader)
 
 
-def survives(file: str, tree: ast.Module, scratch: str) -> bool:
-    """Whether all the nearest tests pass. A fork, because the module must be imported afresh."""
-    name = "assent." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    finder = _Finder(name, _SOURCE / file, tree)
+class _Watch:
+    """Writes the name of a test that fails to a pipe."""
+
+    pipe = -1
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self.pipe >= 0:
+            os.write(self.pipe, report.nodeid.encode())
+
+
+class _Reached(_Watch):
+    """Which tests run which functions: the file and the line at which each begins. And how long each test takes."""
+
+    def __init__(self) -> None:
+        self.begins: set[tuple[str, int]] = set()
+        self.tests: dict[str, list[tuple[str, int]]] = {}
+        self.seconds: dict[str, float] = {}
+
+    def quickest(self) -> Reached:
+        return dict(sorted(self.tests.items(), key=lambda test: self.seconds[test[0]]))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.begins.clear()
+        self.seconds[nodeid] = -time.monotonic()
+        threading.settrace(self._called)
+        sys.settrace(self._called)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        sys.settrace(None)
+        self.seconds[nodeid] += time.monotonic()
+        self.tests[nodeid] = [one for one in self.begins if one[0].startswith(str(_SOURCE))]
+
+    def _called(self, frame: FrameType, _event: str, _value: object) -> None:
+        self.begins.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+
+class _Trial(_Watch):
+    """Tries the changes of one module on tests that were collected once; leaves the numbers of those they miss."""
+
+    def __init__(self, file: str, changes: Sequence[Change], reached: Reached) -> None:
+        self.name, self.path, self.changes, self.reached = _module(file), str(_SOURCE / file), changes, reached
+        self.missed: list[int] = []
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        importlib.import_module(self.name)
+        order = {nodeid: place for place, nodeid in enumerate(self.reached)}
+        session.items.sort(key=lambda item: (item.path.stem != f"test_{Path(self.path).stem}", order[item.nodeid]))
+        gc.freeze()
+        self.missed += [number for number, change in enumerate(self.changes) if not self._found(session, change)]
+        return True
+
+    def _found(self, session: pytest.Session, change: Change) -> bool:
+        """Whether a test fails; the next change meets that test first."""
+        status, failed = _apart(lambda pipe: self._try(session, change, pipe))
+        session.items.sort(key=lambda item: item.nodeid != failed)
+        return status != 0
+
+    def _try(self, session: pytest.Session, change: Change, pipe: int) -> int:
+        self.pipe = pipe
+        session.items = [item for item in session.items if self._comes_by(item, change)]
+        try:
+            swap(self.name, change.code)
+        except Exception:
+            return 0  # a module that cannot be changed in place; it is tried afresh
+        try:
+            pytest_runtestloop(session)
+        except (session.Failed, session.Interrupted):
+            return 1
+        return 0
+
+    def _comes_by(self, item: pytest.Item, change: Change) -> bool:
+        return any(path == self.path and line in change.reach for path, line in self.reached[item.nodeid])
+
+
+def _apart(run: Callable[[int], int]) -> tuple[int, str]:
+    """Runs it in a fork, in silence: the status that it ends with, and what it wrote to the pipe it is given."""
+    read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            _test(file, finder, scratch)
+            null = os.open(os.devnull, os.O_RDWR)
+            for standard in range(3):
+                os.dup2(null, standard)
+            os._exit(run(write))
         finally:
             os._exit(1)
-    _, status = os.waitpid(child, 0)
-    return status == 0
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    return os.waitpid(child, 0)[1], said
 
 
-def _test(file: str, finder: _Finder, scratch: str) -> None:
-    import pytest
+def swap(name: str, code: CodeType) -> None:
+    """Puts the changed functions and constants of a module where the old ones are."""
+    module = sys.modules[name]
+    changed = {"__name__": name, "__file__": module.__file__, "__package__": module.__package__}
+    exec(code, changed)  # noqa: S102 (our own module)
+    _swap_all(name, vars(module), changed)
 
-    signal.alarm(_SECONDS)  # an endless loop is a failure too
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    sys.meta_path.insert(0, finder)
-    tests = next(_TESTS[key] for key in (file, str(Path(file).parent)) if key in _TESTS)
-    options = ["-x", "-q", "-p", "no:cacheprovider", f"--basetemp={scratch}/{os.getpid()}"]
-    os._exit(pytest.main([*options, *(str(_ROOT / "tests" / test) for test in tests)]))
+
+def _swap_all(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> None:
+    for key, value in list(new.items()):
+        was = old.get(key)
+        function = _function(value)
+        if function is not None and (before := _function(was)) is not None:
+            before.__code__ = function.__code__
+        elif isinstance(value, type) and value.__module__ == name:
+            _swap_all(name, vars(was), vars(value))
+        elif isinstance(old, dict) and not key.startswith("__") and not _same(value, was):
+            for module in list(sys.modules.values()):
+                if vars(module).get(key, module) is was:
+                    setattr(module, key, value)
+
+
+def _same(value: object, was: object) -> bool:
+    try:
+        return bool(value == was)
+    except Exception:
+        return False
+
+
+def _function(value: object) -> FunctionType | None:
+    for inner in ("__wrapped__", "__func__", "fget"):
+        value = getattr(value, inner, value)
+    return value if isinstance(value, FunctionType) else None
+
+
+def _module(file: str) -> str:
+    return "assent." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _tests(file: str) -> tuple[str, ...]:
+    return tuple(next(_TESTS[key] for key in (file, str(Path(file).parent)) if key in _TESTS))
+
+
+def _options(tests: tuple[str, ...], scratch: str) -> list[str]:
+    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--timeout={_SECONDS}", f"--basetemp={scratch}/tests"]
+    return [*options, *(str(_ROOT / "tests" / test) for test in tests)]
+
+
+def _changes(file: str) -> list[Change]:
+    """Every change that makes another program of it."""
+    path = _SOURCE / file
+    tree = ast.parse(path.read_text())
+    whole = compile(tree, str(path), "exec")
+    changed = (
+        Change(line, what, compile(one, str(path), "exec"), _reach(tree, line)) for line, what, one in mutants(tree)
+    )
+    return [change for change in changed if change.code != whole]
+
+
+def _reach(tree: ast.Module, line: int) -> range:
+    """The lines of the function whose body has this line, or of the whole file."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if node.body[0].lineno <= line <= (node.end_lineno or 0):
+                return range(node.lineno, (node.end_lineno or 0) + 1) if not node.decorator_list else _ANYWHERE
+            case _:
+                continue
+    return _ANYWHERE
+
+
+@cache
+def _reached(tests: tuple[str, ...], scratch: str) -> Reached:
+    """The quickest tests first."""
+
+    def run(pipe: int) -> int:
+        reached = _Reached()
+        status = pytest.main(_options(tests, scratch), plugins=[reached])
+        with os.fdopen(pipe, "w") as out:
+            json.dump(reached.quickest(), out)
+        return status
+
+    status, said = _apart(run)
+    if status != 0:
+        sys.exit(f"{' '.join(tests)}: these tests fail as it is")
+    return json.loads(said)
+
+
+def _missed(file: str, changes: Sequence[Change], scratch: str) -> list[Change]:
+    """The changes that no test finds which comes by them, when they are made in place."""
+
+    def run(pipe: int) -> int:
+        trial = _Trial(file, changes, reached)
+        status = pytest.main(_options(_tests(file), scratch), plugins=[trial])
+        os.write(pipe, " ".join(map(str, trial.missed)).encode())
+        return status
+
+    reached = _reached(_tests(file), scratch)
+    status, numbers = _apart(run)
+    if status != 0:
+        sys.exit(f"{file}: its changes could not be tried")
+    return [changes[int(number)] for number in numbers.split()]
+
+
+def _survives_afresh(file: str, change: Change, scratch: str) -> bool:
+    def run(_pipe: int) -> int:
+        sys.meta_path.insert(0, _Finder(_module(file), _SOURCE / file, change.code))
+        return pytest.main(_options(_tests(file), scratch))
+
+    return _apart(run)[0] == 0
 
 
 def main() -> int:
@@ -202,24 +405,18 @@ def main() -> int:
     parser.add_argument("files", nargs="*", default=_GATE)
     parser.add_argument("--every", type=int, default=1, help="try only every N-th change")
     parser.add_argument("--start", type=int, default=0, help="begin with the K-th change")
+    parser.add_argument("--quick", action="store_true", help="do not try again afresh; may name too many")
     args = parser.parse_args()
     os.chdir(_ROOT)
-    for name in ("msgspec", "pytest", "tree_sitter_bash"):  # what the tests need is imported once, before the forks
-        importlib.import_module(name)
-    tried = survived = 0
+    survived = 0
     with tempfile.TemporaryDirectory() as scratch:
         for file in args.files:
-            whole = ast.parse((_SOURCE / file).read_text())
-            if not survives(file, whole, scratch):
-                sys.exit(f"{file}: its tests fail as it is")
-            found = list(mutants(whole))[args.start :: args.every]
-            for line, what, tree in found:
-                tried += 1
-                if survives(file, tree, scratch):
-                    survived += 1
-                    print(f"{file}:{line}: {what}", flush=True)
-            print(f"# {file}: {len(found)} changes", flush=True)
-    print(f"{survived} of {tried} changes survived")
+            changes = _changes(file)[args.start :: args.every]
+            missed = _missed(file, changes, scratch)
+            left = [change for change in missed if args.quick or _survives_afresh(file, change, scratch)]
+            survived += len(left)
+            print("".join(f"{file}:{change.line}: {change.what}\n" for change in left), end="")
+            print(f"# {file}: {len(left)} of {len(changes)} changes survived", flush=True)
     return 1 if survived else 0
 
 

@@ -8,9 +8,9 @@ import pytest
 from assent.approval import ExecDetails
 from assent.plan import Plan, Stage, Step, Word
 from assent.policy.action import Action
-from assent.policy.behind import secret_behind
+from assent.policy.behind import secret_behind, write_behind
 from assent.policy.built_in import stays_inside
-from assent.policy.folders import with_folders
+from assent.policy.folders import value, with_folders
 from assent.policy.globs import path_matches, text_matches
 from assent.policy.policy import Policy
 from assent.policy.shell import judge, rules
@@ -86,7 +86,7 @@ def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
         *("cd a; cat < ../x", "cd a | cat < ../x", "cd a || cat < ../x", "cd a && ls; cat < ../x"),
         *("cd a || cd b && cat < ../../x", "cd a/b || cd c && cat < ../../x"),
         *("ls -L a", "ls --dereference a", "du -L a", "du --dereference a", "tree -l", "find -L .", "find . -follow"),
-        *("rg -L x", "rg --follow x"),
+        *("rg -L x", "rg --follow x", "ls $PWD/x", "cat $USER", "cat a/$USER"),
         *("diff --from-file=/etc/passwd a", "diff --from-file=../x a", "date -r/etc/passwd", "ls -I=/etc", "ls -I../x"),
     ],
 )
@@ -244,3 +244,36 @@ def test_a_plan_without_any_command_looks_nowhere() -> None:
     assert stays_inside(empty, ("/w",))
     assert secret_behind(empty) is None
     assert stays_inside(Plan((Step("", (Stage((Word("ls"),)),)),), "/w", ("/w",)), ("/w",))
+
+
+def test_without_a_home_and_a_name_they_stand_for_the_root_and_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("USER", raising=False)
+    assert [value("home", "~", "/w"), value("variable", "HOME", "/w")] == ["/", "/"]
+    assert value("variable", "USER", "/w") == str(os.getuid())
+
+
+@pytest.mark.spec("C8")
+def test_a_wildcard_is_looked_through_for_secrets_or_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ab", "ac"):
+        (tmp_path / name).touch()
+    assert secret_behind(plan("cat a*", str(tmp_path))) is None
+    monkeypatch.setattr("assent.policy.behind._MOST_MATCHES", 1)
+    assert "too many" in (secret_behind(plan("cat a*", str(tmp_path))) or "")
+    (tmp_path / "id_rsa").touch()
+    assert "secrets" in (secret_behind(plan("cat i*", str(tmp_path))) or "")
+
+
+def test_nothing_is_behind_a_start_outside_or_a_copy_of_nothing() -> None:
+    assert secret_behind(plan("find /etc")) is None
+    assert write_behind(plan("cp --help")) is None
+
+
+@pytest.mark.spec("C8")
+def test_diff_of_folders_opens_the_links_in_them(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".env").touch()
+    assert secret_behind(plan("diff one two", str(tmp_path))) is None
+    (tmp_path / "two" / "notes").symlink_to(tmp_path / ".env")
+    assert "secrets" in (secret_behind(plan("diff one two", str(tmp_path))) or "")

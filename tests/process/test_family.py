@@ -66,6 +66,26 @@ def test_a_neighbour_does_not_belong_to_it() -> None:
         assert child in family(leader).members()
 
 
+@pytest.mark.parametrize("end", [0, 1])
+def test_one_that_can_write_to_the_pipe_belongs_to_it_and_one_that_can_only_read_does_not(end: int) -> None:
+    pipe = os.pipe()
+    channel = os.readlink(f"/proc/self/fd/{pipe[end]}")
+    with started(_PARENT) as (leader, _), started(_PARENT, pipe[end]) as (holder, _):
+        assert (holder in Family(leader, "no such mark", channel).members()) == (end == 1)
+    os.close(pipe[0])
+    os.close(pipe[1])
+
+
+def test_we_do_not_belong_to_anybody() -> None:
+    assert os.getpid() not in family(os.getpid()).members()
+
+
+def test_one_that_is_gone_has_no_family() -> None:
+    with subprocess.Popen(["true"], start_new_session=True) as ended:
+        ended.wait()
+    assert family(ended.pid).members() == []
+
+
 def test_the_dead_that_nobody_has_collected_do_not_count() -> None:
     with subprocess.Popen(["true"], start_new_session=True) as ended:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
@@ -88,10 +108,12 @@ def test_without_a_process_table_only_the_group_is_known(
         found = family(leader.pid)
         monkeypatch.setattr(os, "listdir", listed)
         monkeypatch.setattr(os.path, "isdir", _never)
-        assert found.members() == [leader.pid]
-        assert found.memory() == 0
-        assert found.any_alive([])
-        leader.kill()
+        try:
+            assert found.members() == [leader.pid]
+            assert found.memory() == 0
+            assert found.any_alive([])
+        finally:
+            leader.kill()
     assert found.members() == []
     assert not found.any_alive([os.getpid()])
 

@@ -141,6 +141,22 @@ async def test_a_second_cancellation_takes_the_grace_away(tmp_path: Path) -> Non
     assert not alive(pid)
 
 
+async def test_cancelling_while_a_timeout_ends_it_takes_the_grace_away_and_is_heard_of(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "ready")
+    os.mkfifo(tmp_path / "termed")
+
+    def wait(_: int) -> None:
+        (tmp_path / "ready").read_text()
+
+    argv = ["bash", "-c", "trap 'echo > termed' TERM; : > ready; while :; do sleep 0.01; done"]
+    limits = Limits(total=0.02, grace=3600)
+    task = asyncio.create_task(run(argv, cwd=str(tmp_path), on_start=wait, limits=limits))
+    await read_line(tmp_path / "termed")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 async def test_cancelling_leaves_no_descriptor_and_no_zombie(tmp_path: Path) -> None:
     before = set(os.listdir("/proc/self/fd"))
     async with cancelled_after_start(["bash", "-c", "echo $$ > pids; sleep 300"], tmp_path) as (pid,):

@@ -3,12 +3,13 @@
 import asyncio
 import os
 import sys
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
-from assent.process.family import Family
-from assent.process.pty import Size
+from assent.process.family import MARKER, Family
+from assent.process.pty import Channel, Size
 from assent.process.run import Finished, Limits, run
 
 BASH = ["bash", "--noprofile", "--norc", "-c"]
@@ -20,6 +21,14 @@ async def sh(command: str, cwd: Path, **options: object) -> Finished:
 
 def open_descriptors() -> set[str]:
     return set(os.listdir("/proc/self/fd"))
+
+
+@pytest.fixture(autouse=True)
+async def nothing_fails_where_nobody_hears() -> AsyncIterator[None]:
+    heard: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: heard.append(context))
+    yield
+    assert heard == []
 
 
 @pytest.mark.parametrize("terminal", [None, Size()])
@@ -39,6 +48,11 @@ async def test_a_program_killed_by_a_signal_has_no_exit_code(tmp_path: Path) -> 
 async def test_it_starts_in_the_given_folder_with_nothing_to_read(tmp_path: Path) -> None:
     result = await sh("pwd; cat; readlink /proc/self/fd/0", tmp_path)
     assert result.output.text() == f"{tmp_path}\n/dev/null\n"
+
+
+async def test_it_gets_the_variables_that_it_is_given(tmp_path: Path) -> None:
+    result = await run(["/usr/bin/env"], cwd=str(tmp_path), env={"A": "b"})
+    assert {line.partition("=")[0] for line in result.output.text().splitlines()} == {"A", MARKER}
 
 
 async def test_a_program_that_is_not_there_raises_and_leaves_no_descriptor(tmp_path: Path) -> None:
@@ -126,6 +140,47 @@ async def test_a_background_child_that_holds_the_output_does_not_hold_the_call(
         os.kill(child, 9)
 
 
+async def test_a_background_child_that_let_go_of_the_output_is_not_mentioned(tmp_path: Path) -> None:
+    result = await sh("sleep 300 > /dev/null 2>&1 & echo $!", tmp_path)
+    os.kill(int(result.output.text()), 9)
+    assert result.background == ()
+
+
+async def test_silence_after_the_end_is_no_timeout(tmp_path: Path) -> None:
+    def wait(pid: int) -> None:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+    result = await sh("sleep 300 & echo $!", tmp_path, on_start=wait, limits=Limits(idle=0.01, drain=0.1))
+    os.kill(int(result.output.text()), 9)
+    assert result.ended == "exited"
+
+
+async def test_a_writer_faster_than_any_reader_does_not_stop_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(_: Channel) -> bytes:
+        return b"y\n"
+
+    monkeypatch.setattr(Channel, "read", endless)
+    result = await sh("echo x; sleep 300", tmp_path, limits=Limits(total=0.02))
+    assert result.ended == "total_timeout"
+
+
+async def test_no_timer_outlives_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    timers: list[asyncio.TimerHandle] = []
+    loop = asyncio.get_running_loop()
+    later = loop.call_later
+
+    def remember(delay: float, callback: Callable[..., object], *args: object) -> asyncio.TimerHandle:
+        timers.append(later(delay, callback, *args))
+        return timers[-1]
+
+    monkeypatch.setattr(loop, "call_later", remember)
+    await sh("true", tmp_path, limits=Limits(idle=3600, total=3601, memory=1 << 50, look=3602))
+    assert len(timers) == 3
+    assert all(timer.cancelled() for timer in timers)
+
+
 async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept(tmp_path: Path) -> None:
     result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=Limits(drain=20))
     assert result.output.text() == "HELLO\n"
@@ -134,6 +189,21 @@ async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept
 async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
     result = await sh("yes & echo $!", tmp_path, limits=Limits(drain=0.01))
     assert result.ended == "exited"
+
+
+@pytest.mark.parametrize(("then", "ended"), [("", "exited"), ("sleep 300", "total_timeout")])
+async def test_what_was_printed_before_the_end_is_read_whoever_is_busy_until_then(
+    then: str, ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assent.process.run._READS_AT_ONCE", 0)
+    os.mkfifo(tmp_path / "printed")
+
+    def wait(_: int) -> None:
+        (tmp_path / "printed").read_text()
+
+    command = f"echo x; : > printed; {then}"
+    result = await sh(command, tmp_path, on_start=wait, limits=Limits(total=0.1 if then else None))
+    assert (result.ended, result.output.text()) == (ended, "x\n")
 
 
 @pytest.mark.spec("D7")
@@ -255,4 +325,20 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await sh("echo x; sleep 300", tmp_path, on_output=broken)
+        await sh("yes", tmp_path, on_output=broken)
+
+
+@pytest.mark.spec("D6")
+async def test_without_a_process_table_one_that_has_ended_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_: Family) -> None:
+        return None
+
+    def anybody(family: Family, _: list[int]) -> bool:
+        return bool(family.members())
+
+    monkeypatch.setattr(Family, "_young", unknown)
+    monkeypatch.setattr(Family, "any_alive", anybody)
+    result = await sh("exec sleep 300", tmp_path, limits=Limits(total=0.02))
+    assert (result.ended, result.signal, result.survivors) == ("total_timeout", 15, ())

@@ -53,6 +53,12 @@ def test_a_quote_that_is_never_closed_ends_it_with_what_was_counted() -> None:
     )
 
 
+def test_a_line_without_an_end_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assent.process.sift._LONGEST", 10)
+    assert sifted(b"a\n" + b"b" * 10, "lines") == (b"a\0" + b"b" * 10 + b"\0", Sifted())
+    assert sifted(b"a\n" + b"b" * 11, "lines") == (b"a\0", Sifted(problem="a line is longer than 10 bytes"))
+
+
 def test_a_name_across_two_reads_stays_one() -> None:
     given, giving = os.pipe()
     taking, taken = os.pipe()
@@ -124,6 +130,15 @@ def test_no_secret_no_link_to_one_and_none_out_of_the_workspace_goes_on(
         sieve = Sieve("/secret$", str(work), [str(work)], inside=only_inside)
         assert sieve.keeps(name) == goes_on
         assert sieve.keeps(str(work / name)) == goes_on
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("name", ["link", "link/", "link/.", "deep/..", "deep/../", "deep/../."])
+def test_a_folder_of_secrets_is_one_however_the_name_of_a_link_to_it_ends(name: str, work: Path) -> None:
+    (work / "sub/vault/inner").mkdir(parents=True)
+    (work / "link").symlink_to(work / "sub/vault")
+    (work / "deep").symlink_to(work / "sub/vault/inner")
+    assert not Sieve("/vault$", str(work), [str(work)], inside=True).keeps(name)
 
 
 def test_where_everything_is_the_workspace_nothing_is_outside(work: Path) -> None:

@@ -43,12 +43,8 @@ _FOLLOWING = {
     "du": ("-L", "--dereference"),
     "tree": ("-l",),
     "find": ("-L", "-follow"),
-    "rg": ("-L", "--follow"),
-    "grep": ("-R", "--dereference-recursive"),
-    "egrep": ("-R", "--dereference-recursive"),
-    "fgrep": ("-R", "--dereference-recursive"),
 }
-"""Options that make a program follow links while it walks a tree."""
+"""Options that make a program follow links while it walks a tree. `rg -L` asks by itself, `grep -R` runs as `-r`."""
 
 
 def stays_inside(plan: Plan, roots: tuple[str, ...]) -> bool:

@@ -113,7 +113,7 @@ def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
             fields = file.read(1024).rpartition(b")")[2].split()
     except OSError:
         return None
-    if not fields or (fields[0] in (b"Z", b"X") and not even_dead):
+    if fields[0] in (b"Z", b"X") and not even_dead:
         return None
     return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), int(fields[21]))
 

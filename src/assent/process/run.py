@@ -145,7 +145,6 @@ class _Child:
                 await asyncio.shield(ending)
             except asyncio.CancelledError:
                 hurry.set()
-        self._process.poll()
         self._drain()
         if hurry.is_set():
             raise asyncio.CancelledError
@@ -180,7 +179,7 @@ class _Child:
             self._end.set_result(ended)
 
     def _on_exit(self) -> None:
-        self._process.poll()
+        self._process.poll()  # without a process table, the dead live until they are collected
         self._exited = True
         self._drain()
         if self._held:

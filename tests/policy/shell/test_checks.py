@@ -13,6 +13,7 @@ _PASSED_ON = """
     --passWithNoTests -q -v --run --quiet --no-watch -D -W -A --ignored --include-ignored --exact --show-output --check
     --test-threads=1
 """
+_SHORTENED = "--end --cli-i --ca --deb --fla --conf --accou --imp --access-t --api --lo --tr --ht"
 _PS_OPTIONS = "-o -p -C -u -U -g -G -t -O -q --ppid --pid --sort --user --format"
 _PS_COLUMNS = "-eo -ao -axo -Ao -efo axo auxo"
 _IP_OBJECTS = "a ad addr address l li link r ro route n neigh neighbour ru rule"
@@ -32,6 +33,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             "awk 'a||b' f",
             "awk '{print ($1>5)}' f",
             "awk '{if ((a>b)) {print}}' f",
+            "awk '{print )}' f",
         ],
         [
             "awk 'BEGIN{system(x)}'",
@@ -69,7 +71,17 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
     ),
     "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
-    "gzip": (["gzip -l a.gz"], ["gzip a"]),
+    "bash": (["bash --version"], ["bash", "bash -v", "bash -h", "bash --version x"]),
+    "ssh": (["ssh -V"], ["ssh a", "ssh -V a"]),
+    "gzip": (["gzip -l a.gz", "gzip --version"], ["gzip a", "gzip -k", "gzip --version a"]),
+    "identify": (["identify a.png"], ["identify a.svg", "identify a.png b.svg"]),
+    "gh": (
+        ["gh issue list --label env", "gh pr list --jq .a", "gh pr list -R a/b", "gh pr list --repo a/b"],
+        [
+            *("gh pr list -q env.A", "gh pr list --jq '$ENV'", "gh pr view https://b.example/a/b/pull/1"),
+            *(f"gh pr list {option} b.example/a/b" for option in ("-R", "--repo")),
+        ],
+    ),
     "command": (["command -v ls"], ["command ls"]),
     "openssl": (
         ["openssl version", "openssl version -a"],
@@ -81,14 +93,26 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["gradle test --tests a.B*", "gradle test --console 'a b'"],
         ["gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"],
     ),
+    "pnpm config": (
+        ["pnpm config get registry", "pnpm config get @a:registry"],
+        [f"pnpm config {one}" for one in ("get", "get ''", "get .", "get registry ''", "get authx", "list", "ls")],
+    ),
+    "npm view": (["npm view a versions"], ["npm view a https://b", "npm view https://b a"]),
+    "go list": (
+        ["go list ./...", "go list -m all"],
+        ["go list -m -versions a", "go list -m -versions", "go list -m a@latest", "go list -m a b@v1"],
+    ),
     "npm config get": (
         ["npm config get registry"],
         [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],
     ),
     "helm show values": (["helm show values a"], [f"helm show values {one}" for one in ("a:b", "'a|b'", "a@b")]),
-    "helm lint": (["helm lint a b"], ["helm lint a:b", "helm lint a b:c"]),
+    "helm lint": (["helm lint a b", "helm lint a.pdf"], ["helm lint a:b", "helm lint a b:c"]),
     "terraform": (["terraform fmt -check"], ["terraform fmt", "terraform fmt -diff"]),
-    "terraform fmt": (["terraform fmt", "terraform fmt -check"], ["terraform fmt -x"]),
+    "terraform fmt": (
+        ["terraform fmt", "terraform fmt -check", "terraform fmt -check *.tf"],
+        ["terraform fmt -x", "terraform fmt *.tf"],
+    ),
     "sqlite3": (
         [
             *("sqlite3 a.db 'select 1'", "sqlite3 a.db 'select 1; select 2;'", "sqlite3 a.db .tables 'select 1'"),
@@ -111,6 +135,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "aws": (
         [
             *("aws --version", "aws version", "aws help", "aws s3 ls", "aws s3 ls s3://b", "aws iam get-user"),
+            *("aws configure list", "aws configure list-profiles", "aws s3 help"),
             *(
                 "aws sts get-caller-identity",
                 "aws ec2 describe-instances --region x",
@@ -123,6 +148,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *("aws s3 ls https://b", "aws ec2 describe-x --a https://b", "aws ec2 describe-x --endpoint-url x"),
             *("aws s3 cp ls s3://b/x", "aws s3 rm ls", "aws ec2 terminate-instances list"),
             *("aws ec2 describe-x -x", "aws ec2 describe-x --region x --debug", "aws ec2 --region describe-x"),
+            *(f"aws ec2 describe-x {option} x" for option in _SHORTENED.split()),
         ],
     ),
     "gcloud": (
@@ -136,9 +162,11 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ],
         [
             *("gcloud compute instances search x", "gcloud compute a list-b x", "gcloud compute instances delete x"),
+            *("gcloud", "gcloud list", "gcloud describe x", "gcloud compute", "gcloud compute instances"),
             *("gcloud compute instances delete list", "gcloud compute instances delete x list", "gcloud a add-b list"),
         ],
     ),
+    "az": (["az vm list", "az vm show -n x"], ["az", "az vm", "az show", "az vm show x", "az vm delete"]),
     "git log": (
         ["git log", "git log --format=%H", "git log --pretty=%H", "git log --grep=%G"],
         ["git log --format=%G?", "git log --pretty=%G?", "git log --format=%G? --format=%H", "git log -3 --format=%G?"],

@@ -662,3 +662,10 @@ def test_a_name_from_a_pipe_is_looked_at_where_it_leads_with_its_dots(tree: Path
 
 def test_a_user_without_a_name_makes_no_other_word(tree: Path) -> None:
     assert output("echo $USER", tree) == f"{os.getuid()}\n"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(("option", "decision"), [("", "allow"), ("-d ,", "ask"), ("-a list", "ask")])
+def test_parts_of_names_and_names_from_elsewhere_are_not_those_of_the_pipe(option: str, decision: str) -> None:
+    command = f"find . -name '*.py' | xargs {option} -I{{}} wc {{}}"
+    assert judge(command, rules(["find", "xargs", "wc"]), cwd="/w", roots=["/w"]).decision == decision

@@ -173,3 +173,10 @@ def test_the_second_reader_says_what_it_did_not_understand() -> None:
 )
 def test_the_second_reader_knows_what_a_word_stands_for(source: str, text: str, *, literal: bool) -> None:
     assert (word(source).text, word(source).literal) == (text, literal)
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("rule", ["sudo ls", "nice ls", "strace ls", "timeout 5 ls"])
+def test_a_rule_for_a_wrapper_does_not_say_what_it_may_run(rule: str) -> None:
+    assert judge(rule, rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"
+    assert judge(f"{rule} -l", rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"

@@ -63,6 +63,7 @@ _GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
 _FOLDER = re.compile(r"\.|\./[\w./-]*|\w[\w-]*(?:/[\w./-]*)?")  # `github.com/x` is fetched
 _PLAIN_VALUE = re.compile(r"[\w.,+-]*")
 _TEST_FILTER = re.compile(r"[\w .,:=!~&|()-]*")
+_SETTING = re.compile(r"[@A-Za-z][\w.:@/-]*")
 _PYTEST = ("pytest", "py.test")
 
 
@@ -74,7 +75,8 @@ def terraform_fmt(use: Use, _words: Words) -> None:
 def npm_config(use: Use, _words: Words) -> None:
     if any(re.search(r"auth|token|password|//|^_", word.text, re.I) for word in use.operands):
         use.problems.append("it may show a password")
-    if use.names[0] == "pnpm" and use.names[-1] in ("list", "ls"):
+    named = bool(use.operands) and all(_SETTING.fullmatch(word.text) for word in use.operands)
+    if use.names[0] == "pnpm" and not named:  # `get` of nothing is a list, too
         use.problems.append("it shows passwords with all the rest")
 
 
@@ -84,8 +86,7 @@ def npm_view(use: Use, _words: Words) -> None:
 
 
 def go_list(use: Use, _words: Words) -> None:
-    anywhere = use.option("-m") is not None and use.option("-versions") is not None and bool(use.operands)
-    if anywhere or any("@" in word.text for word in use.operands):
+    if use.option("-versions") is not None or any("@" in word.text for word in use.operands):
         use.problems.append("it asks another machine about a module")
 
 

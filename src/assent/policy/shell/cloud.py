@@ -36,9 +36,8 @@ _HARM = re.compile(
 )
 # They may be shortened: `--end` is `--endpoint-url`.
 _LONG = (
-    *("--endpoint-url", "--cli-input-json", "--cli-input-yaml", "--ca-bundle", "--debug", "--flags-file"),
-    *("--configuration", "--config", "--account", "--impersonate-service-account", "--access-token", "--api-url"),
-    *("--log-http", "--trace", "--http-retry-max"),
+    *("--endpoint-url", "--cli-input", "--ca-bundle", "--debug", "--flags-file", "--configuration", "--account"),
+    *("--impersonate-service-account", "--access-token", "--api-url", "--log-http", "--trace", "--http-retry-max"),
 )
 _VERSION = (["--version"], ["version"], ["help"])
 

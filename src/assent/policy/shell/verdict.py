@@ -131,7 +131,7 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
 def _must_be_named(use: Use) -> bool:
     """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
     if use.by_name or use.models[0].kind == "interpreter":
-        return len(use.names) > 1
+        return True
     return use.model.effect != "read" and use.models[0].effect == "read"
 
 
@@ -161,8 +161,7 @@ def _not_wrapped(use: Use) -> str | None:
     name = use.payload[0].text
     if name == "cd":
         return "a `cd` behind it may move the commands that follow"
-    marker = use.option("-I", "-i", "--replace")
-    if marker is not None and (marker or "{}") in name:
+    if (use.option("-I", "-i", "--replace") or "{}") in name:
         return "a word from its input may become the name of the program"
     return None
 
@@ -274,8 +273,6 @@ def _kind_problems(use: Use, stage: Stage, rules: Rules) -> list[str]:
     if about.kind == "interpreter" and len(texts) == 1:
         return ["it runs what it reads from its input"]
     if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in _ASKS_FOR_VERSION:
-        return [f"it {about.does or 'runs another program'}"]
-    if about.wrapper is not None and about.wrapper.payload != "argv" and about.kind != "shell":
         return [f"it {about.does or 'runs another program'}"]
     if about.wrapper is not None and about.wrapper.assignments:
         return [
