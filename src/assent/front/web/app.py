@@ -18,7 +18,7 @@ from assent.front.web.description import describe
 from assent.front.web.desk import Desk
 from assent.front.web.office import Asker
 from assent.front.web.page_files import PageFiles
-from assent.front.web.params import IdempotencyKey
+from assent.front.web.params import IdempotencyKey, TheDesk
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
@@ -73,7 +73,8 @@ def _api(desk: Desk) -> Litestar:
     )
 
 
-def _asker(request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
+def _asker(desk: TheDesk, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
+    """Wants the desk only to come after it: two that can be had at once are fetched by tasks, which costs more."""
     return Asker(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
 
 
@@ -86,7 +87,8 @@ def _address(request: AnyRequest) -> str:
         return "unknown"
 
 
-def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
+async def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
+    """Asynchronous, though it waits for nothing: others are run in a thread for every request."""
     needed = handler.opt.get("role", "viewer")
     if needed is None:
         return
