@@ -1,5 +1,7 @@
 """The parts of the screen one by one: colours, marks, look-alike words, and where one rule ends and the next begins."""
 
+import tracemalloc
+
 import pytest
 
 from assent.screen import LABEL_LENGTH, Context, SafeStream, make_safe
@@ -321,6 +323,17 @@ def test_but_not_beside_the_scripts_that_it_goes_with(text: str) -> None:
 def test_of_many_words_eight_are_told_in_their_order() -> None:
     text = " ".join(f"а{number}d" for number in range(1000))
     assert words(text) == words(*text) == tuple(f'look-alike letter <U+0430> in "а{n}d"' for n in range(8))
+
+
+def test_a_stream_keeps_no_more_words_than_it_tells() -> None:
+    found = Lookalikes()
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            found.feed(f"а{number}d ")
+        assert tracemalloc.get_traced_memory()[0] < 100_000  # all of them would need megabytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_all_pieces_of_a_word_count() -> None:
