@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tracemalloc
 import unicodedata
 from typing import Any
 
@@ -70,6 +71,11 @@ FOLDED_RUN = ("variation selector <U+FE0F>", "hidden character <U+200B>", "58 hi
         ("сору file", "сору file", ('look-alike letter <U+0441> in "сору"',)),
         ("⚠\ufe0f", "⚠<U+FE0F>", ()),
         ("\u0301\u0302a", "<U+0301><U+0302>a", tuple(f"combining mark <U+030{n}> without a letter" for n in (1, 2))),
+        (
+            "\u0301" * 30,
+            "<U+0301>" * 8 + "<22 combining marks folded>",
+            ("combining mark <U+0301> without a letter", "22 combining marks folded"),
+        ),
         ("ก" + "\u0e47" * 30, "ก" + "\u0e47" * 8 + "<22 combining marks folded>", ("22 combining marks folded",)),
         ("ls" + "\t" * 20 + "x", "ls <20 blanks folded> x", ("20 blanks folded",)),
         ("ls" + " \t" * 15 + " x", "ls <31 blanks folded> x", ("31 blanks folded",)),
@@ -165,6 +171,8 @@ def test_text_that_is_only_read_keeps_what_ordinary_writing_needs(text: str, con
         ("\x1b[2J", r"\x1b[2J"),
         ("\x1b]8;;http://x\x07y", r"\x1b]8;;http://x\x07y"),
         ("\x1bPq\x1b\\", r"\x1bPq\x1b\ ".strip()),
+        ("e" + "\u0301\x1b[0m" * 2 + "x", "e\u0301\\x1b[0m\u0301\x1b[0mx"),
+        ("\x1b[0m\u0301x", "\\x1b[0m\u0301x"),
         ("10%\r20%", "10%<U+000D>20%"),
         ("x\x08y", r"x\x08y"),
     ],
@@ -358,9 +366,20 @@ def test_that_there_are_others_is_said_when_there_are(kinds: int, more: bool) ->
 
 def test_a_stream_forgets_characters_but_not_what_it_said_about_them() -> None:
     stream = SafeStream("output")
-    pieces = ["".join(map(chr, range(0xF0000 + at, 0xF0000 + at + 1500))) for at in range(0, 6000, 1500)]
+    pieces = ["".join(map(chr, range(0xF0000 + at, 0xF0000 + at + 6000))) for at in range(0, 24_000, 6000)]
     shown = "".join(stream.feed(f"{piece}.") for piece in pieces) + stream.close()
     assert SafeText(shown, stream.suspicious) == make_safe("".join(f"{piece}." for piece in pieces), "output")
+
+
+def test_a_text_of_all_characters_there_are_needs_little_more_memory_than_itself() -> None:
+    text = "".join(map(chr, range(0x20000, 0x2A6E0))) + "\x1b"
+    make_safe(text[-2:], "output")  # what is compiled once does not count
+    tracemalloc.start()
+    try:
+        make_safe(text, "output")
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000  # looked up and all kept, they would need 7
+    finally:
+        tracemalloc.stop()
 
 
 def test_json_lines_in_and_out() -> None:

@@ -1,5 +1,7 @@
 """The parts of the screen one by one: colours, marks, look-alike words, and where one rule ends and the next begins."""
 
+import tracemalloc
+
 import pytest
 
 from assent.screen import LABEL_LENGTH, Context, SafeStream, make_safe
@@ -185,6 +187,8 @@ def test_a_label_shows_its_newlines_and_tabs_and_folds_none() -> None:
         ("prompt", "a\x1b[3", r"a\x1b[3"),
         ("html", "a\x1b[3", r"a\x1b[3"),
         ("output", "a\x1b[3", "a"),
+        ("output", "a\x1b[31m", "a"),
+        ("output", "a\x1b[31mb", "a\x1b[31mb"),
         ("output", "a\x1b[3x", r"a\x1b[3x"),
         ("output", "a\x1b[" + "1" * 41, r"a\x1b[" + "1" * 41),
         ("prompt", "a  ", "a"),
@@ -210,6 +214,9 @@ def test_a_stream_shows_at_once_what_nothing_can_change_any_more(context: Contex
         ("\n\n", "\n\n \n", "x"),
         ("\u0301" * 5, "\u0301" * 5, "x"),
         ("e" + "\u0301" * 5, "\u0301" * 5),
+        ("e\u0301\x1b[0m", "\u0301x"),
+        ("e\u0301\x1b[0m\u0301", "\u0301\x1b[0m", "x"),
+        ("\x1b" * 8, "\x1b[0m", "\u0301"),
         ("⚠", "\ufe0f", "x"),
         ("x", "\ufe0f"),
     ],
@@ -316,6 +323,17 @@ def test_but_not_beside_the_scripts_that_it_goes_with(text: str) -> None:
 def test_of_many_words_eight_are_told_in_their_order() -> None:
     text = " ".join(f"а{number}d" for number in range(1000))
     assert words(text) == words(*text) == tuple(f'look-alike letter <U+0430> in "а{n}d"' for n in range(8))
+
+
+def test_a_stream_keeps_no_more_words_than_it_tells() -> None:
+    found = Lookalikes()
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            found.feed(f"а{number}d ")
+        assert tracemalloc.get_traced_memory()[0] < 100_000  # all of them would need megabytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_all_pieces_of_a_word_count() -> None:

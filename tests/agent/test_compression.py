@@ -139,6 +139,21 @@ async def test_it_can_be_cancelled_and_the_session_goes_on():
     assert house._taken(key).problem == "cancelled"  # pyright: ignore
 
 
+async def test_cancelled_before_it_has_begun_it_is_taken_too_and_the_session_goes_on():
+    house = House(text(LONG), text("Here."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("tell"))
+        await house.until_done()
+    await house.log.put(house.session, "k", Compress())
+    await house.log.put(house.session, "c", CancelTurn())
+    async with await house.open() as runner:
+        await house.until(lambda: house._taken("k"))  # pyright: ignore[reportPrivateUsage]
+        await house.send(runner, Submit("still there?"))
+        assert (await house.until_done(2)).status == "completed"
+    assert house._taken("k").problem == "cancelled"  # pyright: ignore
+    assert house.recorded(ChatCompressed) == []
+
+
 # --- by itself ---
 
 

@@ -237,6 +237,16 @@ def test_a_sibling_whose_name_begins_like_the_root_is_outside(root: Path, worksp
 
 
 @pytest.mark.spec("I2")
+def test_a_link_is_seen_though_its_folder_claims_not_to_have_changed(workspace: Workspace, root: Path) -> None:
+    (root / "config").mkdir()
+    os.utime(root, (1, 1))
+    assert workspace.classify("config/settings.json", "write").kind == "inside"
+    (root / ".vscode").symlink_to("config")
+    os.utime(root, (1, 1))
+    assert workspace.classify("config/settings.json", "write").kind == "protected"
+
+
+@pytest.mark.spec("I2")
 @pytest.mark.parametrize("op", ["read", "write", "create", "delete", "list", "rename"])
 def test_links_are_judged_by_where_they_lead(workspace: Workspace, root: Path, op: Operation) -> None:
     (root / "folder").mkdir()

@@ -609,6 +609,21 @@ async def test_a_deleted_session_leaves_nothing_behind(log: SessionLog):
         await log.delete("s")
 
 
+async def test_what_came_since_somebody_looked_is_not_deleted(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    seen = (await log.info("s")).events
+    await log.put("s", "k", Submit("hi"))
+    with pytest.raises(SessionBusy):
+        await log.delete("s", seen)
+    fence = await log.acquire("s")
+    await log.append(fence, [prompt(2)], taken=["k"])
+    await log.release(fence)
+    with pytest.raises(SessionBusy):
+        await log.delete("s", seen)
+    await log.delete("s", seen + 1)
+    assert await log.sessions() == []
+
+
 async def test_events_can_be_read_in_pages(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     fence = await log.acquire("s")

@@ -1,7 +1,7 @@
 """`assent policy check… --jsonl`: one JSON object a line in, one out, for measuring the gate.
 
 Every line gets an answer, also one that cannot be used: whoever counts must not lose step. Such an answer has an
-`error` that says which line and why, and the strictest verdict that its kind of question knows.
+`error` that says which line and why, and a verdict that lets nothing through.
 """
 
 import sys

@@ -187,7 +187,7 @@ def names_by_links(links: Sequence[tuple[str, str]], path: str) -> list[tuple[st
 
 def _links(folder: str) -> list[str]:
     try:
-        changed = os.stat(folder).st_mtime_ns
+        changed = os.stat(folder).st_ctime_ns  # not the mtime, which anybody may set back
         # A file system's clock is coarse: what changed just now may change again within the same tick.
         settled = time.time_ns() - changed > _SETTLED
         return _links_at(folder, changed) if settled else _scanned(folder)

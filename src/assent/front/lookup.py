@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from assent.session.log import NoSuchSession, SessionInfo, SessionLog, no_such_session
+from assent.session.log import LogDamaged, NoSuchSession, SessionInfo, SessionLog, no_such_session
 from assent.session.state import fold
 
 T = TypeVar("T")
@@ -41,7 +41,14 @@ async def begun_sessions(log: SessionLog) -> list[SessionInfo]:
 
 async def has_begun(log: SessionLog, session: SessionInfo) -> bool:
     """Only one without a title has to be read: it has no prompt yet, so it is short."""
-    return bool(session.title or fold(session.id, await log.read(session.id)).begun or await log.inbox(session.id))
+    if session.title:
+        return True
+    try:
+        return fold(session.id, await log.read(session.id)).begun or bool(await log.inbox(session.id))
+    except NoSuchSession:  # deleted in this moment
+        return False
+    except LogDamaged:  # nobody knows what was said in it
+        return True
 
 
 def find_by_start(name: str, things: Mapping[str, T]) -> T:

@@ -106,11 +106,11 @@ class Lookalikes:
         if word is None or not word.foreign:
             return
         if word.latin:
-            self._mixed.setdefault(word.sentence)
+            _keep(self._mixed, word)
         elif word.only_twins and word.length > 1:
-            self._twins.setdefault(word.sentence)
+            _keep(self._twins, word)
         elif word.only_styled and word.length > 1:
-            self._styled.setdefault(word.sentence)
+            _keep(self._styled, word)
 
 
 def _inner(text: str) -> tuple[int, int]:
@@ -129,6 +129,12 @@ def _collect(found: dict[str, None], pattern: re.Pattern[str], words: str) -> No
         end = end if end >= 0 else len(words)
         word = _Word()
         word.add(words[start:end])
+        _keep(found, word)
+
+
+def _keep(found: dict[str, None], word: "_Word") -> None:
+    """No more than are told, however long a stream is."""
+    if len(found) < _MOST:
         found.setdefault(word.sentence)
 
 

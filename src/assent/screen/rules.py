@@ -21,11 +21,13 @@ STACKED = 8  # more combining marks on one letter paint over its neighbours
 _REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
 _MIXTURE = 64  # a longer run of different hidden characters in a prompt or label is cut with a count
 _LONGEST_COLOUR = 40
+_COLOUR = rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}m"
 _LINES_LOOKED_AT = 5  # the scan stops at so many; whether they are too many is counted then
 _MOST_AT_ONCE = 500
 
 _LOW = re.compile(f"[{LOW}]")
 _STACK = re.compile(rf"\A[{COMBINING}]|[{STACKING}]{{{STACKED + 1},}}")
+_STACKING = re.compile(f"[{STACKING}]")
 _HIGH = re.compile(f"[{HIGH}]")
 _ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
 
@@ -63,7 +65,7 @@ class Rules:
         self._lines = re.compile(self._several_lines())
         self._unsafe = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]" if context != "label" else r"[\x00-\x1f\x7f]")
         self._padding_run = re.compile(f"[{self._padding.chars}]+")
-        self._half_colour = re.compile(rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}" if context == "output" else "(?!)")
+        self._open_colour = re.compile(rf"{_COLOUR}?" if context == "output" else "(?!)")
 
     @cached_property
     def scan(self) -> re.Pattern[str]:
@@ -94,6 +96,10 @@ class Rules:
         padded = self.blanks.search(text) if "\t" in text else " " * self._padding.blanks in text
         return not padded and not self._lines.search(text)
 
+    def stacks(self, char: str) -> bool:
+        """Whether it joins the marks on the letter before it, whatever colour comes between."""
+        return _STACKING.match(char) is not None
+
     def folds_lines(self, newlines: int) -> bool:
         return newlines >= self._padding.newlines
 
@@ -102,8 +108,8 @@ class Rules:
         end = len(buffer.rstrip(self._padding.chars))
         if end < len(buffer):
             return max(start, end)
-        escape_at = buffer.rfind("\x1b", max(start, end - _LONGEST_COLOUR - 2))
-        if escape_at >= 0 and self._half_colour.fullmatch(buffer, escape_at):
+        escape_at = buffer.rfind("\x1b", max(start, end - _LONGEST_COLOUR - 3))
+        if escape_at >= 0 and self._open_colour.fullmatch(buffer, escape_at):
             end = escape_at
         if " " <= buffer[end - 1 : end] <= "~":
             return end
@@ -125,12 +131,12 @@ class Rules:
             yield r"\r(?=\n)(?P<line_end>)"
         yield f"{self._innocent()}(?P<innocent>)"
         if self.context == "output":
-            yield rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}m(?P<colour>)"
+            yield f"{_COLOUR}(?P<colour>)"
+        yield rf"\A[{COMBINING}]+(?P<bare>)"
         yield rf"[{STACKING}]{{{STACKED + 1},}}(?P<stack>)"
         # In steps of several, because the engine is slow to repeat what it was told by a group.
         same, steps = "(?P=char)", rf"(?P<step>(?P=char){{{_REPEATS - 1}}})(?P=step)*"
         yield rf"{hidden}{hidden}(?<=(?P<char>.))(?<={same}{same}){steps}{same}*(?P<repeated>)"
-        yield rf"\A[{COMBINING}]+(?P<bare>)"
 
     def _many_blanks(self) -> str:
         """From where they begin, so that a run that is too short is not tried again at each of its blanks."""

@@ -26,7 +26,7 @@ __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "m
 
 _SHOWN_OF_MIXTURE = 8
 _MOST_NOTES = 16
-_MOST_MARKS = 2_000
+_MOST_MARKS = 10_000  # more different characters than any honest text has
 
 
 class SafeText(msgspec.Struct, frozen=True):
@@ -117,18 +117,18 @@ class SafeStream:
         rules, pieces = self._rules, list[str]()
         if rules.is_plain(buffer[start:end]):
             return rules.escaped(buffer[start:end])
-        self._marks.forget()
-        self._innocent_marks.forget()
         for match in rules.scan.finditer(buffer, start, end):
             found_at, found_until = match.span()
             if start < found_at:
                 pieces.append(buffer[start:found_at].translate(self._marks))
-            pieces.append(self._replace(buffer[found_at:found_until], match.lastgroup))
+            pieces.append(
+                self._replace(buffer[found_at:found_until], match.lastgroup, buffer[found_until : found_until + 1])
+            )
             start = found_until
         pieces.append(buffer[start:end].translate(self._marks))
         return rules.escaped("".join(pieces))
 
-    def _replace(self, found: str, kind: str | None) -> str:
+    def _replace(self, found: str, kind: str | None, after: str) -> str:
         match kind:
             case "innocent" if self._rules.reading:
                 return found
@@ -136,12 +136,10 @@ class SafeStream:
                 return found.translate(self._innocent_marks)
             case "line_end":
                 return found
-            case "colour" if self._colours.accept(found[2:-1]):
+            case "colour" if not self._rules.stacks(after) and self._colours.accept(found[2:-1]):
                 return found
             case "colour":
                 return self._marks[ord(found[0])] + found[1:]
-            case "bare":
-                return "".join(map(self._bare, found))
             case "repeated":
                 return f"{self._marks[ord(found[0])]}×{len(found)}"
             case _:
@@ -155,6 +153,10 @@ class SafeStream:
                 return f"\n<{self._fold('newlines', newlines)}>\n"
             case "lines":
                 return self._rules.blanks.sub(lambda match: self._fold_blanks(match.group()), found)
+            case "bare":
+                more = len(found) - STACKED
+                folded = f"<{self._fold('combining marks', more)}>" if more > 0 else ""
+                return "".join(map(self._bare, found[:STACKED])) + folded
             case "stack":
                 return found[:STACKED] + f"<{self._fold('combining marks', len(found) - STACKED)}>"
             case _ if found == found[0] * len(found):
@@ -191,7 +193,10 @@ class SafeStream:
 
 
 class _Marks(dict[int, str]):
-    """For `str.translate`: hidden characters become their marks, all others stay. Each is looked up once, and noted."""
+    """For `str.translate`: hidden characters become their marks, all others stay. Each is looked up once, and noted.
+
+    What was looked up is forgotten before it is too much: a text may have all the characters there are.
+    """
 
     def __init__(self, rules: Rules, note: Callable[[str], None] = lambda _: None) -> None:
         super().__init__()
@@ -204,10 +209,7 @@ class _Marks(dict[int, str]):
         if self._rules.hidden.match(char):
             self._note(char)
             shown = mark(char)
+        if len(self) >= _MOST_MARKS:
+            self.clear()
         self[code] = shown
         return shown
-
-    def forget(self) -> None:
-        """Between two texts, so that no stream grows with all the characters there are."""
-        if len(self) > _MOST_MARKS:
-            self.clear()

@@ -192,8 +192,12 @@ class SessionLog(Protocol):
         """The sessions with commands in their inbox."""
         ...
 
-    async def delete(self, session: str) -> None:
-        """Forgets the session and all that belongs to it; raises SessionBusy while somebody has it open."""
+    async def delete(self, session: str, seen: int | None = None) -> None:
+        """Forgets the session and all that belongs to it; raises SessionBusy while somebody has it open.
+
+        Whoever looked into it first gives the number of events as `seen`: it is busy, too, if more came since then, or
+        a command that waits in its inbox.
+        """
         ...
 
     async def try_writing(self) -> None:

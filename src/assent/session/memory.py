@@ -172,8 +172,10 @@ class MemoryLog:
     async def pending(self) -> list[str]:
         return [id for id, stored in self._sessions.items() if any(c is not None for c in stored.commands.values())]
 
-    async def delete(self, session: str) -> None:
-        if self._stored(session).open:
+    async def delete(self, session: str, seen: int | None = None) -> None:
+        stored = self._stored(session)
+        in_use = seen is not None and (len(stored.events) != seen or any(stored.commands.values()))
+        if stored.open or in_use:
             raise session_busy(session)
         del self._sessions[session]
         self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}

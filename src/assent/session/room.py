@@ -4,7 +4,7 @@ import asyncio
 
 from assent.agent.compression import Compressor
 from assent.agent.turn import Turn
-from assent.events import CommandTaken
+from assent.events import ChatCompressed, CommandTaken
 from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
 
@@ -25,10 +25,15 @@ class Room:
         if self._limit and self._state.tokens > limit and self._compressor.is_worth_it():
             await self._journal.record(await self._compressor.compress(prompt_id))
 
-    async def make(self, by: str, key: str) -> None:
-        """For a person, whose command is taken when it is done or cancelled."""
+    def begin(self, by: str, key: str) -> "asyncio.Task[ChatCompressed]":
+        """For a person. It may be cancelled, also before its first step; `finish` is told in any case."""
+        return asyncio.create_task(self._compressor.compress(by=by, key=key), name="compress")
+
+    async def finish(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
+        """The person's command is taken when it is done or cancelled."""
         try:
-            done = await self._compressor.compress(by=by, key=key)
-            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))
+            done = await making
         except asyncio.CancelledError:
             await self._journal.record(CommandTaken(key, by, "cancelled"), taken=(key,))
+        else:
+            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))

@@ -159,11 +159,13 @@ class SqliteLog:
     async def pending(self) -> list[str]:
         return await self._read(index.pending)
 
-    async def delete(self, session: str) -> None:
+    async def delete(self, session: str, seen: int | None = None) -> None:
         await self.info(session)  # raises NoSuchSession before a lock file is made
         self._lock(session)
 
         def job(db: sqlite3.Connection) -> None:
+            if seen is not None and _in_use(db, session, seen):
+                raise session_busy(session)
             for table in ("events", "inbox", "approvals", "stamps"):
                 db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
             db.execute("DELETE FROM sessions WHERE id = ?", (session,))
@@ -342,6 +344,12 @@ def _alone(path: Path) -> Generator[None, None, None]:
         yield
     finally:
         os.close(handle)
+
+
+def _in_use(db: sqlite3.Connection, session: str, seen: int) -> bool:
+    waits = "SELECT 1 FROM inbox WHERE session = :id AND taken = 0"
+    more = "SELECT 1 FROM sessions WHERE id = :id AND next_seq - 1 != :seen"
+    return db.execute(f"{waits} UNION {more}", {"id": session, "seen": seen}).fetchone() is not None
 
 
 def _asked(v: int, data: bytes) -> str | None:

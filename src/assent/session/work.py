@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from assent.agent.loop import AgentLoop
 from assent.commands import RunTool, Submit
-from assent.events import Attached, CallRequest, CommandTaken, PromptSubmitted, TurnStatus
+from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted, TurnStatus
 from assent.parts import Call
 from assent.scheduler.approvals import Refused
 from assent.scheduler.ids import CallIds
@@ -44,8 +44,8 @@ class Work:
         self._room, self._notes, self._ids = room, notes, ids
         self._mentions, self._changed = mentions, changed
         self._turn: asyncio.Task[None] | None = None
-        self._compressing = False
-        """What runs as `_turn` is a compression that a person asked for."""
+        self._making_room: asyncio.Task[ChatCompressed] | None = None
+        """The compression that a person asked for; `_turn` waits for it then."""
         self._reading: dict[str, asyncio.Future[tuple[Attached, ...]]] = {}
         """While what a prompt names is read, by its key: it is still in the inbox then."""
         self._local: set[asyncio.Task[None]] = set()
@@ -132,15 +132,15 @@ class Work:
 
     def compress(self, by: str, key: str) -> None:
         """For a person; it begins and ends like a turn."""
-        self._compressing = True
-        self._turn = asyncio.create_task(self._compress(by, key), name="compress")
+        self._making_room = self._room.begin(by, key)
+        self._turn = asyncio.create_task(self._until_room(self._making_room, by, key), name="room")
 
-    async def _compress(self, by: str, key: str) -> None:
+    async def _until_room(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
         try:
             with suppress(LogError):
-                await self._room.make(by, key)
+                await self._room.finish(making, by, key)
         finally:
-            self._turn, self._compressing = None, False
+            self._turn = self._making_room = None
             self._changed()
 
     def cancel(self, reason: str) -> None:
@@ -149,8 +149,8 @@ class Work:
         self._stop(self._turn, reason)
 
     def _stop(self, turn: "asyncio.Task[None]", reason: str) -> None:
-        if self._compressing:
-            turn.cancel()
+        if self._making_room is not None:
+            self._making_room.cancel()  # not the turn: a task cancelled before its first step would never end
         else:
             self._stop_reading()
             self._loop.cancel(turn, reason)

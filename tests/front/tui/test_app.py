@@ -10,10 +10,13 @@ from textual.content import Content
 
 from assent.commands import SetMode, Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
+from assent.front import lookup
+from assent.front.lookup import has_begun
 from assent.front.send import me
 from assent.front.tui.pages import PageScreen
+from assent.front.tui.run import farewell
 from assent.front.tui.story import NoteItem
-from assent.session.log import LogUnavailable
+from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 from assent.session.sqlite import SqliteLog
 from support.program import asks_for, read, says, shell, write
 from support.stage import Stage
@@ -224,6 +227,23 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(stage: SetStage):
     async with on.open():
         await on.types("!echo one\n")
         await on.until_shown("✓ Shell")
+        session = on.runner.state.session
+    assert await kept_sessions(on) == [session]
+    assert farewell(on.app) == [f"Go on with: assent --resume {session}"]
+
+
+async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
+    stage: SetStage, monkeypatch: pytest.MonkeyPatch
+):
+    on = stage()
+
+    async def looks_and_then_comes_a_prompt(log: SessionLog, info: SessionInfo) -> bool:
+        begun = await has_begun(log, info)
+        await log.put(info.id, "k", Submit("hi", by="somebody else"))
+        return begun
+
+    monkeypatch.setattr(lookup, "has_begun", looks_and_then_comes_a_prompt)
+    async with on.open():
         session = on.runner.state.session
     assert await kept_sessions(on) == [session]
 

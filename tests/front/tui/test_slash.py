@@ -167,6 +167,7 @@ async def test_what_the_host_cannot_do_is_said_and_the_list_stays(preferences: P
         assert slash.app.screen is screen
         await slash.press("escape")
         await slash.finish()
+        await slash.run("/rename Fine")
         await slash.run("/fork")
         assert slash.app.complaints == ["a served session cannot be forked from here"] * 2
 
@@ -211,6 +212,12 @@ async def test_rename_and_fork_work_on_the_open_session(preferences: Path):
         assert slash.house.recorded(SessionRenamed)[-1] == SessionRenamed("A *fine* name", "ann")
         await slash.run("/fork")
         assert slash.did[0][0] == "switch" and slash.did[0][1] != slash.house.session
+
+
+async def test_a_session_in_which_nothing_was_said_is_not_forked(preferences: Path):
+    async with slash_house(House(), preferences) as slash:
+        await slash.run("/fork")
+        assert slash.did == [] and "nothing to fork" in slash.app.complaints[0]
 
 
 async def test_the_queue_gives_back_what_waits(preferences: Path):

@@ -151,7 +151,7 @@ class TextOutput:
         pass  # every piece is written at once
 
     def finish(self, summary: Summary) -> None:
-        self._end_line()
+        self._end_reply()
         if self._unasked:
             self._note(UNASKED)
         if summary.error is not None:
@@ -178,17 +178,21 @@ class TextOutput:
             _write(sys.stdout, shown)
             self._column_open = True
 
+    def _end_reply(self) -> None:
+        """Also of one that breaks off: what it left on (a colour) must be switched off."""
+        if self._text is not None:
+            self._put(self._text.close())
+            self._text = None
+        self._end_line()
+
     def _whole(self, texts: list[str]) -> None:
         if self._streams:
-            if self._text is not None:
-                self._put(self._text.close())
-                self._text = None
-            self._end_line()
+            self._end_reply()
         elif any(texts):
             _write(sys.stdout, safe("".join(texts), "output").rstrip("\n") + "\n")
 
     def _retry(self, reason: str, delay: float) -> None:
-        self._text = None
+        self._end_reply()
         self._note(self._style.dim(f"↻ {safe(reason, 'label')}; trying again in {delay:.0f} s"))
 
     # --- the tools ---

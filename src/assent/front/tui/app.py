@@ -237,7 +237,7 @@ class AssentApp(App[None]):
         self.news.close()
         if self.client is not None:
             client, self.client = self.client, None
-            self.left_session = client.state.session if client.state.prompts else ""
+            self.left_session = client.state.session if client.state.begun else ""
             self.left_waiting = len(client.state.waiting())
             await client.close()
 

@@ -121,9 +121,10 @@ class LocalHost:
         made, self._made = self._made, ""
         if made:
             log = await self.log()
-            with suppress(LogError):  # somebody else has it open or has deleted it: then it is theirs
-                if not await has_begun(log, await log.info(made)):
-                    await log.delete(made)
+            with suppress(LogError):  # somebody else uses it or has deleted it: then it is theirs
+                info = await log.info(made)
+                if not await has_begun(log, info):
+                    await log.delete(made, seen=info.events)
 
     async def fork(self, session: str) -> str:
         from assent.front.outputs import fork_with_outputs

@@ -93,6 +93,9 @@ async def rename(desk: "Desk", argument: str) -> None:
 
 
 async def fork(desk: "Desk", argument: str) -> None:
+    if not desk.client.state.begun:
+        desk.complain("Nothing was said here yet, so there is nothing to fork.")
+        return
     before = desk.client.state.session
     copy = await desk.host.fork(before)
     await desk.switch(copy)
