@@ -145,6 +145,12 @@ class LocalEngine:
     def open_sessions(self) -> int:
         return len(self._open)
 
+    @property
+    def calm(self) -> bool:
+        """Nobody waits for anything that runs here, nor did a moment ago."""
+        awake = self._clock() - self._woken_at < CALM
+        return not awake and all(opened.runner.resting for opened in self._open.values())
+
     # --- opening ---
 
     def _gate(self, session: str) -> asyncio.Lock:

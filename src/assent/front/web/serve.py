@@ -25,6 +25,7 @@ from assent.front.crash import mask_log
 from assent.front.web.alone import alone
 from assent.front.web.app import build
 from assent.front.web.desk import Desk, Setup, real_folder
+from assent.front.web.garbage import collect_when_calm
 from assent.front.web.hasty import HastyProtocol
 from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
@@ -153,9 +154,11 @@ class Server:
             raise
         self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.desk.streams.stop)
         self._announce()
+        collecting = asyncio.create_task(collect_when_calm(lambda: self.desk.engine.calm))
         try:
             await self._uvicorn.serve(sockets=[listener])
         finally:
+            collecting.cancel()
             await self._stop()
 
     def stop(self) -> None:
