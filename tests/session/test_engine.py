@@ -113,6 +113,23 @@ async def test_of_many_that_rest_only_the_newest_linger_once_it_is_calm():
     assert len(await yard.log.waiting()) == 10
 
 
+async def test_it_is_calm_when_what_is_open_rests_and_nobody_was_woken_lately():
+    yard = Yard(*ASKS)
+    yard.now = 10.0
+    await yard.engine.start()
+    assert yard.engine.calm
+    session = await yard.session()
+    await yard.until(lambda: yard.waiting(session))
+    assert not yard.engine.calm
+    yard.now += module.CALM
+    assert yard.engine.calm
+    runner = yard.engine.runner(session)
+    assert runner is not None
+    await runner.send(Submit("and then"))
+    assert not yard.engine.calm  # it has yet to look at what was sent
+    await yard.engine.drain()
+
+
 async def test_after_a_restart_only_the_unfinished_of_ours_are_opened():
     yard = Yard(*ASKS)
     await yard.engine.start()

@@ -148,8 +148,7 @@ class LocalEngine:
     @property
     def calm(self) -> bool:
         """Nobody waits for anything that runs here, nor did a moment ago."""
-        awake = self._clock() - self._woken_at < CALM
-        return not awake and all(opened.runner.resting for opened in self._open.values())
+        return not self._woken_lately() and all(opened.runner.resting for opened in self._open.values())
 
     # --- opening ---
 
@@ -209,11 +208,14 @@ class LocalEngine:
             opened.rests_since = now if opened.rests_since is None else opened.rests_since
             resting.append((opened.rests_since, session))
         resting.sort()
-        most = self._most_resting if now - self._woken_at >= CALM else 4 * self._most_resting
+        most = 4 * self._most_resting if self._woken_lately() else self._most_resting
         surplus = max(0, len(resting) - most)
         return [
             session for place, (since, session) in enumerate(resting) if place < surplus or now - since > self._linger
         ]
+
+    def _woken_lately(self) -> bool:
+        return self._clock() - self._woken_at < CALM
 
     async def _park_resting(self, session: str) -> None:
         async with self._gate(session):
