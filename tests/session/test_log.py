@@ -27,6 +27,7 @@ from assent.events import (
     SessionOpened,
     TurnFinished,
 )
+from assent.files.locks import take_lock
 from assent.parts import Result
 from assent.session.fork import fork_session
 from assent.session.glance import Glance
@@ -492,6 +493,20 @@ async def test_a_session_with_a_hostile_id_makes_no_lock_file_elsewhere(sqlite: 
         with pytest.raises(NoSuchSession):
             await sqlite.acquire(name)
     assert sorted(os.listdir(tmp_path)) == ["data"]
+
+
+async def test_a_look_of_somebody_else_at_the_lock_does_not_keep_a_session_closed(
+    sqlite: SqliteLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await sqlite.create("s", 1.0, CREATED)
+    looking = [take_lock(tmp_path / "data" / "s.lock")]
+
+    async def look_away(_: float) -> None:
+        os.close(looking.pop())
+
+    monkeypatch.setattr("assent.session.sqlite.asyncio.sleep", look_away)
+    assert (await sqlite.acquire("s")).token == 1
+    assert not looking
 
 
 async def test_turns_and_prompts_survive_a_restart(tmp_path: Path):

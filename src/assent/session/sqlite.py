@@ -47,6 +47,9 @@ from assent.session.log import (
 )
 from assent.session.writer import Job, Writer
 
+MOMENT = 0.02
+"""Seconds, many times as long as a look at a lock takes."""
+
 _Row = tuple[int, float, int, bytes]
 """A stored event: number, time, version, data."""
 
@@ -97,7 +100,7 @@ class SqliteLog:
 
     async def acquire(self, session: str) -> Fence:
         await self.info(session)  # raises NoSuchSession before a lock file is made
-        self._lock(session)
+        await self._lock_for_long(session)
 
         def job(db: sqlite3.Connection) -> int:
             self._index.opened(db, session)
@@ -161,7 +164,7 @@ class SqliteLog:
 
     async def delete(self, session: str, seen: int | None = None) -> None:
         await self.info(session)  # raises NoSuchSession before a lock file is made
-        self._lock(session)
+        await self._lock_for_long(session)
 
         def job(db: sqlite3.Connection) -> None:
             if seen is not None and _in_use(db, session, seen):
@@ -317,6 +320,14 @@ class SqliteLog:
         process's locks on a file when any handle on it is closed, also the locks of another connection."""
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+    async def _lock_for_long(self, session: str) -> None:
+        """Whoever only looks whether the session is open holds it for a moment, and is no reason to give up."""
+        try:
+            self._lock(session)
+        except SessionBusy:
+            await asyncio.sleep(MOMENT)
+            self._lock(session)
 
     def _lock(self, session: str) -> None:
         path = self._lock_file(session)
