@@ -76,6 +76,7 @@ _TESTS = {
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }
 _SECONDS = 20  # for one test: an endless loop is a failure too
+_SECONDS_WATCHED = 200  # for one test that nothing was changed for, slowed down by being watched
 _ANYWHERE = range(1_000_000)
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = dict([*_PAIRS, *((right, left) for left, right in _PAIRS)])
@@ -332,8 +333,8 @@ def _tests(file: str) -> tuple[str, ...]:
     return tuple(next(_TESTS[key] for key in (file, str(Path(file).parent)) if key in _TESTS))
 
 
-def _options(tests: tuple[str, ...], scratch: str) -> list[str]:
-    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--timeout={_SECONDS}", f"--basetemp={scratch}/tests"]
+def _options(tests: tuple[str, ...], scratch: str, seconds: int = _SECONDS) -> list[str]:
+    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--timeout={seconds}", f"--basetemp={scratch}/tests"]
     return [*options, *(str(_ROOT / "tests" / test) for test in tests)]
 
 
@@ -365,7 +366,7 @@ def _reached(tests: tuple[str, ...], scratch: str) -> Reached:
 
     def run(pipe: int) -> int:
         reached = _Reached()
-        status = pytest.main(_options(tests, scratch), plugins=[reached])
+        status = pytest.main(_options(tests, scratch, _SECONDS_WATCHED), plugins=[reached])
         with os.fdopen(pipe, "w") as out:
             json.dump(reached.quickest(), out)
         return status
