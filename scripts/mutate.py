@@ -34,6 +34,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
+    "policy/rulefile_words.py",
     *("policy/trust.py", "policy/built_in.py", "policy/globs.py", "policy/folders.py", "policy/behind.py"),
     *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch", "content")),
     *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
@@ -53,6 +54,7 @@ _TESTS = {
     "web/hosts.py": ["web/test_urls.py", "policy/test_policy.py"],
     "policy/trust.py": ["policy/test_trust.py"],
     "policy/rulefile.py": ["policy/test_rulefile.py", "policy/test_policy.py"],
+    "policy/rulefile_words.py": ["policy/test_rulefile.py"],
     "policy": [
         "policy/test_gate_checks.py",
         "policy/test_policy.py",
@@ -65,6 +67,7 @@ _TESTS = {
     "files/context.py": ["files/test_context_files.py"],
     "files/ignore.py": ["files/test_ignore.py"],
     "files/listing.py": ["files/test_listing.py"],
+    "files/locks.py": ["files/test_locks.py"],
     "files/protected.py": ["files/test_protected.py", "files/test_workspace.py", "policy/shell/test_sweep.py"],
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
