@@ -143,6 +143,7 @@ def test_a_rule_for_a_script_covers_plain_names_of_files_behind_it() -> None:
         "report.py /a.csv",
         "report.py prod.env",
         "report.py a.csv prod.env",
+        "report.py a.csv flush",
         "b.py a.csv",
     ):
         assert decide(f"python {text}", "python report.py").decision == "ask", text
