@@ -1,6 +1,7 @@
 """Inside, outside, protected, or no path at all."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -370,6 +371,27 @@ def test_what_a_link_calls_a_secret_is_one_under_its_own_name(workspace: Workspa
     assert workspace.classify("conf/other", "read").kind == "inside"
     (root / ".env").unlink()
     assert workspace.classify("conf/dev", "read").kind == "inside"
+
+
+def test_a_link_is_seen_although_the_clock_of_the_disk_did_not_move(workspace: Workspace, root: Path) -> None:
+    now = time.time_ns() + 60 * 1_000_000_000
+    os.utime(root, ns=(now, now))
+    assert workspace.classify("dev", "read").kind == "inside"
+    (root / ".env").symlink_to("dev")
+    os.utime(root, ns=(now, now))
+    assert workspace.classify("dev", "read").kind == "protected"
+
+
+def test_a_folder_at_rest_is_searched_for_links_once(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (searched.append(folder), scandir(folder))[1])
+    os.utime(root, (1_000, 1_000))
+    for name in ("a", "b", "c"):
+        assert workspace.classify(name, "read").kind == "inside"
+    assert searched == [str(root)]
 
 
 @pytest.mark.parametrize("op", ["delete", "rename"])
