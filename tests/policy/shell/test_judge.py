@@ -157,6 +157,16 @@ def test_a_rule_that_says_every_word_starts_a_script_but_no_text_and_no_other_us
         assert decide(text, text).decision == "ask", text
 
 
+@pytest.mark.spec("C8")
+def test_an_idle_command_needs_no_rule_beside_an_allowed_one_unless_it_is_more_than_idle() -> None:
+    for text in ("ls || true", "ls || false", "true && ls"):
+        assert decide(text, "ls").decision == "allow", text
+        assert decide(text, "ls").why.startswith("`ls` "), text
+    for text in ("true", "true || false", "ls || true x", "ls; LD_PRELOAD=./x.so true", "ls || true < .env"):
+        assert decide(text, "ls").decision == "ask", text
+    assert decide("ls || true", "ls", ask="true").decision == "ask"
+
+
 def test_a_deny_rule_needs_no_model_of_its_program_and_is_about_commands_only() -> None:
     assert decide("mytool x", "mytool", deny="mytool").decision == "deny"
     assert decide("echo rm", "echo", deny="rm").decision == "allow"
