@@ -72,6 +72,7 @@ def test_a_secret_is_known_by_its_name(text: str, *, is_secret: bool) -> None:
     [
         *((".e*", True), (".*", True), (".x?", True), ("id_*", True), ("id_[r]sa", True), ("shado?", True)),
         *(("*/id_*", True), ("id_*/x", True), ("*", False), ("c*", False), ("id*", False), ("*.py", False)),
+        *((".esli*", True), (".eslin*", False), (".environment*", True), ("cr*", False), ("cre*", True), ("*.json", False)),
         *(("$HOME", False), (".x", False), ("." + "*" * 254, True), ("." + "*" * 255, False)),
     ],
 )
