@@ -103,7 +103,7 @@ def _could_be_secret(component: str) -> bool:
     if len(component) > _LONGEST_PATTERN:
         return True
     fixed = re.split(r"[*?\[]", component)[0]
-    if component.startswith(".") and (len(fixed) < _TELLING or fixed.startswith(".env")):
+    if component.startswith(".") and len(fixed) < _TELLING:
         return True
     # `c*` is about names with a c and `*.json` about files of a kind; `id_*` and `shado?` are about a secret.
     literal = re.sub(r"\[[^]]*\]|[*?]", "", component)
