@@ -34,6 +34,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
     *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
+    "policy/rulefile_words.py",
     *("policy/trust.py", "policy/built_in.py", "policy/globs.py", "policy/folders.py", "policy/behind.py"),
     *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch", "content")),
     *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
@@ -53,6 +54,7 @@ _TESTS = {
     "web/hosts.py": ["web/test_urls.py", "policy/test_policy.py"],
     "policy/trust.py": ["policy/test_trust.py"],
     "policy/rulefile.py": ["policy/test_rulefile.py", "policy/test_policy.py"],
+    "policy/rulefile_words.py": ["policy/test_rulefile.py"],
     "policy": [
         "policy/test_gate_checks.py",
         "policy/test_policy.py",
@@ -65,6 +67,7 @@ _TESTS = {
     "files/context.py": ["files/test_context_files.py"],
     "files/ignore.py": ["files/test_ignore.py"],
     "files/listing.py": ["files/test_listing.py"],
+    "files/locks.py": ["files/test_locks.py"],
     "files/protected.py": ["files/test_protected.py", "files/test_workspace.py", "policy/shell/test_sweep.py"],
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
@@ -76,6 +79,7 @@ _TESTS = {
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }
 _SECONDS = 20  # for one test: an endless loop is a failure too
+_SECONDS_WATCHED = 200  # for one test that nothing was changed for, slowed down by being watched
 _ANYWHERE = range(1_000_000)
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = dict([*_PAIRS, *((right, left) for left, right in _PAIRS)])
@@ -332,8 +336,8 @@ def _tests(file: str) -> tuple[str, ...]:
     return tuple(next(_TESTS[key] for key in (file, str(Path(file).parent)) if key in _TESTS))
 
 
-def _options(tests: tuple[str, ...], scratch: str) -> list[str]:
-    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--timeout={_SECONDS}", f"--basetemp={scratch}/tests"]
+def _options(tests: tuple[str, ...], scratch: str, seconds: int = _SECONDS) -> list[str]:
+    options = ["-x", "-q", "-s", "-p", "no:cacheprovider", f"--timeout={seconds}", f"--basetemp={scratch}/tests"]
     return [*options, *(str(_ROOT / "tests" / test) for test in tests)]
 
 
@@ -365,7 +369,7 @@ def _reached(tests: tuple[str, ...], scratch: str) -> Reached:
 
     def run(pipe: int) -> int:
         reached = _Reached()
-        status = pytest.main(_options(tests, scratch), plugins=[reached])
+        status = pytest.main(_options(tests, scratch, _SECONDS_WATCHED), plugins=[reached])
         with os.fdopen(pipe, "w") as out:
             json.dump(reached.quickest(), out)
         return status

@@ -39,6 +39,23 @@ def test_a_file_is_readable_by_its_owner_only_and_none_is_overwritten(folder: Pr
     assert {mode(f"{folder.path}/{name}") for name in names(folder)} == {0o600}
 
 
+def test_another_folder_has_the_same_files_but_no_links_and_none_is_made_for_nothing(
+    folder: PrivateFolder, tmp_path: Path
+) -> None:
+    for name in ("call.txt", "other.txt"):
+        with folder.create(name) as file:
+            file.write(name.encode())
+    Path(folder.path, "link.txt").symlink_to("call.txt")
+    copy = PrivateFolder(f"{tmp_path}/c/d")
+    copy.share(folder, ["missing.txt", "link.txt"])
+    assert not os.path.lexists(f"{tmp_path}/c")
+    copy.share(folder, ["../call.txt", "Call.txt", "link.txt"])
+    assert names(copy) == ["call.txt"]
+    assert (copy.kept("call.txt"), mode(copy.path)) == (b"call.txt", 0o700)
+    folder.remove()
+    assert copy.kept("call.txt") == b"call.txt"
+
+
 def test_a_file_is_written_when_it_is_closed(folder: PrivateFolder) -> None:
     with folder.create("x") as file:
         file.write(b"text")

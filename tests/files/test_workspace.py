@@ -1,7 +1,9 @@
 """Inside, outside, protected, or no path at all."""
 
 import os
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -370,6 +372,37 @@ def test_what_a_link_calls_a_secret_is_one_under_its_own_name(workspace: Workspa
     assert workspace.classify("conf/other", "read").kind == "inside"
     (root / ".env").unlink()
     assert workspace.classify("conf/dev", "read").kind == "inside"
+
+
+def test_a_link_is_seen_although_the_clock_of_the_disk_did_not_move(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat, now = os.stat, SimpleNamespace(st_ctime_ns=time.time_ns() + 60 * 1_000_000_000)
+
+    def at_once(path: str, *, follow_symlinks: bool = True) -> object:
+        return now if path == str(root) else stat(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(os, "stat", at_once)
+    assert workspace.classify("dev", "read").kind == "inside"
+    (root / ".env").symlink_to("dev")
+    assert workspace.classify("dev", "read").kind == "protected"
+
+
+def test_a_folder_at_rest_is_searched_for_links_once(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+    scandir, later = os.scandir, time.time_ns() + 60 * 1_000_000_000
+
+    def noted(folder: str) -> object:
+        searched.append(folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", noted)
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    for name in ("a", "b", "c"):
+        assert workspace.classify(name, "read").kind == "inside"
+    assert searched == [str(root)]
 
 
 @pytest.mark.parametrize("op", ["delete", "rename"])

@@ -470,6 +470,7 @@ def test_a_command_that_may_come_upon_a_kept_file_asks_although_a_rule_allows_it
         *("cat < secrets/k", "grep --file=secrets/k x", "grep -fsecrets/k x", "cat 'secrets/k'", "cat $(x) secrets/k"),
         *('cat notes/plain; cat "secrets/k" > $x', "x=1; tar cf - -C. secrets/k | cat <(x)"),
         *("cat s*/k", "cat secrets/*", "cat s?crets/[k]", "for f in sec*/*; do cat $f; done", "(cd notes; cat ../*/k)"),
+        "for f in s?c*/[k]; do cat $f; done",
     ],
 )
 def test_a_kept_file_is_seen_wherever_a_command_names_it(guarded: Path, text: str) -> None:

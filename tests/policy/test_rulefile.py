@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assent.policy.rulefile import load_rules, parse_rules
+from assent.policy.rulefile_words import in_words
 from assent.policy.rules import BadRule
 
 TOOLS = ("read_file", "write_file", "run_shell_command", "web_fetch")
@@ -80,11 +81,25 @@ def test_several_tools_and_commands_are_several_rules():
         ('[[rule]]\ndecision = "deny"\nexamples = { mtch = [] }\n', r"there is no key `examples.mtch`"),
         ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): it is a table, not a whole number"),
         ("[[rule]]\ndecision =", r"p\.toml:2: "),
+        ("[[rule]]\ndecision\n", r"p\.toml:2: Expected '='"),
+        ("x = \n", r"p\.toml:1: Invalid value"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
     with pytest.raises(BadRule, match=message):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ("Too odd - at `$.rule[0].tool`", "p.toml:2: rule 1 (line 1): `tool`: Too odd"),
+        ("Too odd - at `$.rule[0]`", "p.toml:1: rule 1 (line 1): Too odd"),
+        ("Object missing required field `tool` - at `$.rule[0]`", "p.toml:2: rule 1 (line 1): it needs `tool`"),
+    ],
+)
+def test_what_nobody_has_words_for_is_said_as_the_decoder_says_it(problem: str, said: str):
+    assert in_words(problem, '[[rule]]\ntool = "x"\n', "p.toml") == said
 
 
 def test_a_file_that_is_no_text_is_refused():

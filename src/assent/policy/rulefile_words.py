@@ -63,7 +63,7 @@ def _kinds(names: str) -> str:
 
 
 def _is_syntax(what: str) -> bool:
-    return not what.startswith(("Object contains", "Expected"))
+    return not what.startswith(("Object contains", "Expected `"))
 
 
 def _instead(what: str) -> str:

@@ -142,9 +142,29 @@ def test_a_rule_for_a_script_covers_plain_names_of_files_behind_it() -> None:
         "report.py ../a.csv",
         "report.py /a.csv",
         "report.py prod.env",
+        "report.py a.csv prod.env",
+        "report.py a.csv flush",
         "b.py a.csv",
     ):
         assert decide(f"python {text}", "python report.py").decision == "ask", text
+    assert decide("bash report.sh data.csv", "bash report.sh").decision == "ask"
+    assert decide("deno run report.ts", "deno run").decision == "ask"
+
+
+def test_a_rule_that_says_every_word_starts_a_script_but_no_text_and_no_other_user() -> None:
+    assert decide("bash run.sh", "bash run.sh").decision == "allow"
+    for text in ("su ann", "runuser ann", "script out.txt", "eval a", "watch ls", "bash -x", "bash ../run.sh"):
+        assert decide(text, text).decision == "ask", text
+
+
+@pytest.mark.spec("C8")
+def test_an_idle_command_needs_no_rule_beside_an_allowed_one_unless_it_is_more_than_idle() -> None:
+    for text in ("ls || true", "ls || false", "true && ls"):
+        assert decide(text, "ls").decision == "allow", text
+        assert decide(text, "ls").why.startswith("`ls` "), text
+    for text in ("true", "true || false", "ls || true x", "ls; LD_PRELOAD=./x.so true", "ls || true < .env"):
+        assert decide(text, "ls").decision == "ask", text
+    assert decide("ls || true", "ls", ask="true").decision == "ask"
 
 
 def test_a_deny_rule_needs_no_model_of_its_program_and_is_about_commands_only() -> None:
@@ -156,8 +176,11 @@ def test_a_search_in_any_part_of_a_command_passes_over_secrets() -> None:
     plan = decide("ls | grep -r x . | sort", "ls,grep,sort").plan
     assert plan is not None
     assert plan.sweeps
-    for command in ("ls | sort", "grep x f", "ls | grep x"):
-        plan = decide(command, "ls,sort,grep").plan
+    plan = decide("find . -name src -exec grep -r x {} +", "find,grep").plan
+    assert plan is not None
+    assert plan.sweeps
+    for command in ("ls | sort", "grep x f", "ls | grep x", "find . -name '*.yml' -exec ls {} +"):
+        plan = decide(command, "ls,sort,grep,find").plan
         assert plan is not None
         assert not plan.sweeps
 

@@ -6,7 +6,7 @@ from assent.plan import Part, Word
 from assent.policy.shell import check
 from assent.policy.shell.characters import hidden
 from assent.policy.shell.environment import harmless
-from assent.policy.shell.paths import inside, place, protected, secret
+from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
 from assent.policy.shell.rules import covering, denying, loose, program
 
 
@@ -72,11 +72,24 @@ def test_a_secret_is_known_by_its_name(text: str, *, is_secret: bool) -> None:
     [
         *((".e*", True), (".*", True), (".x?", True), ("id_*", True), ("id_[r]sa", True), ("shado?", True)),
         *(("*/id_*", True), ("id_*/x", True), ("*", False), ("c*", False), ("id*", False), ("*.py", False)),
-        *(("$HOME", False), (".x", False), ("." + "*" * 254, True), ("." + "*" * 255, False)),
+        *((".esli*", True), (".eslin*", False), (".environment*", True), ("*.json", False)),
+        *(("cr*", False), ("cre*", True)),
+        *(("$HOME", False), (".x", False), ("." + "*" * 254, True), ("*" * 255, False), ("*" * 256, True)),
     ],
 )
 def test_a_wildcard_counts_for_all_it_could_match(text: str, *, is_secret: bool) -> None:
     assert secret(Word(text, literal=False, parts=(Part("glob", text),)), "/w") is is_secret
+
+
+@pytest.mark.parametrize(
+    ("name", "may_be"),
+    [
+        *(("Makefile", True), ("a.txt", False), ("M*", True), ("zz*", False), ("z" * 300, False)),
+        *(("zz" + "*" * 253, False), ("zz" + "*" * 254, True)),
+    ],
+)
+def test_a_wildcard_may_bring_a_protected_file(name: str, *, may_be: bool) -> None:
+    assert may_be_protected(name) is may_be
 
 
 @pytest.mark.parametrize(

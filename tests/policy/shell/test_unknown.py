@@ -20,6 +20,9 @@ from assent.policy.shell.unknown import unknown_words
         ("mytool show", "mytool show rm"),
         ("mytool bash", "mytool bash a"),
         ("mytool --x", "mytool --x a"),
+        ("mytool", "mytool --version"),
+        ("mytool", "mytool --help"),
+        ("mytool show", "mytool show db:drop"),
     ],
 )
 def test_a_rule_covers_its_words_and_plain_ones_behind_them(rule: str, command: str) -> None:
@@ -37,6 +40,9 @@ def test_a_rule_covers_its_words_and_plain_ones_behind_them(rule: str, command: 
         ("mytool", "mytool deploy", "`deploy` may change something, so a rule must name it"),
         ("mytool", "mytool a deploy", "`deploy` may change something, so a rule must name it"),
         ("mytool", "mytool rm", "`rm` may change something, so a rule must name it"),
+        ("mytool", "mytool db:drop", "`db:drop` may change something, so a rule must name it"),
+        ("mytool", "mytool --help x", "`--help` is more than the rule says, and the program is not known"),
+        ("mytool show", "mytool show https://x.org", "`https://x.org` is a place on another machine"),
         ("mytool", "mytool bash", "`bash` may be a program that it runs, and the program is not known"),
         ("mytool show", "mytool show a bash", "`bash` may be a program that it runs, and the program is not known"),
     ],

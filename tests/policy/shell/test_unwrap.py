@@ -31,6 +31,7 @@ def inner(command: str) -> tuple[str, ...]:
         ),
         *("eval rm x", "ssh host rm x", "docker exec box rm x", "watch rm x", "watch -c rm x", "watch -n 1 rm x"),
         *("bash -c 'rm x'", "bash -xc 'rm x'", "su -c 'rm x' ann", "su --command='rm x'", "npx --call 'rm x'"),
+        *("parallel ::: ls 'rm x'", "parallel {} x ::: ls rm", "parallel '{1} x' ::: rm", "parallel 'rm x; ls' ::: y"),
         *("hyperfine ls 'rm x'", "concurrently ls 'rm x'", "sort --compress-program='rm x' f"),
         *("echo $(rm x)", "echo `rm x`", "diff <(rm x) y", "tee >(rm x)", "cat <<E\n$(rm x)\nE", "cat <<E\n`rm x`\nE"),
         *("cat <<-E\n\t$(rm x)\n\tE", "echo $(if ls; then rm x; fi)"),

@@ -84,18 +84,24 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         return replace(about, why=f"It contains {steps}.")
     where = Place(normpath(cwd), places)
     verdicts = _each(steps, rules, where)
-    parts = tuple(_part(verdict) for step in verdicts for verdict in step)
-    asking = next((part for part in parts if part.decision != "allow" and not _idle(part, parts)), None)
+    each = [verdict for step in verdicts for verdict in step]
+    parts = tuple(map(_part, each))
+    asking = next((verdict for verdict in each if verdict.decision != "allow" and not _idle(verdict, each)), None)
     if asking is not None:
         return replace(about, parts=parts, why=asking.why)
     if not _both_readers_agree(steps, seen):
         return replace(about, parts=parts, why="Two readers of the command understand it differently.")
-    return replace(about, decision="allow", parts=parts, why=parts[0].why, plan=_plan(steps, verdicts, where))
+    why = next(verdict.why for verdict in each if verdict.decision == "allow")
+    return replace(about, decision="allow", parts=parts, why=why, plan=_plan(steps, verdicts, where))
 
 
-def _idle(part: PartJudgement, parts: Sequence[PartJudgement]) -> bool:
-    """`… || true` needs no rule of its own beside a command that is allowed."""
-    return part.by == "no rule" and part.words in _IDLE and any(one.decision == "allow" for one in parts)
+def _idle(verdict: Verdict, each: Sequence[Verdict]) -> bool:
+    """`… || true` needs no rule of its own beside a command that is allowed. With a variable it would be more than
+    that: `LD_PRELOAD=./x true` runs x.
+    """
+    stage = verdict.stage
+    bare = tuple(word.text for word in stage.words) in _IDLE and not stage.env and not stage.redirects
+    return bare and verdict.by == "no rule" and any(one.decision == "allow" for one in each)
 
 
 def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:

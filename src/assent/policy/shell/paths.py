@@ -15,7 +15,7 @@ from assent.plan import Part, Stage, Word
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
-_LONGEST_NAME = 255
+_LONGEST_PATTERN = 255  # as long as a name; a longer one is not tried, and may match anything
 _KIND = re.compile(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|ini|csv|dat|db|sqlite)", re.IGNORECASE)
 _TELLING = 6  # `.eslint*` is about one program, `.e*` about anything
 _OF_THE_SHELL = frozenset(("time", "command", "builtin"))
@@ -70,8 +70,9 @@ def may_be_protected(name: str) -> bool:
     """Whether a file of this name is protected, or one that a wildcard in it could match."""
     if protected("/" + name):
         return True
-    wild = len(name) <= _LONGEST_NAME and any(one in name for one in "*?[")
-    return wild and any(fnmatchcase(one, name.casefold()) for one in protected_names())
+    if not _is_wild(name):
+        return False
+    return len(name) > _LONGEST_PATTERN or any(fnmatchcase(one, name.casefold()) for one in protected_names())
 
 
 def secret(word: Word, cwd: str) -> bool:
@@ -92,11 +93,17 @@ def _names(path: str) -> list[str]:
     return [name for name in path.split("/") if name]
 
 
+def _is_wild(name: str) -> bool:
+    return any(one in name for one in "*?[")
+
+
 def _could_be_secret(component: str) -> bool:
-    if len(component) > _LONGEST_NAME or not any(one in component for one in "*?["):
+    if not _is_wild(component):
         return False
+    if len(component) > _LONGEST_PATTERN:
+        return True
     fixed = re.split(r"[*?\[]", component)[0]
-    if component.startswith(".") and (len(fixed) < _TELLING or fixed.startswith(".env")):
+    if component.startswith(".") and len(fixed) < _TELLING:
         return True
     # `c*` is about names with a c and `*.json` about files of a kind; `id_*` and `shado?` are about a secret.
     literal = re.sub(r"\[[^]]*\]|[*?]", "", component)

@@ -302,7 +302,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         ]
     for word in use.writes:
         problems += _write_problem(word, where)
-        if secret(word, where.cwd) and place(word.text, where.cwd) != "/dev/null":
+        if secret(word, where.cwd):
             problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
         problems.append("it would delete or move the workspace itself")
