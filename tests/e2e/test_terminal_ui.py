@@ -74,10 +74,10 @@ def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Prog
         assert not (program.folder / "canary").exists()
         assert program.events_of_type("approval.answered") == []
         terminal.type("\x03")  # whatever was typed into the input
-        press(terminal, "\t")
-        terminal.until(YES)
-        press(terminal, "n")
-        terminal.until_true(lambda: program.events_of_type("approval.answered"), "the no was not taken")
+        if "Tab answers" in terminal.until_any(YES, "Tab answers", "too fast"):
+            terminal.type("\t")  # it has the keyboard already if it came when nothing was typed
+        while not program.events_of_type("approval.answered"):
+            press(terminal, "n")  # again, as long as it came too soon after the others
         assert not (program.folder / "canary").exists()
     (answer,) = program.events_of_type("approval.answered")
     assert answer["outcome"] == "cancel"
