@@ -88,10 +88,17 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["openssl", "openssl rand -out x 8", "openssl version -engine x"],
     ),
     "make": (["make", "make test", "make a b"], ["make CC=x", "make a CC=x"]),
+    "make test": (["make test", "make -j 8 test"], ["make test 8", "make -j4 test 8"]),
     "mvn": ([f"mvn {goal}" for goal in _GOALS.split()], ["mvn deploy", "mvn test deploy"]),
     "gradle": (
-        ["gradle test --tests a.B*", "gradle test --console 'a b'"],
-        ["gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"],
+        [
+            *("gradle test --tests a.B*", "gradle test --console 'a b'"),
+            *(f"gradle test {option} :a:lint" for option in ("-x", "--exclude-task")),
+        ],
+        [
+            *("gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"),
+            *(f"gradle test {option} 'a b'" for option in ("-x", "--exclude-task")),
+        ],
     ),
     "pnpm config": (
         ["pnpm config get registry", "pnpm config get @a:registry"],
@@ -102,6 +109,11 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["go list ./...", "go list -m all"],
         ["go list -m -versions a", "go list -m -versions", "go list -m a@latest", "go list -m a b@v1"],
     ),
+    "go run": (
+        ["go run .", "go run ./cmd/a", "go run a.go b.go"],
+        ["go run -v", "go run ../x", "go run . ./x", "go run . x", "go run a.go 'b c.go'"],
+    ),
+    "docker build": (["docker build -q", "docker build -q a"], ["docker build https://x", "docker build x.y/z"]),
     "npm config get": (
         ["npm config get registry"],
         [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],
@@ -172,8 +184,17 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["git log --format=%G?", "git log --pretty=%G?", "git log --format=%G? --format=%H", "git log -3 --format=%G?"],
     ),
     "npm test": (
-        ["npm test", "npm test a/b.js", *(f"npm test -- {option}" for option in _PASSED_ON.split())],
-        ["npm test -- --config=x", "npm test -- ../x", "npm test -- a[bc]"],
+        [
+            *("npm test", "npm test a/b.js", *(f"npm test -- {option}" for option in _PASSED_ON.split())),
+            *(f"npm test -- {option} 'a b'" for option in ("-t", "--testNamePattern", "-g", "--grep")),
+        ],
+        [
+            "npm test -- --config=x",
+            "npm test -- ../x",
+            "npm test -- a[bc]",
+            "npm test -- 'a b'",
+            "npm test -- -t '$(a)'",
+        ],
     ),
     "npm run build": (
         ["npm run build", "npm run build a"],
