@@ -70,18 +70,30 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["diff a b", "diff --from-file=a b", "diff --label=$USER a b"],
         ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
     ),
-    "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
+    "unzip": (
+        ["unzip -l a.zip", "unzip -l a.zip .env", "unzip -p a.zip README"],
+        ["unzip a.zip", "unzip -p a.zip .env", "unzip -p a.zip README .env"],
+    ),
     "bash": (["bash --version"], ["bash", "bash -v", "bash -h", "bash --version x"]),
     "ssh": (["ssh -V"], ["ssh a", "ssh -V a"]),
     "gzip": (["gzip -l a.gz", "gzip --version"], ["gzip a", "gzip -k", "gzip --version a"]),
-    "identify": (["identify a.png"], ["identify a.svg", "identify a.png b.svg"]),
+    "identify": (
+        ["identify a.png", "identify -format %w a.png"],
+        ["identify a.svg", "identify a.png b.svg", "identify -format @x a.png"],
+    ),
+    "printenv": (["printenv HOME"], ["printenv API_KEY", "printenv HOME API_KEY"]),
+    "ack": (["ack x f", "ack --version"], ["ack '(?{x})' f", "ack '(??{x})' f"]),
     "gh": (
-        ["gh issue list --label env", "gh pr list --jq .a", "gh pr list -R a/b", "gh pr list --repo a/b"],
+        [
+            *("gh issue list --label env", "gh pr list --jq .a", "gh pr list -R a/b", "gh pr list --repo a/b"),
+            "gh search repos graphql",
+        ],
         [
             *("gh pr list -q env.A", "gh pr list --jq '$ENV'", "gh pr view https://b.example/a/b/pull/1"),
             *(f"gh pr list {option} b.example/a/b" for option in ("-R", "--repo")),
         ],
     ),
+    "gh api": (["gh api repos/a/b", "gh api -i"], ["gh api graphql", "gh api /graphql/"]),
     "command": (["command -v ls"], ["command ls"]),
     "openssl": (
         ["openssl version", "openssl version -a"],
