@@ -174,11 +174,14 @@ def test_a_hidden_character_is_repeated_eight_times_and_then_counted() -> None:
     assert make_safe("\u200b" * 9, "prompt").text == "<U+200B>×9"
 
 
-@pytest.mark.parametrize(("context", "least"), [("prompt", 5), ("html", 10), ("output", 40)])
-def test_so_many_newlines_are_folded_and_fewer_are_left_alone(context: Context, least: int) -> None:
-    few = "a" + "\n" * (least - 1) + "b"
+@pytest.mark.parametrize(
+    ("context", "newline", "least"),
+    [("prompt", "\n", 5), ("html", "\n", 10), ("output", "\n", 40), ("html", "\r\n", 10), ("output", "\r\n", 40)],
+)
+def test_so_many_newlines_are_folded_and_fewer_are_left_alone(context: Context, newline: str, least: int) -> None:
+    few = "a" + newline * (least - 1) + "b"
     assert make_safe(few, context) == SafeText(few)
-    assert make_safe("a" + "\n" * least + "b", context).suspicious == (f"{least} newlines folded",)
+    assert make_safe("a" + newline * least + "b", context).suspicious == (f"{least} newlines folded",)
 
 
 def test_blanks_in_lines_are_folded_though_the_lines_are_not() -> None:
