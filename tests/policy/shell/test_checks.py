@@ -160,6 +160,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         [
             *("aws --version", "aws version", "aws help", "aws s3 ls", "aws s3 ls s3://b", "aws iam get-user"),
             *("aws configure list", "aws configure list-profiles", "aws s3 help"),
+            *("aws logs tail", "aws logs tail g"),
             *(
                 "aws sts get-caller-identity",
                 "aws ec2 describe-instances --region x",
