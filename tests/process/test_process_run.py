@@ -292,7 +292,7 @@ async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monk
 
 @pytest.mark.spec("I6")
 async def test_too_much_output_ends_it(tmp_path: Path) -> None:
-    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000))
+    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000, total=15))
     assert result.ended == "too_much_output"
     assert result.bytes > 1_000_000
 
