@@ -395,7 +395,7 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await sh("yes", tmp_path, on_output=broken)
+        await sh("yes", tmp_path, on_output=broken, limits=Limits(total=15))
 
 
 @pytest.mark.spec("D6")
