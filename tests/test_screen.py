@@ -49,6 +49,7 @@ FOLDED_RUN = ("variation selector <U+FE0F>", "hidden character <U+200B>", "58 hi
         ("l\ufe0fs", "l<U+FE0F>s", ("variation selector <U+FE0F>",)),
         ("ls\xa0-l", "ls<U+00A0>-l", ("unusual blank <U+00A0>",)),
         ("ls\u3000-l", "ls<U+3000>-l", ("unusual blank <U+3000>",)),
+        ("ls\xa0!", "ls<U+00A0>!", ("unusual blank <U+00A0>",)),
         ("\ud800", "<U+D800>", ("broken character <U+D800>",)),
         ("\ue000", "<U+E000>", ("private-use character <U+E000>",)),
         ("\ufeffls", "<U+FEFF>ls", ("hidden character <U+FEFF>",)),

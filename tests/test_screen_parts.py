@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from assent.screen import LABEL_LENGTH, Context, SafeStream, make_safe
+from assent.screen import LABEL_LENGTH, Context, SafeStream, SafeText, make_safe
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
 from assent.screen.lookalikes import Lookalikes, lookalikes
@@ -174,6 +174,35 @@ def test_a_hidden_character_is_repeated_eight_times_and_then_counted() -> None:
     assert make_safe("\u200b" * 9, "prompt").text == "<U+200B>×9"
 
 
+@pytest.mark.parametrize(
+    ("context", "newline", "least"),
+    [("prompt", "\n", 5), ("html", "\n", 10), ("output", "\n", 40), ("html", "\r\n", 10), ("output", "\r\n", 40)],
+)
+def test_so_many_newlines_are_folded_and_fewer_are_left_alone(context: Context, newline: str, least: int) -> None:
+    few = "a" + newline * (least - 1) + "b"
+    assert make_safe(few, context) == SafeText(few)
+    assert make_safe("a" + newline * least + "b", context).suspicious == (f"{least} newlines folded",)
+
+
+def test_blanks_in_lines_are_folded_though_the_lines_are_not() -> None:
+    text = "a\n" + (" " * 201 + "\n") * 5 + "b"
+    assert make_safe(text, "output").text == "a\n" + " <201 blanks folded> \n" * 5 + "b"
+
+
+@pytest.mark.parametrize(
+    ("context", "frame", "first"), [("output", "{}.", 0xF0000), ("prompt", "⚠\ufe0f{}⚠\ufe0f.", 0x20000)]
+)
+def test_a_stream_does_not_grow_with_the_characters_it_saw(context: Context, frame: str, first: int) -> None:
+    stream = SafeStream(context)
+    tracemalloc.start()
+    try:
+        for at in range(first, first + 40_000, 1_000):
+            stream.feed(frame.format("".join(map(chr, range(at, at + 1_000)))))
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_label_shows_its_newlines_and_tabs_and_folds_none() -> None:
     assert make_safe("a" + "\t" * 10 + "b", "label").text == r"a\t×10b"
     assert make_safe("a\n\n{-1,}b", "label").text == r"a\n\n{-1,}b", "no text looks like a rule"
@@ -310,7 +339,9 @@ def test_but_not_where_its_script_is_written_or_nothing_is_latin(text: str) -> N
     assert words(*text) == ()
 
 
-@pytest.mark.parametrize("pieces", [("ｒｍ x",), ("ｒ", "ｍ", " x"), ("x ｒｍ",), ("ｒｍ",), ("привет ｒｍ",)])
+@pytest.mark.parametrize(
+    "pieces", [("ｒｍ x",), ("ｒ", "ｍ", " x"), ("x ｒｍ",), ("x ｒｍ x",), ("ｒｍ",), ("привет ｒｍ",)]
+)
 def test_a_word_of_styled_letters_alone_is_told(pieces: tuple[str, ...]) -> None:
     assert words(*pieces) == lookalikes("".join(pieces)) == ('look-alike letter <U+FF52> in "ｒｍ"',)
 
@@ -340,6 +371,7 @@ def test_all_pieces_of_a_word_count() -> None:
     assert words("d", "а") == words("dа") == ('look-alike letter <U+0430> in "dа"',)
     assert words("d", "а", "1") == ('look-alike letter <U+0430> in "dа1"',)
     assert words("1", "сору", " file") == words("1сору file") == ()
+    assert words("1", "ｒｍ", " file") == words("1ｒｍ file") == ()
 
 
 def test_a_long_word_is_told_by_its_beginning() -> None:

@@ -93,6 +93,27 @@ def test_a_line_that_is_too_long_is_refused_without_its_rest(ask: Ask, monkeypat
     assert found[0]["error"] == "line 1 cannot be used: it is longer than 100 bytes"
 
 
+@pytest.mark.parametrize(("spare", "error"), [(0, False), (1, True)])
+def test_a_line_may_be_as_long_as_is_said(ask: Ask, monkeypatch: pytest.MonkeyPatch, spare: int, error: bool) -> None:
+    line = b'{"text": "a"}\n'
+    monkeypatch.setattr(gate, "_LONGEST_LINE", len(line) - spare)
+    assert [("error" in answer) for answer in ask("check-text", line * 2)] == [error, error]
+
+
+def test_an_answer_is_there_before_the_next_line_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines, seen = [b'{"text": "a"}\n', b'{"text": "b"}\n', b""], list[int]()
+    out = io.BytesIO()
+
+    def readline(_: int) -> bytes:
+        seen.append(out.getvalue().count(b"\n"))
+        return lines.pop(0)
+
+    monkeypatch.setattr(gate.sys, "stdin", SimpleNamespace(buffer=SimpleNamespace(readline=readline)))
+    monkeypatch.setattr(gate.sys, "stdout", SimpleNamespace(buffer=io.BufferedWriter(out)))
+    gate.answer_lines("check-text")
+    assert seen == [0, 1, 2]
+
+
 def test_blank_lines_are_passed_over_and_counted(ask: Ask) -> None:
     found = ask("check-text", b'\n{"text": "a"}\n  \r\n{}\n')
     assert [answer["text"] for answer in found] == ["a", ""]

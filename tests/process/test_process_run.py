@@ -3,7 +3,9 @@
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,19 @@ async def test_a_background_child_that_let_go_of_the_output_is_not_mentioned(tmp
     assert result.background == ()
 
 
+async def test_after_one_that_left_a_child_at_its_output_the_next_is_heard_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    left = await sh("sleep 300 & echo $!", tmp_path)
+    os.kill(int(left.output.text()), 9)
+
+    def heard(_: str) -> None:
+        (tmp_path / "go").write_text("\n")
+
+    # It gets the descriptor that the one before had.
+    result = await sh("echo x; read < go", tmp_path, on_output=heard, limits=Limits(total=10))
+    assert (result.ended, result.output.text()) == ("exited", "x\n")
+
+
 async def test_silence_after_the_end_is_no_timeout(tmp_path: Path) -> None:
     def wait(pid: int) -> None:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -166,7 +181,8 @@ async def test_a_writer_faster_than_any_reader_does_not_stop_the_clock(
     assert result.ended == "total_timeout"
 
 
-async def test_no_timer_outlives_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+async def timers(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.TimerHandle]:
     timers: list[asyncio.TimerHandle] = []
     loop = asyncio.get_running_loop()
     later = loop.call_later
@@ -176,14 +192,45 @@ async def test_no_timer_outlives_the_program(tmp_path: Path, monkeypatch: pytest
         return timers[-1]
 
     monkeypatch.setattr(loop, "call_later", remember)
+    return timers
+
+
+async def test_no_timer_outlives_the_program(tmp_path: Path, timers: list[asyncio.TimerHandle]) -> None:
     await sh("true", tmp_path, limits=Limits(idle=3600, total=3601, memory=1 << 50, look=3602))
     assert len(timers) == 3
     assert all(timer.cancelled() for timer in timers)
 
 
+async def test_a_look_at_the_memory_that_ends_after_the_program_is_the_last(
+    tmp_path: Path, timers: list[asyncio.TimerHandle], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "looks")
+    over = threading.Event()
+
+    def look(_: Family, _enough: int) -> int:
+        (tmp_path / "looks").write_text("")
+        over.wait()
+        return 0
+
+    monkeypatch.setattr(Family, "memory", look)
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    await sh("read < looks", tmp_path, limits=Limits(memory=1, look=0.01))
+    before = len(timers)
+    over.set()
+    await loop.run_in_executor(None, int)  # the only thread does one after the other
+    assert len(timers) == before
+
+
 async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept(tmp_path: Path) -> None:
     result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=Limits(drain=20))
     assert result.output.text() == "HELLO\n"
+
+
+async def test_when_the_output_ends_after_the_program_nobody_waits_any_longer(tmp_path: Path) -> None:
+    command = "(while kill -0 $$ 2> /dev/null; do :; done; echo late) &"  # until the end of the first is noticed
+    result = await sh(command, tmp_path, limits=Limits(drain=3600))
+    assert (result.output.text(), result.background) == ("late\n", ())
 
 
 async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
@@ -225,11 +272,34 @@ async def test_output_keeps_the_idle_timeout_away_but_not_the_total_one(tmp_path
     assert result.ended == "total_timeout"
 
 
+@pytest.mark.spec("D7")
+async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "go")
+    loop = asyncio.get_running_loop()
+    clock, hours = loop.time, [0]
+    monkeypatch.setattr(loop, "time", lambda: clock() + 3600 * hours[-1])
+
+    def go() -> None:
+        (tmp_path / "go").write_text("\n")
+
+    def heard(_: str) -> None:
+        hours.append(hours[-1] + 2)
+        loop.call_later(0, go)  # after all that was to happen in these hours
+
+    result = await sh("echo x; read < go; echo y; read < go", tmp_path, on_output=heard, limits=Limits(idle=3 * 3600))
+    assert (result.ended, result.output.text()) == ("exited", "x\ny\n")
+
+
 @pytest.mark.spec("I6")
 async def test_too_much_output_ends_it(tmp_path: Path) -> None:
-    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000))
+    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000, total=15))
     assert result.ended == "too_much_output"
     assert result.bytes > 1_000_000
+
+
+async def test_as_much_output_as_it_may_print_does_not_end_it(tmp_path: Path) -> None:
+    result = await sh("echo x", tmp_path, limits=Limits(output=2))
+    assert (result.ended, result.output.text()) == ("exited", "x\n")
 
 
 @pytest.mark.spec("I6")
@@ -325,7 +395,7 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await sh("yes", tmp_path, on_output=broken)
+        await sh("yes", tmp_path, on_output=broken, limits=Limits(total=15))
 
 
 @pytest.mark.spec("D6")

@@ -81,7 +81,7 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
     """Of a line that is too long only the beginning, which is enough to refuse it."""
     while line := stream.readline(_LONGEST_LINE + 1):
         yield line
-        while line and len(line) > _LONGEST_LINE and not line.endswith(b"\n"):
+        while len(line) > _LONGEST_LINE and not line.endswith(b"\n"):
             line = stream.readline(_LONGEST_LINE + 1)
 
 

@@ -58,8 +58,6 @@ class Lookalikes:
         self._open: _Word | None = None
 
     def feed(self, text: str) -> None:
-        if not text:
-            return
         self._latin_seen = self._latin_seen or _LATIN.search(text) is not None
         if not text.isascii():
             self._foreign_seen = self._foreign_seen or _CLEARLY_FOREIGN.search(text) is not None

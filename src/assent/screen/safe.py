@@ -140,8 +140,6 @@ class SafeStream:
                 return found
             case "colour":
                 return self._marks[ord(found[0])] + found[1:]
-            case "repeated":
-                return f"{self._marks[ord(found[0])]}×{len(found)}"
             case _:
                 return self._folded_run(found, kind)
 

@@ -70,28 +70,47 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["diff a b", "diff --from-file=a b", "diff --label=$USER a b"],
         ["diff --from-file=.env b", 'diff --from-file="$PWD/.env" b', "diff --from-file=$HOME/.ssh/id_rsa b"],
     ),
-    "unzip": (["unzip -l a.zip"], ["unzip a.zip"]),
+    "unzip": (
+        ["unzip -l a.zip", "unzip -l a.zip .env", "unzip -p a.zip README"],
+        ["unzip a.zip", "unzip -p a.zip .env", "unzip -p a.zip README .env"],
+    ),
     "bash": (["bash --version"], ["bash", "bash -v", "bash -h", "bash --version x"]),
     "ssh": (["ssh -V"], ["ssh a", "ssh -V a"]),
     "gzip": (["gzip -l a.gz", "gzip --version"], ["gzip a", "gzip -k", "gzip --version a"]),
-    "identify": (["identify a.png"], ["identify a.svg", "identify a.png b.svg"]),
+    "identify": (
+        ["identify a.png", "identify -format %w a.png"],
+        ["identify a.svg", "identify a.png b.svg", "identify -format @x a.png"],
+    ),
+    "printenv": (["printenv HOME"], ["printenv API_KEY", "printenv HOME API_KEY"]),
+    "ack": (["ack x f", "ack --version"], ["ack '(?{x})' f", "ack '(??{x})' f"]),
     "gh": (
-        ["gh issue list --label env", "gh pr list --jq .a", "gh pr list -R a/b", "gh pr list --repo a/b"],
+        [
+            *("gh issue list --label env", "gh pr list --jq .a", "gh pr list -R a/b", "gh pr list --repo a/b"),
+            "gh search repos graphql",
+        ],
         [
             *("gh pr list -q env.A", "gh pr list --jq '$ENV'", "gh pr view https://b.example/a/b/pull/1"),
             *(f"gh pr list {option} b.example/a/b" for option in ("-R", "--repo")),
         ],
     ),
+    "gh api": (["gh api repos/a/b", "gh api -i"], ["gh api graphql", "gh api /graphql/"]),
     "command": (["command -v ls"], ["command ls"]),
     "openssl": (
         ["openssl version", "openssl version -a"],
         ["openssl", "openssl rand -out x 8", "openssl version -engine x"],
     ),
     "make": (["make", "make test", "make a b"], ["make CC=x", "make a CC=x"]),
+    "make test": (["make test", "make -j 8 test"], ["make test 8", "make -j4 test 8"]),
     "mvn": ([f"mvn {goal}" for goal in _GOALS.split()], ["mvn deploy", "mvn test deploy"]),
     "gradle": (
-        ["gradle test --tests a.B*", "gradle test --console 'a b'"],
-        ["gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"],
+        [
+            *("gradle test --tests a.B*", "gradle test --console 'a b'"),
+            *(f"gradle test {option} :a:lint" for option in ("-x", "--exclude-task")),
+        ],
+        [
+            *("gradle test --tests 'a b'", "gradle test --tests ../x", "gradle deploy"),
+            *(f"gradle test {option} 'a b'" for option in ("-x", "--exclude-task")),
+        ],
     ),
     "pnpm config": (
         ["pnpm config get registry", "pnpm config get @a:registry"],
@@ -102,6 +121,11 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["go list ./...", "go list -m all"],
         ["go list -m -versions a", "go list -m -versions", "go list -m a@latest", "go list -m a b@v1"],
     ),
+    "go run": (
+        ["go run .", "go run ./cmd/a", "go run a.go b.go"],
+        ["go run -v", "go run ../x", "go run . ./x", "go run . x", "go run a.go 'b c.go'"],
+    ),
+    "docker build": (["docker build -q", "docker build -q a"], ["docker build https://x", "docker build x.y/z"]),
     "npm config get": (
         ["npm config get registry"],
         [f"npm config get {one}" for one in ("_x", "authx", "my-TOKEN", "password", "//x/:y", "registry //x/:y")],
@@ -136,6 +160,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         [
             *("aws --version", "aws version", "aws help", "aws s3 ls", "aws s3 ls s3://b", "aws iam get-user"),
             *("aws configure list", "aws configure list-profiles", "aws s3 help"),
+            *("aws logs tail", "aws logs tail g"),
             *(
                 "aws sts get-caller-identity",
                 "aws ec2 describe-instances --region x",
@@ -172,8 +197,17 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["git log --format=%G?", "git log --pretty=%G?", "git log --format=%G? --format=%H", "git log -3 --format=%G?"],
     ),
     "npm test": (
-        ["npm test", "npm test a/b.js", *(f"npm test -- {option}" for option in _PASSED_ON.split())],
-        ["npm test -- --config=x", "npm test -- ../x", "npm test -- a[bc]"],
+        [
+            *("npm test", "npm test a/b.js", *(f"npm test -- {option}" for option in _PASSED_ON.split())),
+            *(f"npm test -- {option} 'a b'" for option in ("-t", "--testNamePattern", "-g", "--grep")),
+        ],
+        [
+            "npm test -- --config=x",
+            "npm test -- ../x",
+            "npm test -- a[bc]",
+            "npm test -- 'a b'",
+            "npm test -- -t '$(a)'",
+        ],
     ),
     "npm run build": (
         ["npm run build", "npm run build a"],
