@@ -89,7 +89,7 @@ def test_a_refusal_carries_its_reason_to_the_model(served: Served, windows: Wind
     tab.press("No")
     tab.page.get_by_label(re.compile("Why not")).fill("use git instead")
     tab.page.keyboard.press("Enter")
-    expect(tab.page.locator(".call.cancelled")).to_be_visible()
+    expect(tab.page.locator(".call.cancelled .state")).to_have_text("refused by you: use git instead")
     tab.page.locator(".call.cancelled summary").click()
     tab.sees("Refused by you: use git instead")
     assert list(project.iterdir()) == []
