@@ -230,6 +230,8 @@ def test_a_question_of_the_model_is_answered_by_choice_and_in_ones_own_words(ser
     card.get_by_role("textbox", name="Your answer").fill("because")
     send.click()
     tab.sees("Blue it is.")
+    expect(tab.page.locator(".call .aim")).to_have_text("Which colour?")
+    expect(tab.page.locator(".call .inside")).to_contain_text(re.compile(r"<b>blue</b>\s+Why\?\s+because"))
 
 
 @pytest.mark.spec("H2")

@@ -123,8 +123,8 @@ def _tell_http(request: AnyRequest, error: HTTPException) -> Response[bytes]:
 
 def _misfits(error: HTTPException) -> list[dict[str, str]]:
     """What does not fit, and why; each with the `key` and the `source` it came from."""
-    extra: Any = error.extra
-    return extra if isinstance(extra, list) else []
+    found: Any = error.extra if isinstance(error.extra, list) else []
+    return found
 
 
 def _no_such(error: HTTPException) -> Problem | None:

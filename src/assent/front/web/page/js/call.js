@@ -69,8 +69,8 @@ function stateOf(call, answered) {
 }
 
 /** What a person wants to see without asking. @param {Call} call */
-function opensItself({ type, display, failure }) {
-  if (type === "executing") return true;
+function opensItself({ type, request, display, failure }) {
+  if (type === "executing" || (type === "success" && request.tool === "ask_user")) return true;
   return type === "error" ? failure !== undefined : display?.type === "diff" || display?.type === "terminal";
 }
 
@@ -127,10 +127,13 @@ const AIMS = ["command", "file_path", "path", "dir_path", "pattern", "url", "que
 /** What the call is about, in one line. @param {Call} call */
 function aim({ request, display }) {
   if (request.tool === "undo" && display?.type === "diff") return visible(display.path);
-  const told = AIMS.map((name) => request.args[name]).find((value) => typeof value === "string" && value);
+  const told = [...AIMS.map((name) => request.args[name]), firstQuestion(request.args)].find((value) => typeof value === "string" && value);
   const text = typeof told === "string" ? told : JSON.stringify(request.args);
   return visible(text.replace(/\s+/g, " ").slice(0, 200));
 }
+
+/** What `ask_user` asks. @param {Record<string, unknown>} args */
+const firstQuestion = ({ questions }) => (Array.isArray(questions) ? questions[0]?.question : undefined);
 
 /** How long it ran; the time in which it waited for a person is not its own. @param {Call} call */
 function duration({ duration_ms = 0, ran_ms, type }) {
