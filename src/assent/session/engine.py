@@ -89,6 +89,7 @@ class LocalEngine:
         self._open: dict[str, Opened] = {}
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Opening and parking of one session never overlap; those of different sessions do."""
+        self._opening: set[str] = set()
         self._nudges: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.Task[None] | None = None
         self._stop_watching: Callable[[], None] | None = None
@@ -114,6 +115,7 @@ class LocalEngine:
 
     def nudge(self, session: str) -> None:
         if not self._draining:
+            self._opening.add(session)  # from now on, not from when the task begins
             self.spawn(self._nudged(session))
 
     def spawn(self, work: Coroutine[None, None, None]) -> None:
@@ -140,6 +142,10 @@ class LocalEngine:
     def runner(self, session: str) -> Runner | None:
         opened = self._open.get(session)
         return None if opened is None else opened.runner
+
+    def opening(self, session: str) -> bool:
+        """It has no runner yet, but soon will; whoever holds it meanwhile is most likely us."""
+        return session in self._opening and session not in self._open
 
     @property
     def open_sessions(self) -> int:
@@ -169,7 +175,11 @@ class LocalEngine:
         if self._draining:
             raise SessionBusy("the server is stopping")
         self._woken_at = self._clock()
-        self._open[session] = await self._opener(await self._log.info(session))
+        self._opening.add(session)
+        try:
+            self._open[session] = await self._opener(await self._log.info(session))
+        finally:
+            self._opening.discard(session)
         self.problems.pop(session, None)
 
     async def _nudged(self, session: str) -> None:
@@ -179,6 +189,8 @@ class LocalEngine:
             pass  # whoever has it looks into the inbox too
         except CANNOT_OPEN as error:
             self.problems[session] = str(error)
+        finally:
+            self._opening.discard(session)
 
     # --- parking ---
 

@@ -247,6 +247,14 @@ async def test_everything_that_waits_is_in_one_list_over_all_sessions(api: Api):
     assert left == {sessions[0], sessions[2]}
 
 
+async def test_a_session_that_is_being_opened_here_is_at_work_and_not_elsewhere(api: Api):
+    """Whoever waits for the end of what they just asked for must not read it in the first answer."""
+    for _ in range(5):
+        assert (await api.create(prompt="go"))["status"] in ("running", "waiting")
+    calm = await api.create()
+    assert (calm["status"], (await api.fork(calm["id"]))["status"]) == ("idle", "idle")
+
+
 @pytest.mark.spec("H3")
 async def test_a_session_of_another_process_is_shown_and_can_be_answered(served: Served, api: Api, tmp_path: Path):
     program = Program(tmp_path / "other")

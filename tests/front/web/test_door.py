@@ -240,6 +240,33 @@ async def test_bodies_that_do_not_fit_are_named_and_change_nothing(served: Serve
     assert len(await served.log.inbox(session)) == 0
 
 
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("sessions/nope", "there is no such session"),
+        ("sessions/nope/events", "there is no such session"),
+        (f"sessions/20261116-004200-9f86d081884c7d65/calls/{'c' * 300}", "there is no such call"),
+    ],
+)
+async def test_an_id_that_nothing_could_have_is_not_found(served: Served, path: str, detail: str):
+    answer = await raw(served, "GET", f"/api/v1/{path}")
+    assert (answer.status, answer.json["type"], answer.json["detail"]) == (404, "urn:assent:not-found", detail)
+
+
+async def test_a_parameter_that_does_not_fit_is_called_as_the_client_calls_it(served: Served):
+    answer = await raw(served, "GET", f"/api/v1/sessions?query={'a' * 201}")
+    assert answer.status == 400 and "query: " in answer.json["detail"]
+    answer = await raw(served, "POST", "/api/v1/sessions", b"{}", **{"Idempotency-Key": "a b"})
+    assert answer.status == 400 and "Idempotency-Key: " in answer.json["detail"]
+
+
+async def test_a_message_without_words_is_no_message(served: Served):
+    session = (await served.api().create())["id"]
+    answer = await raw(served, "POST", f"/api/v1/sessions/{session}/messages", b'{"text":" \\n"}')
+    assert (answer.status, answer.json["detail"]) == (422, "a message needs words")
+    assert len(await served.log.inbox(session)) == 0
+
+
 async def test_a_body_that_is_missing_is_asked_for(served: Served):
     answer = await raw(served, "POST", "/api/v1/sessions")
     assert (answer.status, answer.json["detail"]) == (400, "a JSON body is needed here")

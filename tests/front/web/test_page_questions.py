@@ -89,7 +89,7 @@ def test_a_refusal_carries_its_reason_to_the_model(served: Served, windows: Wind
     tab.press("No")
     tab.page.get_by_label(re.compile("Why not")).fill("use git instead")
     tab.page.keyboard.press("Enter")
-    expect(tab.page.locator(".call.cancelled")).to_be_visible()
+    expect(tab.page.locator(".call.cancelled .state")).to_have_text("refused by you: use git instead")
     tab.page.locator(".call.cancelled summary").click()
     tab.sees("Refused by you: use git instead")
     assert list(project.iterdir()) == []
@@ -230,6 +230,8 @@ def test_a_question_of_the_model_is_answered_by_choice_and_in_ones_own_words(ser
     card.get_by_role("textbox", name="Your answer").fill("because")
     send.click()
     tab.sees("Blue it is.")
+    expect(tab.page.locator(".call .aim")).to_have_text("Which colour?")
+    expect(tab.page.locator(".call .inside")).to_contain_text(re.compile(r"<b>blue</b>\s+Why\?\s+because"))
 
 
 @pytest.mark.spec("H2")

@@ -134,6 +134,8 @@ def test_a_viewer_sees_the_question_but_no_way_to_answer_it(served: Served, wind
     viewer.go(f"#/s/{session}")
     expect(viewer.card()).to_contain_text("You may look, but not answer.")
     expect(viewer.card().get_by_role("button")).to_have_count(0)
+    expect(viewer.page.get_by_role("status").filter(has_text="Waits for an answer")).to_be_visible()
+    expect(viewer.page.get_by_text("for you")).to_have_count(0)
     expect(viewer.page.get_by_label("Message")).to_have_count(0)
 
 

@@ -115,19 +115,36 @@ def _tell(_: AnyRequest, problem: Problem) -> Response[bytes]:
 def _tell_http(request: AnyRequest, error: HTTPException) -> Response[bytes]:
     """The framework's own: wrong address, wrong method, a body or parameter that does not fit."""
     kind = kind_of(error.status_code)
-    response = _tell(request, Problem(kind, _details(error) if kind != "internal" else "something went wrong here"))
+    told = Problem(kind, _details(error) if kind != "internal" else "something went wrong here")
+    response = _tell(request, _no_such(error) or told)
     response.headers.update(error.headers or {})
     return response
 
 
+def _misfits(error: HTTPException) -> list[dict[str, str]]:
+    """What does not fit, and why; each with the `key` and the `source` it came from."""
+    found: Any = error.extra if isinstance(error.extra, list) else []
+    return found
+
+
+def _no_such(error: HTTPException) -> Problem | None:
+    """An id that nothing here could have is the id of nothing."""
+    names = [misfit.get("key", "") for misfit in _misfits(error) if misfit.get("source") == "path"]
+    return Problem("not-found", f"there is no such {names[0].removesuffix('_id')}") if names else None
+
+
 def _details(error: HTTPException) -> str:
-    extra: Any = error.extra
-    if not isinstance(extra, list):
+    places = [f"{_known_as(misfit.get('key', ''))}: {misfit.get('message', '')}" for misfit in _misfits(error)]
+    if not places:
         return error.detail
-    places = [f"{item.get('key', '')}: {item.get('message', '')}" for item in extra if isinstance(item, dict)]  # pyright: ignore
     if NO_BODY in places:
         return "a JSON body is needed here"
     return f"{error.detail.partition(' for ')[0]}: {'; '.join(places)}"
+
+
+def _known_as(name: str) -> str:
+    """The name that the client knows a parameter by."""
+    return {"wanted": "query", "only": "state", "idempotency_key": "Idempotency-Key"}.get(name, name)
 
 
 def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:

@@ -93,11 +93,19 @@ class Office:
 
     async def _status(self, info: SessionInfo) -> Status:
         runner = self._engine.runner(info.id)
+        if self._engine.opening(info.id):
+            return await self._soon(info)
         if runner is None and info.held and await self._log.is_open(info.id):
             return "elsewhere"
         if runner is not None and not runner.resting:
             return "running"
         return "waiting" if info.waiting else "idle"
+
+    async def _soon(self, info: SessionInfo) -> Status:
+        """What a session that is being opened here will be."""
+        if info.waiting:
+            return "waiting"
+        return "running" if info.unfinished or await self._log.inbox(info.id) else "idle"
 
     async def open_here(self, session: str) -> None:
         """It runs here when this returns; a Problem when it cannot."""

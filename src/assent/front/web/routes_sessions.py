@@ -163,6 +163,8 @@ async def change(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JS
 async def say(desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[Said]) -> Key:
     """Durable when this answers. While a turn runs it waits in the queue."""
     await desk.office.find(asker, session_id)
+    if not data.text.strip():
+        raise Problem("invalid", "a message needs words")
     key = desk.office.inbox_key(asker, f"say {session_id}", data)
     await desk.office.record(session_id, key, Submit(data.text, by=asker.by))
     return Key(key.name)

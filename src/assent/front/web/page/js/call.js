@@ -42,7 +42,7 @@ export const asksServer = (call) => call.type === "awaiting_approval" || call.di
 function Folded({ session, call, answered }) {
   const [wish, setWish] = useState(/** @type {boolean | null} */ (null));
   const open = wish ?? opensItself(call);
-  const { icon, word } = stateOf(call);
+  const { icon, word } = stateOf(call, answered);
   const toggle = (/** @type {Event} */ event) => {
     event.preventDefault();
     setWish(!open);
@@ -52,7 +52,7 @@ function Folded({ session, call, answered }) {
       <span class="icon ${call.type === "executing" ? "pulse" : ""}" aria-hidden="true">${icon}</span>
       <span class="tool">${visible(call.request.tool)}</span>
       <span class="aim cut">${aim(call)}</span>
-      <span class="state">${word}${duration(call)}</span>
+      <span class="state cut">${word}${duration(call)}</span>
     </summary>
     ${open && html`<${Inside} ...${{ session, call, answered }} />`}
   </details>`;
@@ -61,15 +61,16 @@ function Folded({ session, call, answered }) {
 /** How its command failed, where running it did not. @param {Call} call */
 const endedBadly = ({ display }) => (display?.type === "terminal" && visible(display.ended ?? "")) || "";
 
-/** @param {Call} call */
-function stateOf(call) {
+/** A person's no is told with its reason: the others, and whoever comes back later, want to know. @param {Call} call @param {string} answered */
+function stateOf(call, answered) {
+  if (call.type === "cancelled" && answered.startsWith("refused")) return { icon: "–", word: visible(answered.replace(/\s+/g, " ")) };
   if (call.type === "success" && endedBadly(call)) return { icon: "!", word: endedBadly(call) };
   return STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
 }
 
 /** What a person wants to see without asking. @param {Call} call */
-function opensItself({ type, display, failure }) {
-  if (type === "executing") return true;
+function opensItself({ type, request, display, failure }) {
+  if (type === "executing" || (type === "success" && request.tool === "ask_user")) return true;
   return type === "error" ? failure !== undefined : display?.type === "diff" || display?.type === "terminal";
 }
 
@@ -126,14 +127,17 @@ const AIMS = ["command", "file_path", "path", "dir_path", "pattern", "url", "que
 /** What the call is about, in one line. @param {Call} call */
 function aim({ request, display }) {
   if (request.tool === "undo" && display?.type === "diff") return visible(display.path);
-  const told = AIMS.map((name) => request.args[name]).find((value) => typeof value === "string" && value);
+  const told = [...AIMS.map((name) => request.args[name]), firstQuestion(request.args)].find((value) => typeof value === "string" && value);
   const text = typeof told === "string" ? told : JSON.stringify(request.args);
   return visible(text.replace(/\s+/g, " ").slice(0, 200));
 }
 
+/** What `ask_user` asks. @param {Record<string, unknown>} args */
+const firstQuestion = ({ questions }) => (Array.isArray(questions) ? questions[0]?.question : undefined);
+
 /** How long it ran; the time in which it waited for a person is not its own. @param {Call} call */
 function duration({ duration_ms = 0, ran_ms, type }) {
-  const took = ran_ms ?? duration_ms;
+  const took = ran_ms ?? (type === "cancelled" ? 0 : duration_ms);
   if (!["success", "error", "cancelled"].includes(type) || took < 1) return "";
   return took < 1000 ? ` · ${took} ms` : ` · ${(took / 1000).toFixed(1)} s`;
 }

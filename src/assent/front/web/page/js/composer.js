@@ -136,11 +136,13 @@ function useRecall(talk) {
 
 const touch = () => matchMedia("(pointer: coarse)").matches;
 
+const mayAnswer = () => state.me?.role !== "viewer";
+
 /** @param {{ talk: Talk }} props */
 function WaitingBar({ talk }) {
   const count = talk.waiting.length;
   return html`<div class="waiting-bar">
-    <span class="grow">${count === 1 ? "A question waits for you" : `${count} questions wait for you`}</span>
+    <span class="grow">${count === 1 ? "A question waits" : `${count} questions wait`}${mayAnswer() && " for you"}</span>
     <button onClick=${() => showQuestion()}>Show</button>
   </div>`;
 }
@@ -156,7 +158,8 @@ export function showQuestion() {
 
 /** @param {{ talk: Talk }} props */
 function StatusLine({ talk }) {
-  const doing = talk.compressing ? "Compressing the history …" : talk.busy ? (talk.waiting.length ? "Waits for you" : "Working …") : "Ready";
+  const waits = mayAnswer() ? "Waits for you" : "Waits for an answer";
+  const doing = talk.compressing ? "Compressing the history …" : talk.waiting.length ? waits : talk.busy ? "Working …" : "Ready";
   return html`<div class="status-line">
     <span role="status">${doing}</span>
     ${talk.queued.length > 0 && html`<span>${talk.queued.length} queued</span>`}
