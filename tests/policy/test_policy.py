@@ -480,6 +480,21 @@ def test_a_kept_file_is_seen_wherever_a_command_names_it(guarded: Path, text: st
     assert in_folder(guarded, "cat < notes/twin", parse_allowed(f"{SHELL}(cat)")) == "ask"
 
 
+def test_a_kept_file_does_not_hide_behind_many_others(guarded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b", "c", "d"):
+        (guarded / "notes" / name).mkdir()
+    unreadable = "for f in {}; do cat $f; done"
+    many_wildcards = unreadable.format(" ".join(f"x{n}*" for n in range(101)) + " sec*/*")
+    many_folders = unreadable.format(" ".join(f"notes/{name}" for name in "abcd") + " && cd secrets && cat k")
+    assert in_folder(guarded, many_wildcards, mode="yolo") == "deny"
+    monkeypatch.setattr("assent.policy.commands._MOST_FOLDERS", 3)
+    assert in_folder(guarded, many_folders, mode="yolo") == "deny"
+    monkeypatch.setattr("assent.policy.commands._MOST", 2)
+    assert in_folder(guarded, "ls notes/p*", mode="yolo") == "allow"
+    assert in_folder(guarded, "ls notes/*", mode="yolo") == "deny"  # more than can be looked at
+    assert in_folder(guarded, unreadable.format("notes/*"), mode="yolo") == "deny"
+
+
 def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
     assert judge(command("ls"), Rule("deny", SHELL), mode="yolo").ruling == "deny"
     assert judge(command("ls"), Rule("ask", SHELL), mode="yolo").ruling == "ask"

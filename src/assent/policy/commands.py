@@ -28,6 +28,10 @@ from assent.policy.shell.sweep import walks
 from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
 
 
+class _TooMany(Exception):
+    """So many folders or files are named that any may be meant."""
+
+
 class CommandJudge:
     """Judges one command. `rules` are those that are about its tool and mode, in the order in which they are quoted."""
 
@@ -76,9 +80,10 @@ class CommandJudge:
 
     def _touches(self, rule: Rule, found: Judgement) -> bool:
         """Whether some word names a file that the rule is about, also through a link."""
-        if found.readable and not all(folders for _, folders in self._in_folders()):
-            return True  # it goes to so many folders that any file may be meant
-        places = self._named() if found.readable else self._named_by_text()
+        try:
+            places = self._named() if found.readable else self._named_by_text()
+        except _TooMany:
+            return True
         return any(rule.guards(one, self._roots) for place in places for one in _lies(place))
 
     def _names(self, rule: Rule) -> bool:
@@ -92,11 +97,12 @@ class CommandJudge:
 
     def _named(self) -> list[str]:
         """The files that words, values of options and redirections name, wherever a `cd` may have led."""
-        placed = [(word, cwd) for stage, folders in self._in_folders() for word in _words_of(stage) for cwd in folders]
+        stages = list(self._in_folders())
+        if not all(folders for _, folders in stages):
+            raise _TooMany
+        placed = [(word, cwd) for stage, folders in stages for word in _words_of(stage) for cwd in folders]
         texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
-        texts += [
-            (found, cwd) for word, cwd in placed if is_wild(word) for found in islice(matches_of(word, cwd), _MOST)
-        ]
+        texts += [(found, cwd) for word, cwd in placed if is_wild(word) for found in _all(matches_of(word, cwd), _MOST)]
         return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
 
     def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
@@ -109,8 +115,8 @@ class CommandJudge:
         folders: list[str] = [self._details.directory]
         for piece in pieces:
             led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
-            folders = [*folders, *led][:_MOST_FOLDERS]
-        wild = [piece for piece in dict.fromkeys(pieces) if any(one in piece for one in "*?[")][:_MOST_WILD]
+            folders = _all([*folders, *led], _MOST_FOLDERS)
+        wild = _all((piece for piece in dict.fromkeys(pieces) if any(one in piece for one in "*?[")), _MOST_WILD)
         pieces += [found for piece in wild for cwd in folders for found in _found(piece, cwd)]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
 
@@ -217,7 +223,14 @@ def _swept(stage: Stage, cwd: str) -> list[str]:
 
 def _found(pattern: str, cwd: str) -> list[str]:
     """The files that a piece of text with wildcards stands for now."""
-    return [_place(path, cwd) for path in islice(glob.iglob(pattern, root_dir=cwd), _MOST)]
+    return [_place(path, cwd) for path in _all(glob.iglob(pattern, root_dir=cwd), _MOST)]
+
+
+def _all(found: Iterable[str], most: int) -> list[str]:
+    some = list(islice(found, most + 1))
+    if len(some) > most:
+        raise _TooMany
+    return some
 
 
 def _place(word: str, cwd: str) -> str:
