@@ -502,3 +502,20 @@ async def test_a_session_is_called_by_its_first_prompt_until_a_person_names_it()
         assert await house.send(runner, Rename("  ")) != ""
         await house.send(runner, Rename("The bug", by="ann"))
         assert (await house.log.sessions())[0].title == runner.state.title == "The bug"
+
+
+async def test_a_call_gives_way_to_what_is_more_urgent_before_it_runs():
+    house = House(calls(call("read_note", "c1", text="x")), text("Done."))
+    asked, urgent = asyncio.Event(), asyncio.Event()
+
+    async def give_way() -> None:
+        asked.set()
+        await urgent.wait()
+
+    house.options["give_way"] = give_way
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await asked.wait()
+        assert await house.stored(CallStarted) == []
+        urgent.set()
+        assert (await house.until_done()).status == "completed"

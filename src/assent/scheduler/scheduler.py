@@ -9,7 +9,7 @@ siblings alone; a journal that cannot write stops everything.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from assent import failpoints
 from assent.approval import Approval
@@ -48,7 +48,9 @@ class Scheduler:
         approval_ttl: float | None = None,
         clock: Clock = time.time,
         masker: Masker | None = None,
+        give_way: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`give_way` is awaited before a call runs: there may be something more urgent."""
         self._journal = journal
         self._policy = policy
         self._gate: GateKind = gate
@@ -60,6 +62,7 @@ class Scheduler:
         self._queue: deque[Batch] = deque()
         self._parking = False
         self._masker = masker or Masker()
+        self._give_way = give_way
         self._steps = Steps(
             session,
             registry,
@@ -229,6 +232,8 @@ class Scheduler:
             if earlier:
                 await asyncio.wait(earlier)
             async with self._slots:
+                if self._give_way is not None:
+                    await self._give_way()
                 await self._recheck(life)
                 await self._execute(life)
         finally:

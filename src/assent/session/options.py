@@ -41,5 +41,7 @@ class Options(Struct, frozen=True):
     only: str = ""
     """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
     clock: Callable[[], float] = time.time
+    give_way: Callable[[], Awaitable[None]] | None = None
+    """Waits as long as something more urgent goes on; asked before a call runs."""
     listener: Callable[[Envelope], None] | None = None
     """Hears every event from the opening on, at once."""

@@ -344,6 +344,7 @@ def _scheduler(
         approval_ttl=options.approval_ttl,
         clock=options.clock,
         masker=options.masker,
+        give_way=options.give_way,
     )
 
 

@@ -14,6 +14,7 @@ from assent.front.web.office import Office
 from assent.front.web.opener import CLIENT, Opener
 from assent.front.web.outputs import Outputs
 from assent.front.web.overview import Overview
+from assent.front.web.precedence import Precedence
 from assent.front.web.problems import Problem
 from assent.front.web.prompts import Prompts
 from assent.front.web.readiness import Readiness
@@ -51,12 +52,13 @@ class Desk:
     def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
         self.log, self.setup, self.tokens = log, setup, tokens
         self.codes = LoginCodes()
-        self.opener = Opener(log, setup.settings, setup.env, self._heard)
+        self.precedence = Precedence()
+        self.opener = Opener(log, setup.settings, setup.env, self._heard, self.precedence.give_way)
         self.engine = LocalEngine(log, self.opener, CLIENT, linger=setup.linger, most_resting=setup.most_resting)
         self.states = States(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.runner)
-        self.office = Office(log, self.engine, self.states, self.overview)
+        self.office = Office(log, self.engine, self.states, self.overview, self.precedence)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
         self.outputs = Outputs(setup.env)

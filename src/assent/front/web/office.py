@@ -16,6 +16,7 @@ from assent.approval import Outcome
 from assent.commands import Answer, Command
 from assent.events import CommandTaken, Envelope
 from assent.front.web.overview import Overview
+from assent.front.web.precedence import Precedence
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import SessionView, Status, Taken
 from assent.front.web.states import States
@@ -51,7 +52,10 @@ class InboxKey(Struct, frozen=True):
 
 
 class Office:
-    def __init__(self, log: SessionLog, engine: LocalEngine, states: States, overview: Overview) -> None:
+    def __init__(
+        self, log: SessionLog, engine: LocalEngine, states: States, overview: Overview, precedence: Precedence
+    ) -> None:
+        self._precedence = precedence
         self._log, self._engine, self._states, self._overview = log, engine, states, overview
         self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
         self.decisions = 0
@@ -208,7 +212,8 @@ class Office:
         again = await self.done_before(key) is not None
         if not again:
             await self._check_waiting(session, answer)
-        taken = await self._send(session, key, answer)
+        with self._precedence.answering():
+            taken = await self._send(session, key, answer)
         if taken is None:
             return Taken("recorded", key.name)
         if taken.problem:

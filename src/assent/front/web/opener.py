@@ -1,7 +1,7 @@
 """Opens a session to run in the server: its model, its tools, its rules, from the session's own record."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -23,9 +23,15 @@ CLIENT = "serve"
 
 class Opener:
     def __init__(
-        self, log: SessionLog, settings: Settings, env: Mapping[str, str], listener: Callable[[Envelope], None]
+        self,
+        log: SessionLog,
+        settings: Settings,
+        env: Mapping[str, str],
+        listener: Callable[[Envelope], None],
+        give_way: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._log, self._settings, self._env, self._listener = log, settings, env, listener
+        self._log, self._settings, self._env = log, settings, env
+        self._listener, self._give_way = listener, give_way
         self._workshops: dict[str, Workshop] = {}
         """Of the sessions that are open here."""
 
@@ -53,7 +59,8 @@ class Opener:
         return Opened(runner, close)
 
     async def _run(self, info: SessionInfo, model: Model, workshop: Workshop) -> Runner:
-        options = replace(workshop.options(self._settings, model.name, CLIENT), listener=self._listener)
+        options = workshop.options(self._settings, model.name, CLIENT)
+        options = replace(options, listener=self._listener, give_way=self._give_way)
         workshop.start()
         try:
             return await Runner.open(self._log, info.id, model, workshop.registry, options)
