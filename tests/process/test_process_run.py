@@ -275,18 +275,20 @@ async def test_output_keeps_the_idle_timeout_away_but_not_the_total_one(tmp_path
 @pytest.mark.spec("D7")
 async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "go")
+    gate = os.open(tmp_path / "go", os.O_RDWR | os.O_NONBLOCK)  # open at both ends: nobody waits for the other
     loop = asyncio.get_running_loop()
     clock, hours = loop.time, [0]
     monkeypatch.setattr(loop, "time", lambda: clock() + 3600 * hours[-1])
 
-    def go() -> None:
-        (tmp_path / "go").write_text("\n")
-
     def heard(_: str) -> None:
         hours.append(hours[-1] + 2)
-        loop.call_later(0, go)  # after all that was to happen in these hours
+        loop.call_later(0, os.write, gate, b"\n")  # after all that was to happen in these hours
 
-    result = await sh("echo x; read < go; echo y; read < go", tmp_path, on_output=heard, limits=Limits(idle=3 * 3600))
+    try:
+        command = "echo x; read < go; echo y; read < go"
+        result = await sh(command, tmp_path, on_output=heard, limits=Limits(idle=3 * 3600))
+    finally:
+        os.close(gate)
     assert (result.ended, result.output.text()) == ("exited", "x\ny\n")
 
 

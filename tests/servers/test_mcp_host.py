@@ -23,7 +23,8 @@ async def test_a_session_opens_at_once_its_servers_come_and_none_outlives_the_ho
     env = {"ASSENT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     host = LocalHost(str(tmp_path), settings, env, model="scripted:none")
     first = await host.open()
-    assert [(server.name, server.state) for server in host.servers()] == [("srv", "connecting")]
+    (server,) = host.servers()
+    assert server.name == "srv" and server.state in ("connecting", "ready")  # it may be quick
     async with asyncio.timeout(20):
         while not any(tool.server == "srv" for tool in host.tools()):  # noqa: ASYNC110 (any change)
             await asyncio.sleep(0.01)
