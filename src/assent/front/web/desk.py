@@ -58,7 +58,7 @@ class Desk:
         self.states = States(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.runner)
-        self.office = Office(log, self.engine, self.states, self.overview, self.precedence)
+        self.office = Office(log, self.engine, self.states, self.precedence)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
         self.outputs = Outputs(setup.env)

@@ -7,7 +7,7 @@ is the session's business: it may run here, be woken here, or be open in another
 import asyncio
 import hashlib
 import secrets
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +15,6 @@ from msgspec import Struct
 from assent.approval import Outcome
 from assent.commands import Answer, Command
 from assent.events import CommandTaken, Envelope
-from assent.front.web.overview import Overview
 from assent.front.web.precedence import Precedence
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import SessionView, Status, Taken
@@ -52,11 +51,8 @@ class InboxKey(Struct, frozen=True):
 
 
 class Office:
-    def __init__(
-        self, log: SessionLog, engine: LocalEngine, states: States, overview: Overview, precedence: Precedence
-    ) -> None:
-        self._precedence = precedence
-        self._log, self._engine, self._states, self._overview = log, engine, states, overview
+    def __init__(self, log: SessionLog, engine: LocalEngine, states: States, precedence: Precedence) -> None:
+        self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
         self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
         self.decisions = 0
 
@@ -262,6 +258,3 @@ class Office:
 
 def digest_differs(digest: str) -> Problem:
     return Problem("digest-differs", "that is not what is asked now; look at it again before you answer", digest=digest)
-
-
-Scope = Literal["open", "all"]
