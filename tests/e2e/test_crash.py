@@ -71,7 +71,7 @@ def crash_after_the_answer(program: Program) -> str:
         session = first.until_type("approval.requested")["session"]
         with program.start("answer", session, "run", "yes"):
             assert first.wait().code == -signal.SIGKILL
-    assert program.events(session)[-1]["type"] == "call.scheduled"
+    assert [event["type"] for event in program.events(session)[-2:]] == ["call.scheduled", "command.taken"]
     return session
 
 
@@ -100,7 +100,7 @@ def test_a_yes_that_came_just_before_the_crash_waits_for_a_person_when_nobody_is
 @pytest.mark.spec("J2")
 def test_a_prompt_that_was_accepted_is_carried_out_after_a_crash(program: Program):
     """Killed between the command and the turn that it begins."""
-    env = {"ASSENT_FAILPOINTS": os.devnull, "ASSENT_FAILPOINT_KILL": "8"}  # four commits: create, take, open, put
+    env = {"ASSENT_FAILPOINTS": os.devnull, "ASSENT_FAILPOINT_KILL": "6"}  # three commits: create, open, put
     killed = program.run("-p", "go", "-m", program.scenario(says("Here I am.")), env=env)
     assert killed.code == -signal.SIGKILL
     assert program.events_of_type("prompt.submitted") == []
@@ -115,8 +115,8 @@ async def test_a_turn_whose_last_reply_is_in_the_log_is_over_and_the_model_is_no
     """Killed between the reply and the end of the turn."""
     async with FakeGemini({"replies": [says("That is all."), says("never")]}) as fake:
         env = {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": fake.url, "ASSENT_FAILPOINTS": os.devnull}
-        # Six commits: create, take, open, put, submit, reply; two hits each.
-        killed = await program.run_beside("-p", "go", env=env | {"ASSENT_FAILPOINT_KILL": "12"})
+        # Five commits: create, open, put, submit, reply; two hits each.
+        killed = await program.run_beside("-p", "go", env=env | {"ASSENT_FAILPOINT_KILL": "10"})
         assert killed.code == -signal.SIGKILL
         assert program.events()[-1]["type"] == "model.message"
         ended = await program.run_beside("--resume", program.sessions()[0], "-o", "json", env=env)

@@ -54,7 +54,7 @@ CREATED = SessionCreated("/w", "model", "default", "0")
 @pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart"])
 async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionLog]:
     in_memory, apart = request.param == "memory", "apart" in request.param
-    backend: SessionLog = MemoryLog() if in_memory else SqliteLog(tmp_path / "data", reads_apart=apart)
+    backend: SessionLog = MemoryLog() if in_memory else SqliteLog(tmp_path / "data", busy=apart)
     yield backend
     await backend.close()
 
@@ -164,7 +164,7 @@ async def test_a_taken_command_leaves_the_inbox_with_its_events_and_its_key_stay
     await log.create("s", 1.0, CREATED)
     await log.put("s", "one", Submit("1"))
     fence = await log.acquire("s")
-    await log.append(fence, [Envelope(2, 2.0, "s", CommandTaken("one", "ann"))], taken=["one"])
+    await log.append(fence, [Envelope(2, 2.0, "s", CommandTaken("one", "ann"))])
     assert await log.inbox("s") == []
     assert not await log.put("s", "one", Submit("again"))
     assert await log.inbox("s") == []
@@ -174,7 +174,7 @@ async def test_a_refused_append_takes_no_command(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     await log.put("s", "one", Submit("1"))
     with pytest.raises(LostFence):
-        await log.append(Fence("s", 9), [Envelope(2, 2.0, "s", CommandTaken("one", "ann"))], taken=["one"])
+        await log.append(Fence("s", 9), [Envelope(2, 2.0, "s", CommandTaken("one", "ann"))])
     assert len(await log.inbox("s")) == 1
 
 
@@ -232,7 +232,7 @@ async def commanded(log: SqliteLog, fence: Fence, *keys: str) -> None:
     head = (await log.heads())["s"]
     taken = [key for key in keys if key.startswith("t")]
     events = [Envelope(head + 1 + n, 2.0, "s", CommandTaken(key, "ann")) for n, key in enumerate(taken)]
-    await log.append(fence, events, taken)
+    await log.append(fence, events)
 
 
 async def test_what_was_taken_a_week_ago_is_swept_by_the_next_command_and_what_waits_never(
@@ -605,7 +605,7 @@ async def test_sessions_with_commands_are_known(log: SessionLog):
     await log.put("t", "k", Submit("hi"))
     assert await log.pending() == ["t"]
     fence = await log.acquire("t")
-    await log.append(fence, [prompt(2, session="t")], taken=["k"])
+    await log.append(fence, [Envelope(2, 2.0, "t", CommandTaken("k", "ann"))])
     assert await log.pending() == []
 
 
@@ -631,7 +631,7 @@ async def test_what_came_since_somebody_looked_is_not_deleted(log: SessionLog):
     with pytest.raises(SessionBusy):
         await log.delete("s", seen)
     fence = await log.acquire("s")
-    await log.append(fence, [prompt(2)], taken=["k"])
+    await log.append(fence, [Envelope(2, 2.0, "s", CommandTaken("k", "ann"))])
     await log.release(fence)
     with pytest.raises(SessionBusy):
         await log.delete("s", seen)
@@ -683,7 +683,7 @@ async def test_a_log_from_before_the_stamps_keeps_what_it_has_and_takes_them_fro
 
 async def test_many_may_begin_a_new_log_at_the_same_moment(tmp_path: Path):
     for attempt in range(20):
-        logs = [SqliteLog(tmp_path / str(attempt), reads_apart=True) for _ in range(4)]
+        logs = [SqliteLog(tmp_path / str(attempt), busy=True) for _ in range(4)]
         await asyncio.gather(*(log.create(f"s{n}", 1.0, CREATED) for n, log in enumerate(logs)))
         assert len(await logs[0].sessions()) == 4
         await asyncio.gather(*(log.close() for log in logs))

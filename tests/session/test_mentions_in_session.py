@@ -183,14 +183,14 @@ class SlowLog(MemoryLog):
         self.asked = 0
         self._line = asyncio.Lock()
 
-    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
+    def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
         self.asked += 1
-        return asyncio.ensure_future(self._append(fence, envelopes, taken))
+        return asyncio.ensure_future(self._append(fence, envelopes))
 
-    async def _append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str]) -> None:
+    async def _append(self, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         async with self._line:
             await self.door.wait()
-            await super().append(fence, envelopes, taken)
+            await super().append(fence, envelopes)
 
 
 async def test_what_is_on_its_way_into_the_log_can_not_be_taken_back():

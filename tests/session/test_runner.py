@@ -361,12 +361,12 @@ async def test_a_fork_knows_everything_and_goes_its_own_way():
 class FullLog(MemoryLog):
     full = False
 
-    def append(self, fence, envelopes, taken=()):  # pyright: ignore
+    def append(self, fence, envelopes):  # pyright: ignore
         if self.full:
             refused = asyncio.get_running_loop().create_future()
             refused.set_exception(LogUnavailable("the disk is full"))
             return refused
-        return super().append(fence, envelopes, taken)  # pyright: ignore
+        return super().append(fence, envelopes)  # pyright: ignore
 
 
 @pytest.mark.spec("J2")
@@ -404,8 +404,8 @@ class SlowEndLog(MemoryLog):
         super().__init__()
         self.released = asyncio.Event()
 
-    def append(self, fence, envelopes, taken=()):  # pyright: ignore
-        done = super().append(fence, envelopes, taken)  # pyright: ignore
+    def append(self, fence, envelopes):  # pyright: ignore
+        done = super().append(fence, envelopes)  # pyright: ignore
         if not any(isinstance(envelope.event, TurnFinished) for envelope in envelopes):  # pyright: ignore
             return done
         return asyncio.ensure_future(self._later(done))

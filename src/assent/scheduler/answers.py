@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from assent import failpoints
 from assent.approval import Approval
 from assent.commands import Answer
-from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, GrantAdded
+from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, CommandTaken, GrantAdded
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -34,7 +34,10 @@ class Answers:
         self._journal = journal
 
     async def take(self, answer: Answer, key: str) -> None:
-        """Raises Refused when the answer cannot be taken; then nothing has changed. `key` is that of the command."""
+        """Raises Refused when the answer cannot be taken; then nothing has changed.
+
+        `key` is that of the command, if it was one: that it was taken is recorded with what it did.
+        """
         life = self._lives.get(answer.call_id)
         if life is None:
             raise NotWaiting(f"no call {answer.call_id} waits for an answer")
@@ -45,12 +48,13 @@ class Answers:
                 await self._refuse(life, approval, answer, key)
             case "modify_with_editor":
                 await self._modify(life, approval, answer)
+                await self._journal.record(*_taken(answer, key))
             case _:
                 await self._proceed(life, approval, answer, key)
 
     async def _refuse(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
         life.cancel_reason = answer.reason or "User did not allow tool call"
-        await self._steps.cancel(life, _answered(answer, approval, key))
+        await self._steps.cancel(life, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, life: Life, approval: Approval, answer: Answer) -> None:
         """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked."""
@@ -90,6 +94,7 @@ class Answers:
             answered,
             *(() if grant is None else (GrantAdded(grant),)),
             CallScheduled(life.call_id, decision),
+            *_taken(answer, answered.key),
         )
         await recorded
         failpoints.hit("answered")
@@ -133,3 +138,7 @@ def _answered(answer: Answer, approval: Approval, key: str, args: JsonObject | N
     return ApprovalAnswered(
         answer.call_id, approval.id, answer.outcome, answer.by, answer.reason, args, key, answer.answers
     )
+
+
+def _taken(answer: Answer, key: str) -> tuple[CommandTaken, ...]:
+    return (CommandTaken(key, answer.by),) if key else ()

@@ -88,7 +88,10 @@ class Scheduler:
         return self._enqueue(Batch([Life(call) for call in calls], fresh=False))
 
     async def answer(self, answer: Answer, key: str = "") -> None:
-        """Answers a waiting call; durable when this returns. When it raises Refused, nothing has changed."""
+        """Answers a waiting call; durable when this returns, and with it that the command of this key was taken.
+
+        When it raises Refused, nothing has changed.
+        """
         await self._answers.take(answer, key)
 
     async def rejudge(self) -> None:

@@ -15,6 +15,7 @@ from assent.events import (
     CallFinished,
     CallRequest,
     CallScheduled,
+    CommandTaken,
     DurableEvent,
     GrantAdded,
 )
@@ -88,7 +89,7 @@ class Steps:
         """Every transition of every call happens here: checked against the table, in the journal, in this order."""
         call = life.call
         for event in events:
-            if not isinstance(event, GrantAdded):
+            if not isinstance(event, GrantAdded | CommandTaken):  # these are of no single call
                 call = advance(call, event)
         life.call = call
         life.recorded = self._journal.record(*events)

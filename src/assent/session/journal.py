@@ -27,9 +27,9 @@ class SessionJournal:
         self._next_seq = state.seq + 1
         self.failure: BaseException | None = None
 
-    def record(self, *events: DurableEvent, taken: Sequence[str] = ()) -> Awaitable[None]:
+    def record(self, *events: DurableEvent) -> Awaitable[None]:
         envelopes = self._stamp(events)
-        appended = self._log.append(self._fence, envelopes, taken) if self.failure is None else self._refused()
+        appended = self._log.append(self._fence, envelopes) if self.failure is None else self._refused()
         recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         appended.add_done_callback(lambda future: self._settle(future, envelopes, recorded))
         # Shielded: whoever gives up waiting must not take the record back.

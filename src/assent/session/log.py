@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from assent.approval import Approval, Mode
 from assent.commands import Command
-from assent.events import Envelope, SessionCreated
+from assent.events import CommandTaken, Envelope, SessionCreated
 
 
 class LogError(Exception):
@@ -101,6 +101,13 @@ class SessionInfo(Struct, frozen=True):
     """Whoever opened it last has not given it back: it is open, or its process died."""
 
 
+class Opening(Struct, frozen=True):
+    """When a session is taken for writing, and by what kind of client."""
+
+    ts: float
+    client: str
+
+
 class Waiting(Struct, frozen=True):
     """An approval that waits, found without reading its session."""
 
@@ -127,8 +134,11 @@ class SessionLog(Protocol):
         """The session in which a request with this stamp has done its work; KeyReused when it was another one."""
         ...
 
-    async def acquire(self, session: str) -> Fence:
-        """Takes the session for writing, or raises NoSuchSession or SessionBusy."""
+    async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
+        """Takes the session for writing, or raises NoSuchSession or SessionBusy.
+
+        With `opening` its next event says so, in the same transaction.
+        """
         ...
 
     async def release(self, fence: Fence) -> None: ...
@@ -137,10 +147,10 @@ class SessionLog(Protocol):
         """Has some process taken it for writing?"""
         ...
 
-    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
+    def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
         """Queues the events at once, in this order; durable when the future resolves. All or nothing.
 
-        `taken` names the commands that these events carry out: they leave the inbox in the same transaction.
+        Commands of which they say that they were taken leave the inbox in the same transaction.
         """
         ...
 
@@ -205,6 +215,11 @@ class SessionLog(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+def keys_taken(envelopes: Sequence[Envelope]) -> list[str]:
+    """Of the commands that these events say were taken."""
+    return [envelope.event.key for envelope in envelopes if isinstance(envelope.event, CommandTaken)]
 
 
 def title_of(prompt: str) -> str:

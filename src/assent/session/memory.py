@@ -23,10 +23,12 @@ from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
     Inboxed,
+    Opening,
     SessionInfo,
     Stamp,
     Waiting,
     key_reused,
+    keys_taken,
     lost_fence,
     no_such_session,
     session_busy,
@@ -80,12 +82,15 @@ class MemoryLog:
         if stamp is not None:
             self._stamps.setdefault(stamp.key, (stamp.digest, session))
 
-    async def acquire(self, session: str) -> Fence:
+    async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
         stored = self._stored(session)
         if stored.open:
             raise session_busy(session)
         stored.open = True
         stored.token += 1
+        if opening is not None:
+            opened = SessionOpened(stored.token, opening.client)
+            stored.events.append(Envelope(len(stored.events) + 1, opening.ts, session, opened))
         return Fence(session, stored.token)
 
     async def release(self, fence: Fence) -> None:
@@ -96,7 +101,7 @@ class MemoryLog:
     async def is_open(self, session: str) -> bool:
         return self._stored(session).open
 
-    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
+    def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         stored = self._stored(fence.session)
         numbers = [envelope.seq for envelope in envelopes]
@@ -105,7 +110,7 @@ class MemoryLog:
             done.set_exception(lost_fence(fence.session))
             return done
         stored.events.extend(envelopes)
-        stored.commands.update(dict.fromkeys(taken))
+        stored.commands.update(dict.fromkeys(keys_taken(envelopes)))
         done.set_result(None)
         self._tell(stored)
         return done

@@ -34,6 +34,6 @@ class Room:
         try:
             done = await making
         except asyncio.CancelledError:
-            await self._journal.record(CommandTaken(key, by, "cancelled"), taken=(key,))
+            await self._journal.record(CommandTaken(key, by, "cancelled"))
         else:
-            await self._journal.record(done, CommandTaken(key, by, done.problem), taken=(key,))
+            await self._journal.record(done, CommandTaken(key, by, done.problem))

@@ -36,7 +36,6 @@ from assent.events import (
     PromptsQueued,
     Queued,
     SessionCreated,
-    SessionOpened,
 )
 from assent.models.base import Model
 from assent.policy.policy import Policy
@@ -47,7 +46,7 @@ from assent.scheduler.scheduler import Scheduler
 from assent.session.changes import Changes
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogError, SessionLog, Stamp, new_session_id
+from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id
 from assent.session.notes import Notes
 from assent.session.options import Options
 from assent.session.room import Room
@@ -148,22 +147,23 @@ class Runner:
 
         Whoever has read the session's events from the first one on gives them as `past`: they are not read again.
         """
-        fence = await log.acquire(session)
+        options = options or Options()
+        fence = await log.acquire(session, Opening(options.clock(), options.client))
         try:
-            since = await log.read(session, past[-1].seq if past else 0)
-            state = fold(session, [*past, *since])
-            runner = cls(log, fence, state, model, registry, options or Options())
-            await runner._start()
+            events = [*past, *await log.read(session, past[-1].seq if past else 0)]
+            runner = cls(log, fence, fold(session, events), model, registry, options)
+            await runner._start(events[-1])
         except BaseException:
             await log.release(fence)
             raise
         return runner
 
-    async def _start(self) -> None:
-        self.opened_at = self.state.seq + 1
-        opened = SessionOpened(self._fence.token, self._options.client)
+    async def _start(self, opened: Envelope) -> None:
+        self.opened_at = opened.seq
+        self._hub.publish(opened)
         notes = self._notes.loaded()
-        await self._journal.record(opened, *((notes,) if notes.sources or self.state.context else ()))
+        if notes.sources or self.state.context:
+            await self._journal.record(notes)
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._work.pick_up()
@@ -265,7 +265,9 @@ class Runner:
             case Withdraw():
                 await self._withdraw(item.command, item)
             case command:
-                await self._taken(item, await self._carry_out(command, item.key))
+                problem = await self._carry_out(command, item.key)
+                if problem or not isinstance(command, Answer):  # that an answer was taken is recorded with it
+                    await self._taken(item, problem)
 
     def _must_wait(self, command: Submit | RunTool) -> bool:
         """Prompts wait for the end of the turn; what a person runs also for what was run before."""
@@ -277,7 +279,7 @@ class Runner:
             self._journal.announce(PromptsQueued(waiting))
 
     async def _taken(self, item: Inboxed, problem: str = "") -> None:
-        await self._journal.record(CommandTaken(item.key, item.command.by, problem), taken=(item.key,))
+        await self._journal.record(CommandTaken(item.key, item.command.by, problem))
 
     async def _carry_out(self, command: Command, key: str) -> str:
         """Does what is asked; gives the reason when it cannot be done."""
@@ -315,7 +317,6 @@ class Runner:
         await self._journal.record(
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
-            taken=(command.queued, item.key),
         )
 
 

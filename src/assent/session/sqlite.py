@@ -22,6 +22,7 @@ from assent.events import (
     NewerFormat,
     PromptSubmitted,
     SessionCreated,
+    SessionOpened,
     decode_event,
     encode_event,
     type_of,
@@ -37,10 +38,12 @@ from assent.session.log import (
     LogDamaged,
     LogError,
     LogUnavailable,
+    Opening,
     SessionBusy,
     SessionInfo,
     Stamp,
     Waiting,
+    keys_taken,
     lost_fence,
     no_such_session,
     session_busy,
@@ -49,6 +52,10 @@ from assent.session.writer import Job, Writer
 
 MOMENT = 0.02
 """Seconds, many times as long as a look at a lock takes."""
+GATHER = 0.001
+"""Seconds; a commit by itself takes about as long, and most of that is spent waiting for the disk."""
+FEW = 100
+"""So many events are read at once where a glance is enough."""
 
 _Row = tuple[int, float, int, bytes]
 """A stored event: number, time, version, data."""
@@ -57,18 +64,19 @@ _Row = tuple[int, float, int, bytes]
 class SqliteLog:
     """`folder` is made if it is missing; the database, its journal and the lock files live in it.
 
-    With `reads_apart` whoever only reads need not wait for commits under way: for servers, at the price of a thread.
+    `busy` is for servers, where many sessions write at once: whoever only reads need not wait for commits under way, at
+    the price of a thread, and commits wait a moment for others to share them.
     """
 
-    def __init__(self, folder: Path, *, reads_apart: bool = False) -> None:
+    def __init__(self, folder: Path, *, busy: bool = False) -> None:
         self._folder = folder
         self._path = folder / "assent.db"
         self._locks: dict[str, int] = {}
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
         self._index = index.Index()
-        self._writer = Writer(str(self._path), self._connect, self._tell_all)
-        self._reader = Writer(str(self._path), self._connect, lambda: None) if reads_apart else self._writer
-        self._glance = Glance(self._path, self._read) if reads_apart else self._read
+        self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER if busy else 0.0)
+        self._reader = Writer(str(self._path), self._connect, lambda: None) if busy else self._writer
+        self._glance = Glance(self._path, self._read) if busy else self._read
 
     # --- sessions ---
 
@@ -98,20 +106,24 @@ class SqliteLog:
     async def stamped(self, stamp: Stamp) -> str | None:
         return await self._glance(lambda db: stamps.find(db, stamp))
 
-    async def acquire(self, session: str) -> Fence:
+    async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
         await self.info(session)  # raises NoSuchSession before a lock file is made
         await self._lock_for_long(session)
 
-        def job(db: sqlite3.Connection) -> int:
+        def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
-            taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch"
+            taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
             row = db.execute(taken, (session,)).fetchone()
             if row is None:  # deleted in this moment
                 raise no_such_session(session)
-            return row[0]
+            fence = Fence(session, row[0])
+            if opening is not None:
+                opened = SessionOpened(fence.token, opening.client)
+                self._write(db, fence, [Envelope(row[1], opening.ts, session, opened)])
+            return fence
 
         try:
-            return Fence(session, await self._writer.submit(job))
+            return await self._writer.submit(job)
         except BaseException:
             self._unlock(session)
             raise
@@ -194,14 +206,14 @@ class SqliteLog:
 
     # --- events ---
 
-    def append(self, fence: Fence, envelopes: Sequence[Envelope], taken: Sequence[str] = ()) -> "asyncio.Future[None]":
-        def job(db: sqlite3.Connection) -> None:
-            self._check_fence(db, fence, envelopes)
-            self._insert(db, envelopes)
-            rows = [(int(time.time()), fence.session, key) for key in taken]
-            db.executemany("UPDATE inbox SET taken = ? WHERE session = ? AND key = ?", rows)
+    def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
+        return self._writer.submit(lambda db: self._write(db, fence, envelopes))
 
-        return self._writer.submit(job)
+    def _write(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
+        self._check_fence(db, fence, envelopes)
+        self._insert(db, envelopes)
+        rows = [(int(time.time()), fence.session, key) for key in keys_taken(envelopes)]
+        db.executemany("UPDATE inbox SET taken = ? WHERE session = ? AND key = ?", rows)
 
     def _insert(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
         rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
@@ -224,14 +236,9 @@ class SqliteLog:
             raise lost_fence(fence.session)
 
     async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
-        def job(db: sqlite3.Connection) -> tuple[int, list[_Row]]:
-            counter = db.execute("SELECT next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
-            if counter is None:
-                raise no_such_session(session)
-            found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
-            return counter[0], db.execute(found, (session, after, -1 if limit is None else limit)).fetchall()
-
-        next_seq, rows = await self._read(job)
+        next_seq, rows = await self._glance(_events(session, after, FEW if limit is None else min(limit, FEW)))
+        if len(rows) == FEW and limit != FEW:
+            next_seq, rows = await self._read(_events(session, after, -1 if limit is None else limit))
         envelopes = [_envelope(session, *row) for row in rows]
         end = next_seq if limit is None else min(next_seq, after + 1 + limit)
         if [envelope.seq for envelope in envelopes] != list(range(after + 1, end)):
@@ -345,6 +352,19 @@ class SqliteLog:
         handle = self._locks.pop(session, None)
         if handle is not None:
             os.close(handle)
+
+
+def _events(session: str, after: int, limit: int) -> Callable[[sqlite3.Connection], tuple[int, list[_Row]]]:
+    """The session's counter, and its next events."""
+
+    def job(db: sqlite3.Connection) -> tuple[int, list[_Row]]:
+        counter = db.execute("SELECT next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
+        if counter is None:
+            raise no_such_session(session)
+        found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+        return counter[0], db.execute(found, (session, after, limit)).fetchall()
+
+    return job
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class Work:
     async def _submit(self, command: Submit, key: str, attached: tuple[Attached, ...] = ()) -> str:
         prompt_id = f"{self._state.session}########{self._state.prompts}"
         submitted = PromptSubmitted(prompt_id, command.text, command.by, key, attached)
-        await self._journal.record(submitted, CommandTaken(key, command.by), taken=(key,))
+        await self._journal.record(submitted, CommandTaken(key, command.by))
         return prompt_id
 
     async def _read_and_run(self, command: Submit, key: str) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ from assent.session.log import LogDamaged, LogError, LogUnavailable
 Job = Callable[[sqlite3.Connection], Any]
 POLL_SECONDS = 0.1
 """How soon a change made by another process is noticed."""
+RECENTLY = 0.003
+"""Seconds: somebody who committed so lately will soon be asked to commit again."""
 
 
 class _Queued(Struct):
@@ -40,9 +43,16 @@ class _Queued(Struct):
 
 class Writer:
     def __init__(
-        self, path: str, connect: Callable[[], sqlite3.Connection], foreign_change: Callable[[], None]
+        self,
+        path: str,
+        connect: Callable[[], sqlite3.Connection],
+        foreign_change: Callable[[], None],
+        gather: float = 0.0,
     ) -> None:
+        """When one commit follows the other, each waits `gather` seconds for more that could share it."""
         self._path = path
+        self._gather = gather
+        self._committed_at = 0.0
         self._connect = connect
         self._foreign_change = foreign_change
         self._jobs: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
@@ -86,6 +96,7 @@ class Writer:
             if connection is not None:
                 if group:
                     self._commit(connection, group)
+                    self._committed_at = time.monotonic()
                 version = self._look_for_foreign_change(connection, version)
             if group is None:
                 break
@@ -100,6 +111,8 @@ class Writer:
             return []
         if first is None:
             return None
+        if self._gather and time.monotonic() - self._committed_at < RECENTLY:
+            time.sleep(self._gather)
         group = [first]
         while not self._jobs.empty():
             following = self._jobs.get()

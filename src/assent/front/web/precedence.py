@@ -1,34 +1,46 @@
 """Answers come first: what earlier answers have set going waits a moment while somebody's answer is being taken.
 
-The person who clicks waits for one thing, that the answer is taken; what it starts may begin a little later.
+The person who clicks waits for one thing, that the answer is taken; what it starts may begin a little later. What waits
+goes on one by one, and between two of them the loop looks whether somebody has answered meanwhile.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
-PATIENCE = 0.1
+PATIENCE = 0.5
 """Seconds after which work goes on although answers keep coming."""
 
 
 class Precedence:
     def __init__(self) -> None:
         self._taking = 0
-        self._free = asyncio.Event()
+        self._line: deque[asyncio.Future[None]] = deque()
 
     @contextmanager
     def answering(self) -> Generator[None]:
         self._taking += 1
-        self._free.clear()
         try:
             yield
         finally:
             self._taking -= 1
-            if not self._taking:
-                self._free.set()
+            self._let_one_go_on()
 
     async def give_way(self) -> None:
-        if self._taking:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await self._free.wait()
+        if not (self._taking or self._line):
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append(turn)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await turn
+
+    def _let_one_go_on(self) -> None:
+        """Whoever has lost patience or was cancelled does not wait any more."""
+        while self._line and not self._taking:
+            turn = self._line.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                turn.get_loop().call_soon(self._let_one_go_on)
+                return

@@ -253,7 +253,7 @@ async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> 
 
 
 async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server], None]) -> None:
-    server = Server(SqliteLog(data, reads_apart=True), setup, where, data)
+    server = Server(SqliteLog(data, busy=True), setup, where, data)
     loop = asyncio.get_running_loop()
     interrupts = 0
 
