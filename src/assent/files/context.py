@@ -8,6 +8,7 @@ was read may take effect is not decided here.
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -86,9 +87,16 @@ def imports(text: str) -> Iterator[Mention]:
 
 class _Reader:
     def __init__(self, top: str) -> None:
-        self._workspace = Workspace([top], top)
-        self._access = FileAccess(self._workspace)
+        self._top = top
         self.found: dict[str, ContextFile] = {}
+
+    @cached_property
+    def _workspace(self) -> Workspace:  # most folders have no such file, and need none
+        return Workspace([self._top], self._top)
+
+    @cached_property
+    def _access(self) -> FileAccess:
+        return FileAccess(self._workspace)
 
     def read(self, path: str, depth: int = 0) -> str:
         """Gives the path under which the file is known; empty when there is none."""

@@ -7,9 +7,9 @@ import asyncio
 import gc
 from collections.abc import Callable
 
-STEP = 5_000
+STEP = 2_000
 """So many new objects are looked at in one go, which takes a few milliseconds."""
-MOST_STEPS = 200
+MOST_STEPS = 500
 """After so many without a calm moment the rest is looked at all the same."""
 PAUSE = 5.0
 """Seconds between two looks whether it is calm."""

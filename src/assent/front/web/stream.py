@@ -24,6 +24,8 @@ BEAT = 15.0
 MOST_SESSIONS = 100
 MOST_LINES = 512
 """In one frame, so that one client cannot hold a large piece of memory."""
+BREATH = 0.02
+"""Seconds; a client is sent no more than two frames in such a time."""
 START = {
     "type": "http.response.start",
     "status": 200,
@@ -139,6 +141,7 @@ class Stream:
         self.beat = False
         self._gone = False
         self._goodbye = False
+        self._sent = 0.0
         if overview is not None:
             overview.watchers.add(self.wake)
 
@@ -175,10 +178,18 @@ class Stream:
                     await send({"type": "http.response.body", "body": frames, "more_body": not self._goodbye})
                     if self._goodbye:
                         return
+                    await self._take_breath()
                 else:
                     await self._news.wait()
         finally:
             watcher.cancel()
+
+    async def _take_breath(self) -> None:
+        """What comes soon after two frames that followed each other is sent together."""
+        now = time.monotonic()
+        early, self._sent = self._sent + BREATH - now, now
+        if early > 0:
+            await asyncio.sleep(early)
 
     async def _until_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
