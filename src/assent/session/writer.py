@@ -53,6 +53,9 @@ class Writer:
         self._path = path
         self._gather = gather
         self._committed_at = 0.0
+        self._looked_at = 0.0
+        self._version = 0
+        """Of the file, as far as other processes change it."""
         self._connect = connect
         self._foreign_change = foreign_change
         self._jobs: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
@@ -88,7 +91,6 @@ class Writer:
 
     def _work(self) -> None:
         connection = self._try_connect([])  # at once, not for the first job: by then the file shall be open
-        version = 0
         while True:
             group = self._next_group()
             if group and connection is None:
@@ -97,7 +99,7 @@ class Writer:
                 if group:
                     self._commit(connection, group)
                     self._committed_at = time.monotonic()
-                version = self._look_for_foreign_change(connection, version)
+                self._look_for_foreign_change(connection)
             if group is None:
                 break
         if connection is not None:
@@ -154,16 +156,18 @@ class Writer:
             queued.error = _explain(error, self._path)
         _resolve(group)
 
-    def _look_for_foreign_change(self, connection: sqlite3.Connection, seen: int) -> int:
-        if not self._watching:
-            return seen
+    def _look_for_foreign_change(self, connection: sqlite3.Connection) -> None:
+        now = time.monotonic()
+        if not self._watching or now - self._looked_at < POLL_SECONDS / 2:
+            return
+        self._looked_at = now
         try:
             version: int = connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error:
-            return seen
-        if version != seen:
+            return
+        if version != self._version:
             self._foreign_change()
-        return version
+        self._version = version
 
 
 def _resolve(group: list[_Queued]) -> None:
