@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from assent.cli import collect_rarely
+from bench.disk import syncs_meanwhile
 from bench.measure import SOURCE
 from bench.report import Row
 
@@ -258,7 +259,8 @@ async def _answers(sizes: Sizes) -> list[Row]:
             await post(server, f"/api/v1/sessions/{sessions[n]}/calls/c1/decision", body)
 
         before = server.cpu
-        ours = await _latencies(sizes, browsers, answer)
+        with syncs_meanwhile(folder) as syncs:
+            ours = await _latencies(sizes, browsers, answer)
         await asyncio.sleep(0.5)  # until the last turn is over
         each = (server.cpu - before) / sizes.sessions * 1000
         await close_all(browsers)
@@ -272,6 +274,7 @@ async def _answers(sizes: Sizes) -> list[Row]:
         Row(f"{what}, p50", _percentile(ours, 50), "ms", _percentile(floor, 50)),
         Row(f"{what}, p99", _percentile(ours, 99), "ms", None, 50.0),
         Row("  the floor's p99", _percentile(floor, 99), "ms"),
+        Row("  the slowest bare sync of the disk meanwhile", max(syncs, default=0.0), "ms"),
         Row("  CPU for one: woken, answered, run to its end", each, "ms", None, 10.0),
     ]
 

@@ -38,6 +38,7 @@ from assent.session.log import (
     LogUnavailable,
     LostFence,
     NoSuchSession,
+    Opening,
     SessionBusy,
     SessionLog,
     Stamp,
@@ -645,6 +646,27 @@ async def test_events_can_be_read_in_pages(log: SessionLog):
     await log.append(fence, [prompt(seq) for seq in range(2, 8)])
     assert [envelope.seq for envelope in await log.read("s", 2, 3)] == [3, 4, 5]
     assert [envelope.seq for envelope in await log.read("s", 6, 3)] == [7]
+
+
+@pytest.mark.parametrize("limit", [None, 99, 100, 101, 250, 1_000])
+async def test_more_events_than_a_glance_takes_are_read_whole(log: SessionLog, limit: int | None):
+    await log.create("s", 1.0, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [prompt(seq) for seq in range(2, 251)])
+    for after in (0, 1, 149, 150, 151, 250):
+        found = [envelope.seq for envelope in await log.read("s", after, limit)]
+        assert found == list(range(after + 1, 251))[:limit]
+
+
+async def test_that_a_session_was_opened_is_written_as_it_is_taken(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    await log.acquire("s", Opening(5.0, "serve"))
+    assert (await log.read("s"))[1:] == [Envelope(2, 5.0, "s", SessionOpened(1, "serve"))]
+    info = await log.info("s")
+    assert (info.client, info.held, info.events, info.updated_at) == ("serve", True, 2, 5.0)
+    with pytest.raises(SessionBusy):
+        await log.acquire("s", Opening(6.0, "terminal"))
+    assert len(await log.read("s")) == 2
 
 
 async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):

@@ -33,3 +33,35 @@ async def test_answers_that_keep_coming_hold_work_up_for_a_moment_only(monkeypat
     first = Precedence()
     with first.answering():
         await first.give_way()
+
+
+async def test_what_has_waited_goes_on_one_by_one_and_stops_again_for_the_next_answer():
+    first = Precedence()
+    order: list[int] = []
+
+    async def work(number: int) -> None:
+        await first.give_way()
+        order.append(number)
+
+    with first.answering():
+        tasks = [asyncio.create_task(work(number)) for number in range(5)]
+        await asyncio.sleep(0)
+    await tasks[0]
+    with first.answering():
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert len(order) < 3, "somebody answered when the first had gone on"
+        late = asyncio.create_task(work(5))
+        await asyncio.sleep(0)
+    await asyncio.gather(*tasks, late)
+    assert order == [0, 1, 2, 3, 4, 5]
+
+
+async def test_whoever_gave_up_waiting_holds_up_nobody():
+    first = Precedence()
+    with first.answering():
+        gone, others = asyncio.ensure_future(first.give_way()), [asyncio.ensure_future(first.give_way()) for _ in "ab"]
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+    await asyncio.gather(*others)

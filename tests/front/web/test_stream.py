@@ -14,8 +14,11 @@ from assent.client.frames import Frame, FrameDecoder
 from assent.client.http import Reply
 from assent.commands import Answer, Submit
 from assent.events import Envelope, PromptsQueued, PromptSubmitted, TextDelta, TurnFinished, from_wire
-from assent.front.web import feeds
+from assent.front.web import feeds, stream
+from assent.front.web.feeds import Feed
+from assent.front.web.tokens import Principal
 from assent.session.log import SessionLog
+from assent.session.memory import MemoryLog
 from assent.session.runner import create_session
 from assent.session.sqlite import SqliteLog
 from assent.session.state import fold
@@ -126,6 +129,39 @@ async def test_text_that_comes_in_small_pieces_is_joined(served: Served, api: Ap
     deltas = [e.event.text for e in await following if isinstance(e.event, TextDelta)]
     assert "".join(deltas) == "".join(f"{n} " for n in range(500))
     assert len(deltas) < 100
+
+
+async def test_the_first_two_frames_go_at_once_and_what_follows_soon_goes_together(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stream, "BREATH", 1_000.0)
+    pauses, go_on, sleep = list[float](), asyncio.Event(), asyncio.sleep
+
+    async def breath(seconds: float) -> None:
+        pauses.append(seconds)
+        await go_on.wait()
+
+    monkeypatch.setattr(stream.asyncio, "sleep", breath)
+    feed = Feed("s", MemoryLog())
+    feed.seq = 0
+    one = stream.Stream(None, Principal("ann", "viewer"))
+    await one.add(feed, 0)
+    frames: list[int] = []
+
+    async def send(message: Json) -> None:
+        frames.append(message.get("body", b"").count(b"turn.finished"))
+
+    async def receive() -> Json:
+        return await asyncio.Future[Json]()
+
+    running = asyncio.create_task(one.run(receive, send))
+    for seq in range(1, 7):
+        feed.push(Envelope(seq, 1.0, "s", TurnFinished("p", "completed")))
+        await sleep(0)
+        await sleep(0)
+    assert frames[2:] == [1, 1]  # after the head and the greeting
+    go_on.set()
+    one.stop()
+    await running
+    assert (frames[2:5], len(pauses)) == ([1, 1, 4], 1)
 
 
 async def test_whoever_comes_later_is_told_what_waits_in_the_queue(api: Api):

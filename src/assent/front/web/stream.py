@@ -200,15 +200,15 @@ class Stream:
     # --- frames ---
 
     def _frames(self) -> Iterator[bytes]:
-        if self._overview is not None and (line := self._overview.line(self.principal.owner)) != self._told:
-            self._told = line
-            yield b"event: overview\ndata: " + line + b"\n\n"
         lines = self._lines()
         for position in self._lost:
             yield self._resync(position)
         self._lost.clear()
         if lines:
             yield b"event: events\n" + b"".join(lines) + b"id: " + self.cursor() + b"\n\n"
+        if self._overview is not None and (line := self._overview.line(self.principal.owner)) != self._told:
+            self._told = line
+            yield b"event: overview\ndata: " + line + b"\n\n"
         if self._goodbye:
             yield b'event: bye\ndata: {"reason":"the server stops"}\n\n'
         elif self.beat and not lines:
