@@ -3,9 +3,10 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,7 +147,7 @@ async def test_the_first_two_frames_go_at_once_and_what_follows_soon_goes_togeth
     await one.add(feed, 0)
     frames: list[int] = []
 
-    async def send(message: Json) -> None:
+    async def send(message: MutableMapping[str, Any]) -> None:
         frames.append(message.get("body", b"").count(b"turn.finished"))
 
     async def receive() -> Json:
