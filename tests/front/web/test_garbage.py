@@ -35,13 +35,36 @@ async def test_it_is_collected_in_a_calm_moment_and_not_before():
 
     collecting = asyncio.create_task(collect_when_calm(is_calm, pause=0))
     await looked.wait()
-    watched = weakref.ref(Loop(), lambda _: gone.set())
+    loop = Loop()
+    watched = weakref.ref(loop, lambda _: gone.set())
+    assert len([[] for _ in range(2 * STEP)]) == 2 * STEP  # a step is over, and what was there is no longer new
+    del loop
     looked.clear()
     await looked.wait()
     assert watched() is not None
     calm = True
     await gone.wait()
     collecting.cancel()
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_when_next_to_nothing_was_made_since_nothing_is_looked_at(monkeypatch: pytest.MonkeyPatch):
+    looks, collected = 0, list[bool]()
+    enough = asyncio.Event()
+
+    def is_calm() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks == 20:
+            enough.set()
+        return True
+
+    gc.collect()
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(True))
+    collecting = asyncio.create_task(collect_when_calm(is_calm, pause=0))
+    await enough.wait()
+    collecting.cancel()
+    assert not collected
 
 
 @pytest.mark.usefixtures("rarely")

@@ -23,7 +23,7 @@ async def collect_when_calm(is_calm: Callable[[], bool], pause: float = PAUSE) -
     try:
         while True:
             await asyncio.sleep(pause)
-            if is_calm() and any(gc.get_count()):
+            if is_calm() and any(gc.get_count()[1:]):  # at least one step since the last time
                 gc.collect()
     finally:
         gc.set_threshold(*before)
