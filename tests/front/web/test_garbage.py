@@ -37,7 +37,9 @@ async def test_it_is_collected_in_a_calm_moment_and_not_before():
     await looked.wait()
     loop = Loop()
     watched = weakref.ref(loop, lambda _: gone.set())
-    assert len([[number] for number in range(2 * STEP)]) == 2 * STEP  # a step is over, and what was there is no longer new
+    assert (
+        len([[number] for number in range(2 * STEP)]) == 2 * STEP
+    )  # a step is over, and what was there is no longer new
     del loop
     looked.clear()
     await looked.wait()
