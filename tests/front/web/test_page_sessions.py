@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from support.page import Served, Tab, Windows, needs_browser
 from support.program import asks_for, says, shell, write
@@ -335,8 +335,15 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
         title = {"title": f"task {number}"} if number in (9, 10, 100) else {}
         behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model, **title})
     expect(rows(tab)).to_have_count(100)
+    held: list[Route] = []  # what the page asked for before somebody wanted more comes late
+    tab.page.route("**/sessions?limit=100&*", lambda route: held.append(route))
+    behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model})
+    while not held:
+        tab.page.wait_for_timeout(10)
     tab.page.get_by_role("button", name="Show older ones 3 more").click()
-    expect(rows(tab)).to_have_count(103)
+    held[0].continue_()
+    expect(rows(tab)).to_have_count(104)
+    tab.page.unroute_all()
     expect(tab.page.get_by_role("button", name="Show older ones")).to_have_count(0)
     tab.page.locator("body").press("s")
     field = tab.page.get_by_label("Find a session")

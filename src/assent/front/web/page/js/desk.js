@@ -234,10 +234,10 @@ async function readApprovals() {
 
 async function readSessions() {
   const target = wanted.sessions;
-  const asked = state.wanted;
+  const { wanted: asked, most } = state;
   /** @type {SessionList} */
-  const list = await get(`/sessions?limit=${state.most}&query=${encodeURIComponent(asked)}`);
-  if (asked !== state.wanted) return; // somebody typed on: this is not what is wanted now
+  const list = await get(`/sessions?limit=${most}&query=${encodeURIComponent(asked)}`);
+  if (asked !== state.wanted || most !== state.most) return; // somebody typed on, or wants more: this is not it
   have.sessions = target;
   Object.assign(state, { sessions: list.sessions, total: list.total });
   if (!asked) state.all = list.total;
