@@ -95,6 +95,8 @@ class LocalEngine:
         self._stop_watching: Callable[[], None] | None = None
         self._draining = False
         self._woken_at = 0.0
+        self.parked = 0
+        """So many sessions that were open here are not any more."""
         self.problems: dict[str, str] = {}
         """Why sessions could not be opened when they were nudged."""
 
@@ -197,6 +199,7 @@ class LocalEngine:
     async def _park(self, session: str) -> None:
         opened = self._open.pop(session, None)
         if opened is not None:
+            self.parked += 1
             with suppress(LogError):
                 await opened.close()
 

@@ -33,7 +33,7 @@ async def test_it_is_collected_in_a_calm_moment_and_not_before():
         looked.set()
         return calm
 
-    collecting = asyncio.create_task(collect_when_calm(is_calm, pause=0))
+    collecting = asyncio.create_task(collect_when_calm(is_calm, lambda: 0, pause=0))
     await looked.wait()
     loop = Loop()
     watched = weakref.ref(loop, lambda _: gone.set())
@@ -63,16 +63,30 @@ async def test_when_next_to_nothing_was_made_since_nothing_is_looked_at(monkeypa
 
     gc.collect()
     monkeypatch.setattr(gc, "collect", lambda: collected.append(True))
-    collecting = asyncio.create_task(collect_when_calm(is_calm, pause=0))
+    collecting = asyncio.create_task(collect_when_calm(is_calm, lambda: 0, pause=0))
     await enough.wait()
     collecting.cancel()
     assert not collected
 
 
 @pytest.mark.usefixtures("rarely")
+async def test_what_ended_leaves_garbage_also_when_nothing_new_was_made():
+    gone, ended = asyncio.Event(), 0
+    loop = Loop()
+    weakref.finalize(loop, gone.set)
+    gc.collect()
+    collecting = asyncio.create_task(collect_when_calm(lambda: True, lambda: ended, pause=0))
+    await asyncio.sleep(0)
+    del loop
+    ended = 1
+    await gone.wait()
+    collecting.cancel()
+
+
+@pytest.mark.usefixtures("rarely")
 async def test_meanwhile_the_steps_are_small_and_afterwards_all_is_as_before():
     before = gc.get_threshold()
-    collecting = asyncio.create_task(collect_when_calm(lambda: False))
+    collecting = asyncio.create_task(collect_when_calm(lambda: False, lambda: 0))
     await asyncio.sleep(0)
     assert gc.get_threshold()[0] == STEP and gc.get_freeze_count() > 0
     collecting.cancel()

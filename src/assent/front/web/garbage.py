@@ -15,15 +15,17 @@ PAUSE = 5.0
 """Seconds between two looks whether it is calm."""
 
 
-async def collect_when_calm(is_calm: Callable[[], bool], pause: float = PAUSE) -> None:
-    """Until it is cancelled; then all is as before."""
+async def collect_when_calm(is_calm: Callable[[], bool], ended: Callable[[], int], pause: float = PAUSE) -> None:
+    """Until it is cancelled; then all is as before. `ended` counts what leaves garbage behind and makes nothing new."""
     before = gc.get_threshold()
     gc.freeze()  # what is there from the start stays, and need not be looked at again
     gc.set_threshold(STEP, MOST_STEPS, MOST_STEPS)
+    cleared = 0
     try:
         while True:
             await asyncio.sleep(pause)
-            if is_calm() and any(gc.get_count()[1:]):  # at least one step since the last time
+            if is_calm() and (ended() != cleared or any(gc.get_count()[1:])):  # something, or a step, since then
+                cleared = ended()
                 gc.collect()
     finally:
         gc.set_threshold(*before)

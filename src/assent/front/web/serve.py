@@ -154,7 +154,9 @@ class Server:
             raise
         self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.desk.streams.stop)
         self._announce()
-        collecting = asyncio.create_task(collect_when_calm(lambda: self.desk.engine.calm))
+        collecting = asyncio.create_task(
+            collect_when_calm(lambda: self.desk.engine.calm, lambda: self.desk.engine.parked)
+        )
         try:
             await self._uvicorn.serve(sockets=[listener])
         finally:
