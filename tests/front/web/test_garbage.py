@@ -72,12 +72,13 @@ async def test_when_next_to_nothing_was_made_since_nothing_is_looked_at(monkeypa
 @pytest.mark.usefixtures("rarely")
 async def test_what_ended_leaves_garbage_also_when_nothing_new_was_made():
     gone, ended = asyncio.Event(), 0
-    loop = Loop()
-    weakref.finalize(loop, gone.set)
     gc.collect()
     collecting = asyncio.create_task(collect_when_calm(lambda: True, lambda: ended, pause=0))
     await asyncio.sleep(0)
-    del loop
+    watched = weakref.ref(Loop(), lambda _: gone.set())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert watched() is not None
     ended = 1
     await gone.wait()
     collecting.cancel()
