@@ -92,7 +92,7 @@ class Desk:
         self.streams.start()
 
     def _others_changed(self) -> None:
-        self.overview.touch(approvals=True)
+        self.overview.touch_all()
         self.engine.spawn(self.feeds.others_changed())
 
     async def stop(self) -> None:

@@ -1,8 +1,12 @@
-"""What changed in the lists: a number that grows with each change of the sessions, one for the approvals that wait."""
+"""What changed in the lists of an owner: a number that grows with each change of their sessions, one for the approvals
+that wait. Nobody is told of what happens in somebody else's sessions, not even that something did.
+"""
 
 import asyncio
 import time
 from collections.abc import Callable
+
+from msgspec import Struct
 
 from assent.events import (
     ApprovalAnswered,
@@ -16,40 +20,85 @@ from assent.events import (
     SessionRenamed,
     TurnFinished,
 )
-from assent.session.log import LogError, SessionLog
+from assent.session.log import LogError, NoSuchSession, SessionLog
 
 WAIT = 0.05
 """Changes that come this close together are told as one."""
+
+Wake = Callable[[], None]
+
+
+class Lists(Struct):
+    """How often the lists of one owner have changed, counted from a number that is another after each restart."""
+
+    sessions: int
+    approvals: int
+
+
+class _Changes(Struct):
+    """What changed since the last count, and whether approvals are among it: by session, by owner, or for all."""
+
+    sessions: dict[str, bool] = {}
+    owners: dict[str, bool] = {}
+    all: bool = False
 
 
 class Overview:
     def __init__(self, log: SessionLog) -> None:
         self._log = log
-        self.approvals = self.sessions = int(time.time() * 1000)  # other numbers after each restart
-        self.waiting: dict[str, int] = {}
-        self.watchers: set[Callable[[], None]] = set()
-        self._asked = False
-        """Approvals are among what changed since the last count."""
+        self._first = int(time.time() * 1000)
+        self._lists: dict[str, Lists] = {}
+        self._waiting: dict[str, int] = {}
+        self._watchers: dict[str, set[Wake]] = {}
+        self._changes = _Changes()
         self._soon: asyncio.TimerHandle | None = None
         self._counting: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        self.waiting = await self._log.count_waiting()
+        self._waiting = await self._log.count_waiting()
+
+    def watch(self, owner: str, wake: Wake) -> Callable[[], None]:
+        """Calls `wake` when the lists of this owner have changed. Gives the way to stop."""
+        self._watchers.setdefault(owner, set()).add(wake)
+        return lambda: self._watchers[owner].discard(wake)
+
+    def of(self, owner: str) -> Lists:
+        return self._lists.setdefault(owner, Lists(self._first, self._first))
+
+    def line(self, owner: str) -> bytes:
+        lists, waiting = self.of(owner), self._waiting.get(owner, 0)
+        return b'{"approvals":%d,"waiting":%d,"sessions":%d}' % (lists.approvals, waiting, lists.sessions)
+
+    # --- what happens ---
 
     def heard(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
         match envelope.event:
             case ApprovalRequested() | ApprovalAnswered():
-                self.touch(approvals=True)
-            case CallScheduled() | CallFinished() if self.waiting:
-                self.touch(approvals=True)
+                self._touch_session(envelope.session, approvals=True)
+            case CallScheduled() | CallFinished() if self._waiting:
+                self._touch_session(envelope.session, approvals=True)
             case PromptSubmitted() | TurnFinished() | SessionRenamed() | ModeChanged() | ModelChanged():
-                self.touch()
+                self._touch_session(envelope.session, approvals=False)
             case _:
                 pass
 
-    def touch(self, *, approvals: bool = False) -> None:
-        self._asked = self._asked or approvals
+    def touch(self, owner: str, *, approvals: bool = False) -> None:
+        self._changes.owners[owner] = approvals or self._changes.owners.get(owner, False)
+        self._tell_soon()
+
+    def touch_all(self) -> None:
+        """Another process changed something."""
+        self._changes.all = True
+        self._tell_soon()
+
+    def _touch_session(self, session: str, *, approvals: bool) -> None:
+        self._changes.sessions[session] = approvals or self._changes.sessions.get(session, False)
+        self._tell_soon()
+
+    # --- telling ---
+
+    def _tell_soon(self) -> None:
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(WAIT, self._tell)
 
@@ -58,16 +107,28 @@ class Overview:
         self._counting = asyncio.create_task(self._count())
 
     async def _count(self) -> None:
+        changes, self._changes = self._changes, _Changes()
         try:
-            self.waiting = await self._log.count_waiting()
+            self._waiting = await self._log.count_waiting()
+            touched = await self._by_owner(changes)
         except LogError:
+            self._changes.all = True  # told with the next change
             return
-        self.sessions += 1
-        self.approvals += self._asked
-        self._asked = False
-        for wake in list(self.watchers):
-            wake()
+        for owner, approvals in touched.items():
+            lists = self.of(owner)
+            lists.sessions += 1
+            lists.approvals += approvals
+            for wake in list(self._watchers.get(owner, ())):
+                wake()
 
-    def line(self, owner: str) -> bytes:
-        waiting = self.waiting.get(owner, 0)
-        return b'{"approvals":%d,"waiting":%d,"sessions":%d}' % (self.approvals, waiting, self.sessions)
+    async def _by_owner(self, changes: _Changes) -> dict[str, bool]:
+        if changes.all:
+            return dict.fromkeys([*self._lists, *self._watchers], True)
+        touched = changes.owners
+        for session, approvals in changes.sessions.items():
+            try:
+                owner = (await self._log.info(session)).owner
+            except NoSuchSession:  # its owner was told when it was deleted
+                continue
+            touched[owner] = approvals or touched.get(owner, False)
+        return touched

@@ -121,8 +121,8 @@ async def approvals(
     desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50, offset: Offset = 0
 ) -> WaitingList:
     """Everything that waits for a person, over all sessions, the oldest first."""
-    revision = desk.overview.approvals
     owner = asker.principal.owner
+    revision = desk.overview.of(owner).approvals
     found = [await _waiting_view(desk, item) for item in await desk.log.waiting(owner, limit, offset)]
     total = (await desk.log.count_waiting()).get(owner, 0)
     return WaitingList(revision, total, tuple(view for view in found if view is not None))

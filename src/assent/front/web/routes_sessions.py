@@ -52,7 +52,7 @@ async def create(desk: TheDesk, asker: TheAsker, data: JSONBody[NewSession]) -> 
         await desk.office.record(session, InboxKey("web-title"), Rename(data.title, by=asker.by))
     if data.prompt:
         await desk.office.record(session, InboxKey("web-first"), Submit(data.prompt, by=asker.by))
-    desk.overview.touch()
+    desk.overview.touch(asker.principal.owner)
     return await desk.office.view(await desk.log.info(session))
 
 
@@ -84,7 +84,7 @@ async def list_sessions(
     wanted: Annotated[str, QueryParameter(name="query", max_length=200)] = "",
 ) -> SessionList:
     """The newest first; with `query` those that have all its words in their title or folder."""
-    revision = desk.overview.sessions
+    revision = desk.overview.of(asker.principal.owner).sessions
     words = wanted.casefold().split()
     mine = [info for info in await desk.log.sessions() if info.owner == asker.principal.owner]
     mine = [info for info in mine if all(word in f"{info.title}\n{info.folder}".casefold() for word in words)]
@@ -109,7 +109,7 @@ async def fork(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Session
     made = await desk.office.done_before(key)
     copy = made or await fork_with_outputs(desk.setup.env, desk.log, session_id, key.stamp)
     desk.engine.nudge(copy)
-    desk.overview.touch(approvals=True)
+    desk.overview.touch(asker.principal.owner, approvals=True)
     return await desk.office.view(await desk.log.info(copy))
 
 
@@ -133,7 +133,7 @@ async def remove(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> None:
     await desk.outputs.forget(session_id)
     desk.states.forget(session_id)
     desk.feeds.forget(session_id)
-    desk.overview.touch(approvals=True)
+    desk.overview.touch(asker.principal.owner, approvals=True)
 
 
 @patch("/sessions/{session_id:str}", status_code=200, opt=OPERATOR)

@@ -142,8 +142,7 @@ class Stream:
         self._gone = False
         self._goodbye = False
         self._sent = 0.0
-        if overview is not None:
-            overview.watchers.add(self.wake)
+        self._ignore_overview = None if overview is None else overview.watch(principal.owner, self.wake)
 
     async def add(self, feed: Feed, seq: int) -> None:
         feed.watchers.add(self.wake)  # first: what happens while we look for the place is not missed
@@ -159,8 +158,8 @@ class Stream:
     def detach(self) -> None:
         for position in self._positions:
             position.feed.watchers.discard(self.wake)
-        if self._overview is not None:
-            self._overview.watchers.discard(self.wake)
+        if self._ignore_overview is not None:
+            self._ignore_overview()
 
     def stop(self) -> None:
         self._goodbye = True

@@ -1,0 +1,127 @@
+"""What is told of the lists: to their owner alone, soon, and nothing that happens meanwhile is forgotten."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from assent.approval import Approval, InfoDetails
+from assent.events import ApprovalRequested, DurableEvent, Envelope, SessionCreated, TurnFinished
+from assent.front.web.overview import Overview
+from assent.session.log import LogUnavailable
+from assent.session.memory import MemoryLog
+from support.served import until
+
+ASKED = ApprovalRequested("c", Approval("a", "d", InfoDetails("look"), (), "why"))
+ENDED = TurnFinished("p", "completed")
+
+
+class GuardedLog(MemoryLog):
+    """Counts only while its door is open, and fails when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.door = asyncio.Event()
+        self.door.set()
+        self.counts = 0
+        self.broken = False
+
+    async def count_waiting(self) -> dict[str, int]:
+        self.counts += 1
+        await self.door.wait()
+        if self.broken:
+            raise LogUnavailable("the disk is full")
+        return await super().count_waiting()
+
+
+class Desk:
+    """A session each of ann and bob, and how often they were told."""
+
+    def __init__(self) -> None:
+        self.log = GuardedLog()
+        self.overview = Overview(self.log)
+        self.told = {"ann": 0, "bob": 0}
+        self.stops = {owner: self.overview.watch(owner, self._teller(owner)) for owner in self.told}
+
+    def _teller(self, owner: str) -> Callable[[], None]:
+        def tell() -> None:
+            self.told[owner] += 1
+
+        return tell
+
+    async def open(self) -> "Desk":
+        for owner in self.told:
+            await self.log.create(f"of-{owner}", 1.0, SessionCreated("/w", "m", "default", "0", owner=owner))
+        return self
+
+    def happens(self, owner: str, event: DurableEvent) -> None:
+        self.overview.heard(Envelope(2, 1.0, f"of-{owner}", event))
+
+    def numbers(self, owner: str) -> tuple[int, int]:
+        line = msgspec.json.decode(self.overview.line(owner))
+        return line["sessions"], line["approvals"]
+
+
+async def test_only_the_owner_is_told_and_nobody_else_can_see_that_something_happened():
+    desk = await Desk().open()
+    before = {owner: desk.overview.line(owner) for owner in desk.told}
+    desk.happens("ann", ASKED)
+    await until(lambda: desk.told["ann"])
+    assert desk.told == {"ann": 1, "bob": 0}
+    assert desk.overview.line("bob") == before["bob"] and desk.overview.line("ann") != before["ann"]
+
+
+async def test_the_approvals_have_a_number_of_their_own():
+    desk = await Desk().open()
+    sessions, approvals = desk.numbers("ann")
+    desk.happens("ann", ENDED)
+    await until(lambda: desk.told["ann"] == 1)
+    assert desk.numbers("ann") == (sessions + 1, approvals)
+    desk.happens("ann", ENDED)
+    desk.happens("ann", ASKED)
+    desk.happens("ann", ENDED)
+    await until(lambda: desk.told["ann"] == 2)
+    assert desk.numbers("ann") == (sessions + 2, approvals + 1)
+
+
+async def test_a_question_that_comes_while_others_are_counted_is_told_too():
+    desk = await Desk().open()
+    approvals = desk.numbers("ann")[1]
+    desk.log.door.clear()
+    desk.happens("ann", ENDED)
+    await until(lambda: desk.log.counts)
+    desk.happens("ann", ASKED)
+    desk.log.door.set()
+    await until(lambda: desk.told["ann"] == 2)
+    assert desk.numbers("ann")[1] == approvals + 1
+
+
+async def test_what_could_not_be_counted_is_told_with_the_next_change_to_all():
+    desk = await Desk().open()
+    before = {owner: desk.numbers(owner) for owner in desk.told}
+    desk.log.broken = True
+    desk.happens("ann", ASKED)
+    await until(lambda: desk.log.counts)
+    desk.log.broken = False
+    desk.happens("bob", ENDED)
+    await until(lambda: desk.told["ann"] and desk.told["bob"])
+    assert all(desk.numbers(owner) > before[owner] for owner in before)
+
+
+async def test_whoever_deletes_a_session_sees_it_gone_and_whoever_left_is_told_nothing():
+    desk = await Desk().open()
+    desk.stops["bob"]()
+    desk.happens("ann", ENDED)
+    await desk.log.delete("of-ann")
+    desk.overview.touch("ann", approvals=True)
+    desk.overview.touch("bob")
+    sessions, approvals = desk.numbers("ann")
+    await until(lambda: desk.told["ann"])
+    assert desk.numbers("ann") == (sessions + 1, approvals + 1)
+    assert desk.told["bob"] == 0
+
+
+async def test_what_another_process_changed_is_told_to_all():
+    desk = await Desk().open()
+    desk.overview.touch_all()
+    await until(lambda: desk.told == {"ann": 1, "bob": 1})
