@@ -595,6 +595,7 @@ async def test_the_line_of_a_session_says_how_it_is(log: SessionLog):
     info = await log.info("s")
     assert (info.unfinished, info.held, info.events) == (False, False, 5)
     assert await log.sessions() == [info]
+    assert await log.infos(["s", "none"]) == {"s": info}
     assert await log.heads() == {"s": 5}
     with pytest.raises(NoSuchSession):
         await log.info("t")

@@ -4,7 +4,7 @@ The list of sessions, and the approvals that wait. Everything here can be made a
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -116,6 +116,12 @@ def info(session: str) -> Callable[[sqlite3.Connection], SessionInfo]:
         return _info(row)
 
     return job
+
+
+def infos(sessions: Iterable[str]) -> Callable[[sqlite3.Connection], dict[str, SessionInfo]]:
+    wanted = msgspec.json.encode(list(sessions)).decode()
+    found = _ONE + "WHERE id IN (SELECT value FROM json_each(?))"
+    return lambda db: {row[0]: _info(row) for row in db.execute(found, (wanted,))}
 
 
 def _info(row: tuple[Any, ...]) -> SessionInfo:

@@ -14,7 +14,7 @@ What can go wrong:
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -179,6 +179,10 @@ class SessionLog(Protocol):
         ...
 
     async def info(self, session: str) -> SessionInfo: ...
+
+    async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
+        """Of those that there are, by their ids."""
+        ...
 
     async def heads(self) -> dict[str, int]:
         """The number of the newest event of every session."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from assent.commands import Command
 from assent.events import (
@@ -154,6 +154,9 @@ class MemoryLog:
 
     async def info(self, session: str) -> SessionInfo:
         return _info(session, self._stored(session))
+
+    async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
+        return {id: _info(id, self._sessions[id]) for id in sessions if id in self._sessions}
 
     async def heads(self) -> dict[str, int]:
         return {id: len(stored.events) for id, stored in self._sessions.items()}

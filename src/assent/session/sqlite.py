@@ -8,7 +8,7 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -153,6 +153,9 @@ class SqliteLog:
 
     async def info(self, session: str) -> SessionInfo:
         return await self._glance(index.info(session))
+
+    async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
+        return await self._glance(index.infos(sessions))
 
     async def heads(self) -> dict[str, int]:
         return await self._read(index.heads)

@@ -2,13 +2,12 @@
 
 from difflib import unified_diff
 
-from assent.front.web.highlight import LONGEST, ShownLine, shown_hunks
-from assent.hunks import hunks
+from assent.front.web.highlight import LONGEST, SHORT, ShownLine, shown_hunks
 
 
 def shown(old: str, new: str, path: str = "a.py") -> list[ShownLine]:
     diff = "".join(unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), "a", "b"))
-    return [line for hunk in shown_hunks(hunks(diff), path) for line in hunk.lines]
+    return [line for hunk in shown_hunks(diff, path) for line in hunk.lines]
 
 
 def test_words_of_the_language_get_their_class() -> None:
@@ -39,3 +38,10 @@ def test_unknown_languages_and_huge_changes_stay_plain() -> None:
     assert shown("", "def f\n", "notes.unknown")[0].pieces == (("", "def f"),)
     huge = "x" * (LONGEST + 1)
     assert shown("", f"{huge}\n")[0].pieces == (("", huge),)
+
+
+def test_a_change_that_was_shown_before_is_not_coloured_again_unless_it_is_long():
+    short, long = (f"@@ -1 +1 @@\n-a = 1\n+b = '{'x' * size}'\n" for size in (9, SHORT))
+    assert shown_hunks(short, "a.py") is shown_hunks(short, "there/a.py")
+    assert shown_hunks(short, "a.py") != shown_hunks(short, "a.txt")
+    assert shown_hunks(long, "a.py") is not shown_hunks(long, "a.py")

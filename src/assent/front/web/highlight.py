@@ -4,7 +4,7 @@ The classes are few and ours (`tk` keyword, `ts` string, …), so that the look 
 could miss is made visible first; such a line has no colours. It knows no request and no session.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from msgspec import Struct
@@ -13,10 +13,13 @@ from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 from assent.front.words import safe
-from assent.hunks import Hunk, Line, LineKind
+from assent.hunks import Hunk, Line, LineKind, hunks
 
 LONGEST = 100_000
 """Characters of a hunk that are still coloured."""
+
+SHORT = 8_000
+"""Characters of a change that is remembered as it was shown."""
 
 Piece = tuple[str, str]
 """The class of its colour ("" for none) and the text."""
@@ -57,11 +60,21 @@ class ShownHunk(Struct, frozen=True, gc=False):
     lines: tuple[ShownLine, ...]
 
 
-def shown_hunks(hunks: Iterable[Hunk], path: str) -> tuple[ShownHunk, ...]:
-    lexer = _lexer(path.rpartition("/")[2])
+def shown_hunks(diff: str, path: str) -> tuple[ShownHunk, ...]:
+    name = path.rpartition("/")[2]
+    return _remembered(diff, name) if len(diff) <= SHORT else _shown(diff, name)
+
+
+def _shown(diff: str, name: str) -> tuple[ShownHunk, ...]:
+    lexer = _lexer(name)
     return tuple(
-        ShownHunk(hunk.number, safe(hunk.header, "label"), hunk.old_from, tuple(_lines(hunk, lexer))) for hunk in hunks
+        ShownHunk(hunk.number, safe(hunk.header, "label"), hunk.old_from, tuple(_lines(hunk, lexer)))
+        for hunk in hunks(diff)
     )
+
+
+_remembered = lru_cache(200)(_shown)
+"""What waits is asked for again and again, and stays the same."""
 
 
 def _lines(hunk: Hunk, lexer: Lexer | None) -> Iterator[ShownLine]:

@@ -1,5 +1,6 @@
 """Calls of a session, and everything that waits for a person over all sessions."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 from litestar import Response, get, post
@@ -15,11 +16,13 @@ from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.front.words import safe
-from assent.hunks import hunks
 from assent.parts import DiffDisplay
 from assent.scheduler.call import AwaitingApproval, Failed, Success, ToolCall
 from assent.screen import SafeText
-from assent.session.log import NoSuchSession, Waiting
+from assent.session.log import Waiting
+
+AT_ONCE = 20
+"""Approvals that are put together without a look at what else there is to do."""
 
 
 def call_view(call: ToolCall) -> CallView:
@@ -36,7 +39,7 @@ def call_view(call: ToolCall) -> CallView:
 def _hunks(change: Details | DiffDisplay) -> tuple[ShownHunk, ...]:
     match change:
         case EditDetails() | DiffDisplay():
-            return shown_hunks(hunks(change.diff), change.path)
+            return shown_hunks(change.diff, change.path)
         case _:
             return ()
 
@@ -123,17 +126,20 @@ async def approvals(
     """Everything that waits for a person, over all sessions, the oldest first."""
     owner = asker.principal.owner
     revision = desk.overview.of(owner).approvals
-    found = [await _waiting_view(desk, item) for item in await desk.log.waiting(owner, limit, offset)]
+    waiting = await desk.log.waiting(owner, limit, offset)
     total = (await desk.log.count_waiting()).get(owner, 0)
-    return WaitingList(revision, total, tuple(view for view in found if view is not None))
+    return WaitingList(revision, total, tuple([view async for view in _waiting_views(desk, waiting)]))
 
 
-async def _waiting_view(desk: Desk, item: Waiting) -> WaitingView | None:
-    try:
-        session = await desk.office.view(await desk.log.info(item.session))
-    except NoSuchSession:  # deleted in this moment
-        return None
-    return WaitingView(session, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
+async def _waiting_views(desk: Desk, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
+    """A long list with long changes takes a while, in which others go on and answers come first."""
+    sessions = await desk.log.infos({item.session for item in waiting})
+    for place, item in enumerate(waiting):
+        if place % AT_ONCE == AT_ONCE - 1:
+            await desk.precedence.step_aside()
+        if info := sessions.get(item.session):  # else it was deleted in this moment
+            view = await desk.office.view(info)
+            yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
 
 
 ROUTES = (list_calls, show_call, output, cancel_call, decide, approvals)
