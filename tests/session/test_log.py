@@ -735,3 +735,38 @@ async def test_opening_the_log_a_second_time_keeps_the_locks_of_the_first(sqlite
     await sqlite.create("t", 2.0, CREATED)
     assert {info.id for info in await second.sessions()} == {"s", "t"}
     await second.close()
+
+
+async def test_what_is_read_at_a_glance_is_of_one_moment_though_others_write(tmp_path: Path):
+    log = SqliteLog(tmp_path)
+    await log.create("s", 1.0, CREATED)
+    others = sqlite3.connect(tmp_path / "assent.db", isolation_level=None)
+    counted = "SELECT next_seq, (SELECT COUNT(*) FROM events) FROM sessions"
+
+    async def ask_thread(job: Job) -> object:
+        return None
+
+    def look_twice(db: sqlite3.Connection) -> tuple[object, object]:
+        before = db.execute(counted).fetchone()
+        others.execute("UPDATE sessions SET next_seq = next_seq + 1")
+        return before, db.execute(counted).fetchone()
+
+    glance = Glance(tmp_path / "assent.db", ask_thread)
+    await glance(look_twice)  # the first one goes to the thread
+    before, after = await glance(look_twice)
+    assert before == after == (2, 1)
+    assert await glance(lambda db: db.execute(counted).fetchone()) == (3, 1)
+    glance.close()
+    others.close()
+    await log.close()
+
+
+async def test_what_fails_at_a_glance_does_not_keep_the_next_from_what_is_new(tmp_path: Path):
+    log = SqliteLog(tmp_path, busy=True)
+    await log.create("s", 1.0, CREATED)
+    await log.info("s")
+    with pytest.raises(NoSuchSession):
+        await log.read("t")
+    await log.create("t", 1.0, CREATED)
+    assert len(await log.read("t")) == 1
+    await log.close()
