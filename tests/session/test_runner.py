@@ -9,6 +9,7 @@ from assent.events import (
     ApprovalRequested,
     CallFinished,
     CallStarted,
+    CommandTaken,
     Envelope,
     ModelReplied,
     PromptSubmitted,
@@ -84,6 +85,25 @@ async def test_when_only_some_calls_are_cancelled_the_model_goes_on():
         await house.answer(runner, "a", "cancel")
         assert (await house.until_done()).status == "completed"
     assert len(house.model.requests) == 2
+
+
+@pytest.mark.spec("B11")
+async def test_whoever_hears_that_an_always_was_taken_finds_nothing_asked_that_it_covers():
+    asking = calls(*(call("run_note", id, text="same") for id in "abc"), call("run_note", "d", text="other"))
+    house = House(asking, text("Done."))
+    still_waiting: list[list[str]] = []
+
+    def heard(envelope: Envelope) -> None:
+        if isinstance(envelope.event, CommandTaken) and runner.waiting():
+            still_waiting.append([waiting.request.call_id for waiting in runner.waiting()])
+
+    house.options["listener"] = heard
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_waiting(runner, 4)
+        await house.answer(runner, "a", "proceed_always")
+        assert still_waiting == [["d"]]
+        assert await house.log.inbox(house.session) == []
 
 
 @pytest.mark.spec("F4")

@@ -36,7 +36,7 @@ class Answers:
     async def take(self, answer: Answer, key: str) -> None:
         """Raises Refused when the answer cannot be taken; then nothing has changed.
 
-        `key` is that of the command, if it was one: that it was taken is recorded with what it did.
+        `key` is that of the command, if it was one: that it was taken is recorded with the last of what it did.
         """
         life = self._lives.get(answer.call_id)
         if life is None:
@@ -48,7 +48,7 @@ class Answers:
                 await self._refuse(life, approval, answer, key)
             case "modify_with_editor":
                 await self._modify(life, approval, answer)
-                await self._journal.record(*_taken(answer, key))
+                await self._acknowledge(answer, key)
             case _:
                 await self._proceed(life, approval, answer, key)
 
@@ -89,17 +89,17 @@ class Answers:
         grant = grant_for(answer, approval, life.action, self._steps.now())
         if grant is not None:
             self._policy.add_grant(grant)
-        recorded = self._steps.move(
-            life,
-            answered,
-            *(() if grant is None else (GrantAdded(grant),)),
-            CallScheduled(life.call_id, decision),
-            *_taken(answer, answered.key),
-        )
-        await recorded
+        scheduled = CallScheduled(life.call_id, decision)
+        events = (scheduled, *_taken(answer, answered.key)) if grant is None else (GrantAdded(grant), scheduled)
+        await self._steps.move(life, answered, *events)
         failpoints.hit("answered")
         if grant is not None:
             await self.rejudge()
+            await self._acknowledge(answer, answered.key)  # now: whoever hears of it sees what the grant has settled
+
+    async def _acknowledge(self, answer: Answer, key: str) -> None:
+        if key:
+            await self._journal.record(*_taken(answer, key))
 
     async def _rebuilt(self, life: Life, args: JsonObject) -> tuple[Invocation, Action]:
         """The call with other arguments: checked by the tool and by the deny rules like any other."""
