@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
+from assent.approval import Outcome
 from assent.commands import Answer, CancelCall, CancelTurn, Rename, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import (
+    ApprovalAnswered,
     ApprovalRequested,
     CallFinished,
     CallStarted,
@@ -407,6 +409,35 @@ async def test_when_the_log_cannot_be_written_nothing_more_happens_and_the_reaso
     async with await house.open() as runner:
         await house.until_done()
     assert house.world.effects == ["x"], "the answer was durable in the inbox, and is taken now"
+
+
+class DyingLog(FullLog):
+    """Nothing is written any more once an answer is."""
+
+    def append(self, fence, envelopes):  # pyright: ignore
+        done = super().append(fence, envelopes)  # pyright: ignore
+        self.full = self.full or any(isinstance(envelope.event, ApprovalAnswered) for envelope in envelopes)  # pyright: ignore
+        return done
+
+
+@pytest.mark.spec("J2")
+@pytest.mark.parametrize("outcome", ["proceed_once", "proceed_always", "cancel"])
+async def test_an_answer_after_which_the_process_died_counts_once_and_does_not_stay_in_the_inbox(outcome: Outcome):
+    log = DyingLog()
+    house = House(calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Done."), log=log)
+    runner = await house.open()
+    await house.send(runner, Submit("go"))
+    waiting = await house.until_waiting(runner, 2)
+    await runner.send(Answer("a", outcome, waiting[0].approval.digest), "k")
+    await house.until(lambda: log.full)
+    await crash(house, runner)
+    log.full = False
+    async with await house.open() as runner:
+        await runner.caught_up()
+        assert await log.inbox(house.session) == []
+        assert [event.problem for event in await house.stored(CommandTaken) if event.key == "k"] == [""]
+        assert len(await house.stored(ApprovalAnswered)) == 1
+    assert house.world.effects == []
 
 
 async def test_max_turns_stop_the_loop():

@@ -1,7 +1,8 @@
 """Reads a few rows on the event loop itself, where handing the question to a thread would cost ten times the answer.
 
-It knows one connection that only reads, and nothing of sessions. A job sees one state, whatever is written meanwhile. SQLite's readers do not wait for its writers; what
-would have to wait all the same, or goes wrong, is left to the thread, which says why.
+It knows one connection that only reads, and nothing of sessions. A job sees one state, whatever is written meanwhile.
+SQLite's readers do not wait for its writers; what would have to wait all the same, or goes wrong, is left to the
+thread, which says why.
 """
 
 import sqlite3
