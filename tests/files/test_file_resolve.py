@@ -80,6 +80,16 @@ def test_the_longest_path_and_the_longest_name_are_usable() -> None:
         resolve(longest + "b", "/")
 
 
+@pytest.mark.parametrize("name", ["a" * 255, "é" * 127])
+def test_a_path_that_is_too_long_only_with_its_folder_is_refused_also_where_nothing_is(
+    tmp_path: Path, name: str
+) -> None:
+    folder = str(tmp_path / "missing" / "/".join([name] * 10))
+    assert resolve("/".join([name] * 4), folder).path.startswith(folder)
+    with pytest.raises(Unusable, match="too long"):
+        resolve("/".join([name] * 7), folder)
+
+
 @pytest.mark.parametrize("cwd", ["", "relative", "a\0", "/a\0", "/a\nb", "/" + "a" * 256])
 def test_a_current_folder_must_be_usable_too(cwd: str) -> None:
     with pytest.raises(Unusable):
