@@ -1,6 +1,9 @@
 """A prompt's whole way through a session: rows F2 to F4, F10, C10, J1, J2, E4, G4's queue."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -23,8 +26,12 @@ from assent.models.scripted import ScriptedModel
 from assent.parts import Call, ModelMessage, Result, Text, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session
-from assent.session.log import LogUnavailable, SessionBusy
+from assent.session.log import Fence, LogDamaged, LogUnavailable, Opening, SessionBusy
 from assent.session.memory import MemoryLog
+from assent.session.options import Options
+from assent.session.runner import Runner
+from assent.session.sqlite import SqliteLog
+from assent.tools.registry import Registry
 from support.house import House, call, calls, crash, text
 
 
@@ -438,6 +445,43 @@ async def test_an_answer_after_which_the_process_died_counts_once_and_does_not_s
         assert [event.problem for event in await house.stored(CommandTaken) if event.key == "k"] == [""]
         assert len(await house.stored(ApprovalAnswered)) == 1
     assert house.world.effects == []
+
+
+@pytest.mark.spec("J2")
+@pytest.mark.parametrize("broken", ["v = 99", "data = '{}'", "seq = seq + 50"])
+async def test_a_session_that_cannot_be_read_is_not_written_to(tmp_path: Path, broken: str):
+    log = SqliteLog(tmp_path)
+    house = House(text("Hello."), log=log)
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        await house.until_done()
+    with closing(sqlite3.connect(tmp_path / "assent.db")) as db, db:
+        db.execute(f"UPDATE events SET {broken} WHERE type = 'prompt.submitted'")
+    before = await log.info(house.session)
+    for _ in range(2):
+        with pytest.raises(LogDamaged):
+            await house.open()
+    assert await log.info(house.session) == before
+    assert not await log.is_open(house.session)
+    await log.close()
+
+
+async def test_what_others_wrote_until_the_session_was_taken_over_is_known():
+    class SlowlyTaken(MemoryLog):
+        async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
+            if opening is not None and opening.client == "test":
+                async with await Runner.open(
+                    self, session, house.model, Registry([]), Options(client="other")
+                ) as other:
+                    await other.send(Rename("theirs", by="bea"))
+                    await other.caught_up()
+            return await super().acquire(session, opening)
+
+    house = House(text("Hello."), log=SlowlyTaken())
+    async with await house.open() as runner:
+        assert runner.state.title == "theirs"
+        assert await house.send(runner, Submit("go")) == ""
+        await house.until_done()
 
 
 async def test_max_turns_stop_the_loop():

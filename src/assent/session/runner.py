@@ -148,11 +148,13 @@ class Runner:
         Whoever has read the session's events from the first one on gives them as `past`: they are not read again.
         """
         options = options or Options()
+        before = [*past, *await log.read(session, past[-1].seq if past else 0)]
+        state = fold(session, before)  # what cannot be understood is not taken over, and nothing is written to it
         fence = await log.acquire(session, Opening(options.clock(), options.client))
         try:
-            events = [*past, *await log.read(session, past[-1].seq if past else 0)]
-            runner = cls(log, fence, fold(session, events), model, registry, options)
-            await runner._start(events[-1])
+            since = await log.read(session, state.seq)
+            runner = cls(log, fence, fold(session, since, state), model, registry, options)
+            await runner._start(since[-1])
         except BaseException:
             await log.release(fence)
             raise

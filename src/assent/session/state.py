@@ -308,9 +308,9 @@ class SessionState:
         return [call for call in self._open.values() if isinstance(call, AwaitingApproval)]
 
 
-def fold(session: str, envelopes: list[Envelope]) -> SessionState:
-    """Raises LogDamaged for events that cannot have happened in this order."""
-    state = SessionState(session)
+def fold(session: str, envelopes: list[Envelope], state: SessionState | None = None) -> SessionState:
+    """Goes on from `state` if there is one. Raises LogDamaged for events that cannot have happened in this order."""
+    state = state or SessionState(session)
     for envelope in envelopes:
         try:
             state.apply(envelope)
