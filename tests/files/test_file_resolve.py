@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assent.files import resolve as files_resolve
 from assent.files.resolve import Resolved, Unusable, resolve
 
 NAMES = st.sampled_from(["a", "b", "c", "..x", "%2e%2e"])
@@ -80,14 +81,35 @@ def test_the_longest_path_and_the_longest_name_are_usable() -> None:
         resolve(longest + "b", "/")
 
 
-@pytest.mark.parametrize("name", ["a" * 255, "é" * 127])
-def test_a_path_that_is_too_long_only_with_its_folder_is_refused_also_where_nothing_is(
-    tmp_path: Path, name: str
+@pytest.mark.parametrize("path", ["/", "//", "///", "//etc", "///etc//x/", "/proc/self", "/proc/self/cwd/x", "/proc"])
+def test_a_path_is_the_same_whether_it_is_looked_at_in_one_go_or_name_by_name(
+    path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = str(tmp_path / "missing" / "/".join([name] * 10))
-    assert resolve("/".join([name] * 4), folder).path.startswith(folder)
+    def not_in_one_go(normal: str) -> bool:
+        return False
+
+    found = [resolve(path, "/", follow_last=follow) for follow in (True, False)]
+    monkeypatch.setattr(files_resolve, "_has_no_links", not_in_one_go)
+    assert found == [resolve(path, "/", follow_last=follow) for follow in (True, False)]
+
+
+@pytest.mark.parametrize("path", ["file", "missing/x", "file/x", "./inner/", "/", "~"])
+def test_a_path_without_links_needs_no_walk(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = os.path.realpath(tmp_path)
+    monkeypatch.setenv("HOME", folder)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.delattr(files_resolve, "_Walk")
+    expected = os.path.normpath(os.path.join(folder, path.replace("~", folder)))
+    assert resolve(path, folder) == Resolved(expected, (expected,))
+
+
+def test_a_path_that_is_too_long_only_with_its_folder_is_refused_also_where_nothing_is(tmp_path: Path) -> None:
+    folder = str(tmp_path / "missing" / "/".join(["é" * 100] * 10))
+    rest = "/".join(["a" * 99] * 40)[: 4095 - len(os.fsencode(folder)) - 2] + "b"
+    assert resolve(rest, folder).path == f"{folder}/{rest}"
     with pytest.raises(Unusable, match="too long"):
-        resolve("/".join([name] * 7), folder)
+        resolve(rest + "b", folder)
 
 
 @pytest.mark.parametrize("cwd", ["", "relative", "a\0", "/a\0", "/a\nb", "/" + "a" * 256])

@@ -48,7 +48,7 @@ def resolve(path: str, cwd: str, *, follow_last: bool = True) -> Resolved:
 
 def _has_no_links(normal: str) -> bool:
     """Certainly none: most paths have none, and a look at each of their folders is all it takes to know."""
-    if normal.startswith(("//", "/proc/")) or normal == "/" or len(os.fsencode(normal)) >= _LONGEST_PATH:
+    if normal.startswith("//") or len(os.fsencode(normal)) >= _LONGEST_PATH:
         return False
     here = ""
     try:
