@@ -35,6 +35,21 @@ async def test_answers_that_keep_coming_hold_work_up_for_a_moment_only(monkeypat
         await first.give_way()
 
 
+async def test_an_answer_that_nobody_takes_holds_work_up_once_and_not_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(precedence, "PATIENCE", 0.01)
+    first = Precedence()
+    with first.answering():
+        await first.give_way()
+        with pytest.raises(StopIteration):  # it waits for nothing
+            first.give_way().send(None)
+        monkeypatch.setattr(precedence, "PATIENCE", 1_000.0)
+        with first.answering():
+            work = asyncio.ensure_future(first.give_way())
+            await asyncio.sleep(0)
+            assert not work.done(), "there is another one"
+        await work
+
+
 async def test_what_has_waited_goes_on_one_by_one_and_stops_again_for_the_next_answer():
     first = Precedence()
     order: list[int] = []

@@ -10,22 +10,29 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 PATIENCE = 0.5
-"""Seconds after which work goes on although answers keep coming."""
+"""Seconds after which work goes on although answers keep coming, and for which an answer comes first: another process
+that is stopped may not take it for long."""
 
 
 class Precedence:
     def __init__(self) -> None:
-        self._taking = 0
+        self._taking: set[object] = set()
         self._line: deque[asyncio.Future[None]] = deque()
 
     @contextmanager
     def answering(self) -> Generator[None]:
-        self._taking += 1
+        answer = object()
+        self._taking.add(answer)
+        overdue = asyncio.get_running_loop().call_later(PATIENCE, self._comes_first_no_more, answer)
         try:
             yield
         finally:
-            self._taking -= 1
-            self._let_one_go_on()
+            overdue.cancel()
+            self._comes_first_no_more(answer)
+
+    def _comes_first_no_more(self, answer: object) -> None:
+        self._taking.discard(answer)
+        self._let_one_go_on()
 
     async def give_way(self) -> None:
         if not (self._taking or self._line):
