@@ -1,6 +1,7 @@
 """What a person does with whole sessions in the page: rename, copy, delete, take back, compress, find."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -357,6 +358,18 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
     tab.sees("None with these words.")
     field.press("Escape")
     expect(rows(tab)).to_have_count(100)
+
+
+def test_lists_that_change_all_the_time_are_read_a_few_times_a_second(served: Served, windows: Windows) -> None:
+    tab = windows.open("nele", owner="nele")
+    tab.sees("None yet.")
+    model, begun, read = served.play(says("never said")), time.monotonic(), list[str]()
+    tab.page.on("request", lambda request: read.append(request.url) if "/sessions?limit=" in request.url else None)
+    for _ in range(30):
+        behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model})
+        tab.page.wait_for_timeout(30)
+    expect(rows(tab)).to_have_count(30)
+    assert 1 < len(read) <= (time.monotonic() - begun) / 0.25 + 2
 
 
 # --- small screens and readers ---

@@ -199,6 +199,9 @@ async function overlay() {
 const wanted = { sessions: -1, approvals: -1 };
 const have = { sessions: -2, approvals: -2 };
 let reading = false;
+const PAUSE = 250;
+/** @type {() => void} */
+let hurry = () => {};
 
 /** The lists are read again when they changed, one reading at a time. @param {{ approvals: number, waiting: number, sessions: number }} news */
 function overview(news) {
@@ -214,6 +217,7 @@ async function readLists() {
     while (wanted.sessions !== have.sessions || wanted.approvals !== have.approvals) {
       if (wanted.approvals !== have.approvals) await readApprovals();
       if (wanted.sessions !== have.sessions) await readSessions();
+      await pause();
     }
   } catch (error) {
     if (!(error instanceof Unreachable)) notice(words(error), "bad");
@@ -221,6 +225,9 @@ async function readLists() {
     reading = false;
   }
 }
+
+/** Lists that change all the time are read a few times a second; ends at once when somebody wants another one. */
+const pause = () => new Promise((resolve) => setTimeout((hurry = () => resolve(undefined)), PAUSE));
 
 async function readApprovals() {
   const target = wanted.approvals;
@@ -258,6 +265,7 @@ async function stillThere(talk) {
 export function find(wanted, most = SESSIONS_AT_ONCE) {
   Object.assign(state, { wanted, most });
   have.sessions = -2;
+  hurry();
   void readLists();
   changed();
 }
@@ -326,6 +334,7 @@ function refused(error, key) {
       asked.delete(key);
       state.views.delete(key);
       have.approvals = -2;
+      hurry();
       void readLists();
       notice("The question has changed since you saw it. Please look again.", "bad");
       return "";
