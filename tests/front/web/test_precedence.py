@@ -80,16 +80,3 @@ async def test_whoever_gave_up_waiting_holds_up_nobody():
         gone.cancel()
         await asyncio.gather(gone, return_exceptions=True)
     await asyncio.gather(*others)
-
-
-async def test_long_work_steps_aside_for_others_and_for_answers():
-    first, went_on = Precedence(), asyncio.Event()
-    asyncio.get_running_loop().call_soon(went_on.set)
-    await first.step_aside()
-    assert went_on.is_set()
-    with first.answering():
-        work = asyncio.create_task(first.step_aside())
-        for _ in range(5):
-            await asyncio.sleep(0)
-        assert not work.done()
-    await work

@@ -43,11 +43,6 @@ class Precedence:
             async with asyncio.timeout(PATIENCE):
                 await turn
 
-    async def step_aside(self) -> None:
-        """In the middle of long work: everything else goes on for a moment, and answers are taken."""
-        await asyncio.sleep(0)
-        await self.give_way()
-
     def _let_one_go_on(self) -> None:
         """Whoever has lost patience or was cancelled does not wait any more."""
         while self._line and not self._taking:

@@ -1,5 +1,6 @@
 """Calls of a session, and everything that waits for a person over all sessions."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
@@ -132,11 +133,11 @@ async def approvals(
 
 
 async def _waiting_views(desk: Desk, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
-    """A long list with long changes takes a while, in which others go on and answers come first."""
+    """A long list with long changes takes a while, in which others go on."""
     sessions = await desk.log.infos({item.session for item in waiting})
     for place, item in enumerate(waiting):
         if place % AT_ONCE == AT_ONCE - 1:
-            await desk.precedence.step_aside()
+            await asyncio.sleep(0)
         if info := sessions.get(item.session):  # else it was deleted in this moment
             view = await desk.office.view(info)
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
