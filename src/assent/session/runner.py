@@ -36,6 +36,7 @@ from assent.events import (
     PromptsQueued,
     Queued,
     SessionCreated,
+    SessionRenamed,
 )
 from assent.models.base import Model
 from assent.policy.policy import Policy
@@ -46,7 +47,7 @@ from assent.scheduler.scheduler import Scheduler
 from assent.session.changes import Changes
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id
+from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.notes import Notes
 from assent.session.options import Options
 from assent.session.room import Room
@@ -64,11 +65,16 @@ async def create_session(
     gate: GateKind = "batch",
     *,
     owner: str = "",
+    title: str = "",
+    by: str = "",
     stamp: Stamp | None = None,
 ) -> str:
-    """Its id, or with a stamp the id of the session that the same request has made before."""
+    """Its id, or with a stamp the id of the session that the same request has made before. `by` gave it its title."""
+    session, now = new_session_id(), time.time()
     first = SessionCreated(folder, model, mode, __version__, gate, owner=owner)
-    return await log.create(new_session_id(), time.time(), first, stamp=stamp)
+    seen = title_of(title)
+    named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
+    return await log.create(session, now, first, named, stamp)
 
 
 class Runner:

@@ -64,6 +64,14 @@ async def test_sessions_are_listed_renamed_forked_and_deleted(api: Api):
 
 
 @pytest.mark.spec("H1")
+async def test_a_new_session_has_its_title_at_once_and_keeps_it(api: Api):
+    made = await api.create(title="  fix\nthe total ", prompt="go")
+    assert made["title"] == "fix the total"
+    await until_waiting(api, made["id"])
+    assert (await api.snapshot(made["id"]))["session"]["title"] == "fix the total"
+
+
+@pytest.mark.spec("H1")
 async def test_events_can_be_read_from_any_number(api: Api):
     session = (await begun(api))["session"]["id"]
     everything = await api.history(session)

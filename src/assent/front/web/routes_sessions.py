@@ -48,8 +48,6 @@ async def create(desk: TheDesk, asker: TheAsker, data: JSONBody[NewSession]) -> 
     """Makes a session; with a prompt it begins at once."""
     key = desk.office.inbox_key(asker, "create", data)
     session = await desk.office.done_before(key) or await _create(desk, asker, data, key)
-    if data.title:
-        await desk.office.record(session, InboxKey("web-title"), Rename(data.title, by=asker.by))
     if data.prompt:
         await desk.office.record(session, InboxKey("web-first"), Submit(data.prompt, by=asker.by))
     desk.overview.touch(asker.principal.owner)
@@ -61,8 +59,10 @@ async def _create(desk: Desk, asker: Asker, data: NewSession, key: InboxKey) -> 
     model = data.model or desk.setup.model
     await _check_model(desk, model)
     mode, gate = data.mode or desk.setup.settings.approval_mode, data.gate or desk.setup.settings.gate
-    owner = asker.principal.owner
-    return await create_session(desk.log, folder, model, mode, gate, owner=owner, stamp=key.stamp)
+    owner, title = asker.principal.owner, data.title or ""
+    return await create_session(
+        desk.log, folder, model, mode, gate, owner=owner, title=title, by=asker.by, stamp=key.stamp
+    )
 
 
 async def _check_model(desk: Desk, name: str) -> None:
