@@ -34,6 +34,7 @@ from assent.events import (
 from assent.front.custom import CustomCommand
 from assent.front.tui.host import (
     MemoryFile,
+    NamedPrompt,
     RuleInfo,
     ServerInfo,
     ServerResource,
@@ -225,6 +226,12 @@ class FilmHost:
 
     def custom_commands(self) -> Sequence[CustomCommand]:
         return ()
+
+    async def named_prompts(self) -> Sequence[NamedPrompt]:
+        return ()
+
+    async def use_prompt(self, name: str, argument: str) -> None:
+        pass
 
     async def close(self) -> None:
         pass

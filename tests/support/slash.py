@@ -17,6 +17,7 @@ from assent.front.custom import CustomCommand
 from assent.front.preferences import PreferenceFile
 from assent.front.tui.host import (
     MemoryFile,
+    NamedPrompt,
     NotHere,
     RuleInfo,
     ServerInfo,
@@ -111,6 +112,12 @@ class FakeHost:
 
     def custom_commands(self) -> Sequence[CustomCommand]:
         return self.customs
+
+    async def named_prompts(self) -> Sequence[NamedPrompt]:
+        return ()
+
+    async def use_prompt(self, name: str, argument: str) -> None:
+        raise NotHere("prompts are filled by the desk")
 
     async def close(self) -> None:
         pass

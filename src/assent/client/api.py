@@ -138,6 +138,17 @@ class Api:
     async def files(self, session: str, query: str, limit: int = 20) -> list[str]:
         return (await self.get(f"/sessions/{session}/files", query=query, limit=limit))["files"]
 
+    async def prompts(self, session: str) -> Json:
+        """Custom commands and prompts of MCP servers by name, and which files could not be used."""
+        return await self.get(f"/sessions/{session}/prompts")
+
+    async def use_prompt(self, session: str, name: str, argument: str = "") -> None:
+        """Has it filled and sent. What it runs may wait for a person: the same request again waits on."""
+        key, state = secrets.token_urlsafe(16), "going"
+        while state == "going":
+            chosen = {"name": name, "argument": argument}
+            state = (await self.post(f"/sessions/{session}/prompts", chosen, key))["state"]
+
     async def send(self, session: str, command: Command, key: str | None = None) -> str:
         """Any command; its outcome comes as `command.taken` with the key that this gives."""
         body = encode_command(command)

@@ -78,6 +78,9 @@ class Nothing:
     def commands(self) -> list[Candidate]:
         return [Candidate("help", "What can be done")]
 
+    async def learn_commands(self) -> bool:
+        return False
+
     def arguments(self, command: str, typed: str) -> list[Candidate]:
         return []
 

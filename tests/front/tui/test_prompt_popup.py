@@ -24,9 +24,19 @@ class Things:
         self.files_there = asyncio.Event()
         self.files_there.set()
         self.broken = False
+        self.elsewhere: list[Candidate] = []
+        """Commands that somebody else knows."""
+        self.learned: list[Candidate] = []
+        self.commands_asked = 0
 
     def commands(self) -> Sequence[Candidate]:
-        return [Candidate("help", "What can be done"), Candidate("model", "[red]Which[/] model"), Candidate("mode")]
+        own = [Candidate("help", "What can be done"), Candidate("model", "[red]Which[/] model"), Candidate("mode")]
+        return [*own, *self.learned]
+
+    async def learn_commands(self) -> bool:
+        self.commands_asked += 1
+        before, self.learned = self.learned, self.elsewhere
+        return before != self.learned
 
     def arguments(self, command: str, typed: str) -> Sequence[Candidate] | Awaitable[Sequence[Candidate]]:
         return self._later() if command == "model" else [Candidate("plan"), Candidate("yolo")]
@@ -89,6 +99,21 @@ async def test_a_slash_at_the_start_offers_commands_and_typing_narrows_them():
         assert it.list.offered == ["model", "mode"]
         await it.press("down", "tab")
         assert it.text == "/mode "
+
+
+async def test_commands_that_somebody_else_knows_are_offered_as_soon_as_they_are_there():
+    async with Typing() as it:
+        it.app.things.elsewhere = [Candidate("review")]
+        await it.type("/r")
+        await it.settled()
+        assert it.list.offered == ["review"]
+        await it.type("e")
+        assert it.app.things.commands_asked == 1
+        it.app.now += 10
+        it.app.things.elsewhere = []
+        await it.type("v")
+        await it.settled()
+        assert (it.list.offered, it.app.things.commands_asked) == ([], 2)
 
 
 async def test_enter_takes_what_is_offered_but_sends_what_is_already_there():

@@ -202,6 +202,7 @@ class AssentApp(App[None]):
         self._around.at(self.host.folder, await self.host.branch())
         self.desk.commands.set_custom(self.host.custom_commands())
         self.desk.commands.set_prompts(self.host.server_prompts())
+        await self.desk.commands.learn(self.desk)
         for problem in self.host.problems:
             self.note(problem, "warning")
         self.prompt.remember(await self.host.prompts())

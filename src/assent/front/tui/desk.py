@@ -125,6 +125,9 @@ class DeskCompletions:
     def commands(self) -> Sequence[Candidate]:
         return self._desk.commands.candidates()
 
+    async def learn_commands(self) -> bool:
+        return await self._desk.commands.learn(self._desk)
+
     async def arguments(self, command: str, typed: str) -> Sequence[Candidate]:
         return await self._desk.commands.arguments(command, typed, self._desk)
 

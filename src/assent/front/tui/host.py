@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.approval import Mode
     from assent.front.client import SessionClient
     from assent.front.custom import CustomCommand
-    from assent.mcp.offers import Prompt
+    from assent.mcp.offers import Argument, Prompt
     from assent.models.prices import Prices
     from assent.session.log import SessionInfo
 
@@ -59,6 +59,15 @@ class ServerResource(Struct, frozen=True):
     server: str
     mention: str
     name: str
+
+
+class NamedPrompt(Struct, frozen=True):
+    """A prompt that whoever runs the session knows by its name, and fills itself."""
+
+    name: str
+    help: str
+    usage: str = ""
+    arguments: "tuple[Argument, ...]" = ()
 
 
 class MemoryFile(Struct, frozen=True):
@@ -131,6 +140,15 @@ class Host(Protocol):
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         """The user's own, and the folder's when it is trusted."""
+        ...
+
+    async def named_prompts(self) -> Sequence[NamedPrompt]:
+        """Those that this host fills itself, in the session that was opened last; custom commands and prompts of
+        servers that are filled here are not among them."""
+        ...
+
+    async def use_prompt(self, name: str, argument: str) -> None:
+        """Fills it and sends it; returns when it is sent."""
         ...
 
     async def close(self) -> None: ...

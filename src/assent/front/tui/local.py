@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    NamedPrompt,
+    NotHere,
     RuleInfo,
     ServerInfo,
     ServerResource,
@@ -212,6 +214,12 @@ class LocalHost:
         loaded = load_custom(self._env, self.folder)
         self.problems = loaded.problems
         return loaded.commands
+
+    async def named_prompts(self) -> Sequence[NamedPrompt]:
+        return ()
+
+    async def use_prompt(self, name: str, argument: str) -> None:
+        raise NotHere(f"There is no prompt {name!r} here.")
 
     async def close(self) -> None:
         if self._workshop is not None:

@@ -8,6 +8,7 @@ import msgspec
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    NamedPrompt,
     NotHere,
     RuleInfo,
     ServerInfo,
@@ -28,6 +29,7 @@ class RemoteHost:
         """`folder` is where a new session works, on the server's machine."""
         self.folder = folder
         self.problems: Sequence[str] = ()
+        """What of the server's custom commands could not be used there."""
         self._connect = connect
         self._api: Api | None = None
         self._session = ""
@@ -121,7 +123,20 @@ class RemoteHost:
         raise NotHere("Context files are on the server's machine.")
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
-        return ()
+        return ()  # the server fills its own
+
+    async def named_prompts(self) -> Sequence[NamedPrompt]:
+        from assent.mcp.offers import Argument
+
+        listed = await self.api.prompts(self._session)
+        self.problems = listed["problems"]
+        return [
+            NamedPrompt(one["name"], one["help"], one["usage"], msgspec.convert(one["arguments"], tuple[Argument, ...]))
+            for one in listed["prompts"]
+        ]
+
+    async def use_prompt(self, name: str, argument: str) -> None:
+        await self.api.use_prompt(self._session, name, argument)
 
     async def close(self) -> None:
         if self._api is not None:

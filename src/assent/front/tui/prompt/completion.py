@@ -35,7 +35,11 @@ class Completions(Protocol):
     """What can be completed, as the app knows it."""
 
     def commands(self) -> Sequence[Candidate]:
-        """Without the slash."""
+        """Without the slash, as far as they are known."""
+        ...
+
+    async def learn_commands(self) -> bool:
+        """Asks whoever else knows some. Has anything changed?"""
         ...
 
     def arguments(self, command: str, typed: str) -> "Sequence[Candidate] | Awaitable[Sequence[Candidate]]":

@@ -15,7 +15,7 @@ from assent.front.tui.prompt.paths import PathIndex
 from assent.front.words import safe
 
 FRESH_SECONDS = 5.0
-"""How long a list of files is good for; an older one is still shown while the next is read."""
+"""How long a list of files or commands is good for; an older one is still shown while the next is read."""
 
 
 class CompletionList(Widget):
@@ -45,6 +45,7 @@ class CompletionList(Widget):
         self._files_end = 0.0
         """When the list of files gets too old."""
         self._reading_files = False
+        self._commands_end = 0.0
         prompt.assistant = self
 
     @property
@@ -111,6 +112,7 @@ class CompletionList(Widget):
         match word.kind:
             case "command":
                 self._offer(ranked(word.typed, self._completions.commands()))
+                self._refresh_commands()
             case "argument":
                 self._look_up_argument(word)
             case "file":
@@ -129,6 +131,16 @@ class CompletionList(Widget):
         found = await arguments
         if word == self._word:
             self._offer(ranked(word.typed, found))
+
+    def _refresh_commands(self) -> None:
+        if self.clock() >= self._commands_end:
+            self._commands_end = self.clock() + FRESH_SECONDS
+            self.run_worker(self._learn_commands(), group="commands", exclusive=True, exit_on_error=False)
+
+    async def _learn_commands(self) -> None:
+        changed = await self._completions.learn_commands()
+        if changed and self._word is not None and self._word.kind == "command":
+            self._offer(ranked(self._word.typed, self._completions.commands()))
 
     def _refresh_files(self) -> None:
         if not self._reading_files and self.clock() >= self._files_end:

@@ -11,8 +11,16 @@ from assent.front.tui.prompt.completion import Candidate
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
 
-Group = Literal["Session", "Model and mode", "Approving", "Looking", "This program", "Custom", "Prompts of servers"]
-
+Group = Literal[
+    "Session",
+    "Model and mode",
+    "Approving",
+    "Looking",
+    "This program",
+    "Custom",
+    "Prompts of servers",
+    "Prompts on the server",
+]
 
 Run = Callable[["Desk", str], Awaitable[None]]
 Complete = Callable[["Desk", str], Awaitable[Sequence[Candidate]]]

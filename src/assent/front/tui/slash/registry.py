@@ -45,6 +45,17 @@ class Registry:
 
         self._replace("Prompts of servers", map(prompt_slash, prompts))
 
+    async def learn(self, desk: "Desk") -> bool:
+        """Asks the host again for the prompts that it fills itself. Has anything changed?"""
+        from assent.front.tui.slash.server_prompts import named_slash
+
+        before = self.names()
+        try:
+            self._replace("Prompts on the server", map(named_slash, await desk.host.named_prompts()))
+        except TROUBLES:  # what was there may still be
+            return False
+        return self.names() != before
+
     def _replace(self, group: Group, commands: Iterable[SlashCommand]) -> None:
         self._commands = {name: command for name, command in self._commands.items() if command.group != group}
         for command in commands:
@@ -91,6 +102,8 @@ class Registry:
         if typed is None:
             return False
         command = self.find(typed.name)
+        if command is None and await self.learn(desk):
+            command = self.find(typed.name)
         if command is None:
             desk.complain(self.unknown(typed.name))
             return True

@@ -1,16 +1,17 @@
-"""A prompt of an MCP server as a slash command."""
+"""A prompt of an MCP server as a slash command, and one that the server which runs the session fills."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assent.front.server_prompts import NoText, argument_help, help_of, usage, written
 from assent.front.tui.prompt.completion import Candidate
-from assent.front.tui.slash.command import SlashCommand
+from assent.front.tui.slash.command import Complete, SlashCommand
 from assent.front.words import prompt_command, safe
 
 if TYPE_CHECKING:
+    from assent.front.tui.host import NamedPrompt
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Prompt
+    from assent.mcp.offers import Argument, Prompt
 
 
 def prompt_slash(prompt: "Prompt") -> SlashCommand:
@@ -20,13 +21,27 @@ def prompt_slash(prompt: "Prompt") -> SlashCommand:
         except NoText as error:
             desk.complain(str(error))
 
+    name, complete = prompt_command(prompt.server, prompt.name), _completion(prompt.arguments)
+    return SlashCommand(name, help_of(prompt), run, "Prompts of servers", usage(prompt), complete=complete)
+
+
+def named_slash(prompt: "NamedPrompt") -> SlashCommand:
+    async def run(desk: "Desk", typed: str) -> None:
+        await desk.host.use_prompt(prompt.name, typed)
+
+    complete = _completion(prompt.arguments)
+    return SlashCommand(prompt.name, prompt.help, run, "Prompts on the server", prompt.usage, complete=complete)
+
+
+def _completion(arguments: "Sequence[Argument]") -> Complete:
+    """Offers the arguments that were not given yet, each as the whole of what would be typed."""
+
     async def complete(desk: "Desk", typed: str) -> Sequence[Candidate]:
         before = typed[: typed.rfind(" ") + 1]
         return [
             Candidate(f"{before}{safe(argument.name, 'label')}=", argument_help(argument))
-            for argument in prompt.arguments
+            for argument in arguments
             if f"{argument.name}=" not in before
         ]
 
-    name = prompt_command(prompt.server, prompt.name)
-    return SlashCommand(name, help_of(prompt), run, "Prompts of servers", usage(prompt), complete=complete)
+    return complete

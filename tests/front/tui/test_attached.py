@@ -1,0 +1,112 @@
+"""The screen on a session that a real server runs: what the server knows by name is offered, filled there and sent."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from assent.events import PromptSubmitted
+from assent.front.tui.app import AssentApp
+from assent.front.tui.prompt.popup import CompletionList
+from assent.front.tui.remote import RemoteHost
+from assent.front.tui.story import NoteItem
+from assent.servers import Servers
+from support.program import says
+from support.served import Served, until_event, until_waiting
+from support.servers import SDK, program
+
+pytestmark = [pytest.mark.spec("G5"), pytest.mark.spec("H5")]
+
+
+class Attached:
+    def __init__(self, served: Served, session: str, pilot: "Pilot[None]", app: AssentApp) -> None:
+        self.served, self.session, self.pilot, self.app = served, session, pilot, app
+        self.list = app.query_one(CompletionList)
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(10):
+            while not condition():
+                await self.pilot.pause(0.01)
+
+    async def say(self, line: str) -> None:
+        self.app.prompt.load(line)
+        await self.pilot.press("enter")
+
+    async def until_shown(self, text: str) -> None:
+        notes = self.app.transcript.story.items
+        await self.until(lambda: any(text in note.text for note in notes if isinstance(note, NoteItem)))
+
+    async def submitted(self) -> str:
+        events = await until_event(self.served.api(), self.session, "turn.finished")
+        (text,) = [one.event.text for one in events if isinstance(one.event, PromptSubmitted)]
+        return text
+
+
+@asynccontextmanager
+async def attached(served: Served) -> AsyncGenerator[Attached]:
+    session = (await served.api().create(model=served.scenario(says("Fine."), name="quiet")))["id"]
+    app = AssentApp(RemoteHost(served.api, str(served.folder)), session=session)
+    async with app.run_test(size=(100, 30)) as pilot:
+        it = Attached(served, session, pilot, app)
+        await it.until(lambda: app.client is not None)
+        yield it
+    await app.shut_down()
+
+
+def command(served: Served, name: str, prompt: str) -> None:
+    path = served.home / "commands" / f"{name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'description = "does {name}"\nprompt = "{prompt}"\n')
+
+
+async def test_a_custom_command_of_the_server_is_offered_and_sent_filled(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        (served.folder / "rules.md").write_text("Use tabs.\n")
+        command(served, "review", "Rules: @{rules.md} Now {{args}}.")
+        async with attached(served) as it:
+            await it.until(lambda: it.app.desk.commands.find("review"))
+            await it.pilot.press("slash", "r", "e", "v")
+            assert it.list.offered[0] == "review"
+            await it.pilot.press("tab", "i", "t", "enter")
+            assert await it.submitted() == "Rules: Use tabs. Now it."
+
+
+async def test_a_command_whose_file_was_written_meanwhile_is_found_by_its_name(tmp_path: Path):
+    async with Served(tmp_path) as served, attached(served) as it:
+        await it.say("/later")
+        await it.until_shown("Unknown command /later")
+        command(served, "later", "Hi {{args}}.")
+        await it.say("/later Ann")
+        assert await it.submitted() == "Hi Ann."
+
+
+async def test_what_a_command_of_the_server_runs_is_asked_about_here_and_a_no_is_told(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        command(served, "do", "!{touch new}")
+        async with attached(served) as it:
+            await it.say("/do")
+            (waiting,) = await until_waiting(served.api(), it.session)
+            await it.until(lambda: it.app.panel.call is not None)
+            await served.api().decide(it.session, waiting["call_id"], "cancel", waiting["approval"]["digest"])
+            await it.until_shown("/do was not sent")
+            assert not (served.folder / "new").exists()
+
+
+@pytest.mark.spec("E5")
+async def test_prompts_of_mcp_servers_are_offered_with_their_arguments_once_they_are_there(tmp_path: Path):
+    entry = program(SDK, tmp_path).entry
+    mcp = Servers({"srv": {"command": entry.command, "args": list(entry.args)}})
+    async with Served(tmp_path, mcp=mcp) as served, attached(served) as it:
+        clock = iter(range(0, 100_000, 10))
+        it.list.clock = lambda: next(clock)
+        async with asyncio.timeout(10):
+            while "srv:greet" not in it.list.offered:
+                it.app.prompt.load("/sr")
+                await it.pilot.press("v")
+        await it.pilot.press("tab")
+        await it.until(lambda: it.list.offered == ["who="])
+        await it.say("/srv:greet who=Ann")
+        assert "Ann" in await it.submitted()
