@@ -8,7 +8,9 @@ from assent.commands import RunTool
 from assent.events import CallFinished
 from assent.front.custom import CustomCommand, Stopped, expand
 from assent.front.words import safe
-from assent.parts import JsonObject, TerminalDisplay
+from assent.parts import Failure, JsonObject, TerminalDisplay
+from assent.scheduler.answers import NOT_ALLOWED
+from assent.tools.response import cancel_reason
 
 OUTPUT_LIMIT = 40_000
 ENDED_BADLY = ("Exit Code:", "Signal:", "Timed out:")
@@ -46,7 +48,21 @@ class _Gate:
             case CallFinished(status="success") as finished:
                 return finished
             case failed:
-                raise Stopped(f"{what} was refused or failed. {failed.result.response.get('error', '')}")
+                raise Stopped(f"{what} {_ended(failed)}")
+
+
+def _ended(failed: CallFinished) -> str:
+    """How it ended, for a person: the result speaks to the model."""
+    match failed.failure:
+        case None:
+            how, reason = "refused" if failed.ran_ms is None else "stopped", cancel_reason(failed.result)
+            return f"was {how}." if reason in ("", NOT_ALLOWED) else f"was {how}: {reason}"
+        case Failure("policy_violation", message):
+            return f"was refused: {message.removeprefix('Tool execution ')}"
+        case Failure("approval_unavailable"):
+            return "was refused: it needs approval, and nobody is there to give it."
+        case Failure(message=message):
+            return f"failed: {message}"
 
 
 def _named(text: str) -> str:

@@ -25,6 +25,9 @@ from assent.scheduler.life import Journal, Life
 from assent.scheduler.steps import Over, Steps, make_action
 from assent.tools.base import InvalidParams, Invocation, ToolFailed
 
+NOT_ALLOWED = "User did not allow tool call"
+"""The reason of a refusal without one."""
+
 
 class Answers:
     def __init__(self, lives: Mapping[str, Life], steps: Steps, policy: Policy, journal: Journal) -> None:
@@ -53,7 +56,7 @@ class Answers:
                 await self._proceed(life, approval, answer, key)
 
     async def _refuse(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
-        life.cancel_reason = answer.reason or "User did not allow tool call"
+        life.cancel_reason = answer.reason or NOT_ALLOWED
         await self._steps.cancel(life, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, life: Life, approval: Approval, answer: Answer) -> None:

@@ -12,6 +12,8 @@
 from assent.parts import Failure, JsonObject, Media, Result, Text
 from assent.tools.base import ToolResult
 
+_CANCELLED = "[Operation Cancelled] Reason: "
+
 
 def to_result(call_id: str, tool: str, result: ToolResult) -> Result:
     response, media = _response(result.content)
@@ -25,10 +27,15 @@ def failure_result(call_id: str, tool: str, failure: Failure) -> Result:
 
 
 def cancelled_result(call_id: str, tool: str, reason: str, output: str = "") -> Result:
-    response: JsonObject = {"error": f"[Operation Cancelled] Reason: {reason}"}
+    response: JsonObject = {"error": f"{_CANCELLED}{reason}"}
     if output:
         response["output"] = output
     return Result(call_id, tool, response)
+
+
+def cancel_reason(result: Result) -> str:
+    """Of a call that was cancelled, without the words around it that are for the model."""
+    return str(result.response.get("error", "")).removeprefix(_CANCELLED)
 
 
 def _response(content: str | tuple[Text | Media, ...] | JsonObject) -> tuple[JsonObject, tuple[Media, ...]]:

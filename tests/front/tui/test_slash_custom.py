@@ -4,17 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from assent.commands import RunTool
 from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.files.workspace import Workspace
 from assent.front.client import LocalClient
-from assent.front.custom import BUILT_IN, CustomCommand
+from assent.front.custom import BUILT_IN, CustomCommand, Stopped
+from assent.front.filling import filled
 from assent.front.tui.slash.registry import Registry
+from assent.parts import Failure
 from assent.policy.rules import Rule
 from assent.session.memory import MemoryLog
 from assent.session.options import Options
 from assent.session.runner import Runner, create_session
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry as Tools
+from assent.tools.response import cancelled_result, failure_result
 from support.house import House
 from support.slash import Slash, follow
 
@@ -78,13 +82,44 @@ async def test_a_command_of_a_file_is_asked_about_although_a_person_started_it(f
 async def test_a_refusal_stops_the_prompt_and_says_so(folder: Path):
     slash, house = await run(folder, "!{touch new} !{touch newer}", "/do", answers=("cancel",))
     assert slash.did == [] and house.recorded(CallStarted) == []
-    assert slash.app.complaints[0].startswith("/do was not sent: `touch new` was refused")
+    assert slash.app.complaints == ["/do was not sent: `touch new` was refused."]
     assert len(house.recorded(ApprovalRequested)) == 1
 
 
 async def test_a_rule_that_denies_holds_here_too(folder: Path):
     slash, _ = await run(folder, "!{touch new}", "/do", rules=(Rule("deny", "run_shell_command"),))
-    assert slash.did == [] and "denied by policy" in slash.app.complaints[0]
+    (said,) = slash.app.complaints
+    assert slash.did == [] and said.startswith("/do was not sent: `touch new` was refused: denied by policy")
+
+
+def cancelled(reason: str, ran_ms: int | None = None) -> CallFinished:
+    return CallFinished("c", "cancelled", cancelled_result("c", "t", reason), ran_ms=ran_ms)
+
+
+def failed(kind: str, message: str) -> CallFinished:
+    failure = Failure(kind, message)
+    return CallFinished("c", "error", failure_result("c", "t", failure), failure=failure)
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (cancelled("Use make."), "`ls` was refused: Use make."),
+        (cancelled("The user pressed Esc.", ran_ms=9), "`ls` was stopped: The user pressed Esc."),
+        (failed("shell_execute_error", "No such program."), "`ls` failed: No such program."),
+        (
+            failed("approval_unavailable", "Do not try again."),
+            "`ls` was refused: it needs approval, and nobody is there to give it.",
+        ),
+    ],
+)
+async def test_what_stopped_it_is_told_in_words_for_a_person(end: CallFinished, said: str):
+    async def run(tool: RunTool) -> CallFinished:
+        return end
+
+    with pytest.raises(Stopped) as stopped:
+        await filled(CustomCommand("do", "does it", "!{ls}", "do.toml"), "", run, "ann")
+    assert str(stopped.value) == said
 
 
 async def test_a_hostile_argument_does_not_get_out_of_its_quotes(folder: Path):

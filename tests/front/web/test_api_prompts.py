@@ -109,7 +109,7 @@ async def test_a_refusal_stops_it_and_nothing_is_sent(served: Served):
     using = asyncio.create_task(use(api, session, "do"))
     (waiting,) = await until_waiting(served.api(), session)
     await served.api().decide(session, waiting["call_id"], "cancel", waiting["approval"]["digest"])
-    with pytest.raises(ApiProblem, match="/do was not sent: `touch one` was refused") as refused:
+    with pytest.raises(ApiProblem, match=r"/do was not sent: `touch one` was refused\.$") as refused:
         await using
     assert refused.value.kind == "refused"
     assert (await api.snapshot(session))["prompts"] == 0 and list(served.folder.iterdir()) == []
