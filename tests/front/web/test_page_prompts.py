@@ -72,6 +72,34 @@ def test_a_custom_command_is_completed_filled_and_sent_after_its_question_was_an
 
 
 @pytest.mark.spec("G5")
+def test_a_custom_command_in_the_window_for_a_new_session_is_filled_there(served: Served, windows: Windows) -> None:
+    command(served, "welcome", "Say !{touch made; echo hello} to {{args}}.")
+    project = served.project()
+    tab = windows.open()
+    tab.begin(served.play(says("Hello!")), project, "/welcome Ann")
+    expect(tab.card().get_by_text("touch made; echo hello").first).to_be_visible()
+    box = tab.page.get_by_label("Message")
+    expect(box).to_have_value("/welcome Ann")
+    tab.yes()
+    tab.sees("Say hello to Ann.")
+    tab.sees("Hello!")
+    expect(box).to_have_value("")
+
+
+@pytest.mark.spec("G5")
+def test_a_command_that_is_not_there_is_not_sent_to_a_new_session_but_stays_to_be_mended(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open()
+    tab.begin(served.play(says("Never.")), served.project(), "/nowhere Ann")
+    tab.sees("There is no command /nowhere in the browser.")
+    expect(tab.page.get_by_label("Message")).to_have_value("/nowhere Ann")
+    tab.page.reload()
+    expect(tab.page.get_by_label("Message")).to_have_value("/nowhere Ann")
+    tab.sees("Nothing was said yet.")
+
+
+@pytest.mark.spec("G5")
 def test_a_custom_command_that_is_refused_says_so_and_its_line_stays(served: Served, windows: Windows) -> None:
     command(served, "refused", "!{touch made}")
     tab = windows.open()

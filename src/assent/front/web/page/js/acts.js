@@ -2,7 +2,7 @@
 
 import { command, get, newKey, Problem } from "./api.js";
 import { ends, go, pathOf, words } from "./desk.js";
-import { keepDraft } from "./drafts.js";
+import { keepDraft, leaveFirst } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 
 /** Sends a command and says what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
@@ -59,9 +59,13 @@ export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/gr
 
 // --- the session itself ---
 
-/** @param {Record<string, string>} wish @returns {Promise<string>} what is wrong with it */
-export function begin(wish) {
-  return problemOf(command("/sessions", wish).then((session) => go(`#/s/${session.id}`)));
+/** A line that is a command is carried out in the new session. @param {Record<string, string>} wish @param {string} line @returns {Promise<string>} what is wrong with it */
+export function begin(wish, line = "") {
+  const open = (/** @type {{ id: string }} */ { id }) => {
+    leaveFirst(id, line);
+    go(`#/s/${id}`);
+  };
+  return problemOf(command("/sessions", wish).then(open));
 }
 
 /** @typedef {{ title?: string, mode?: string, model?: string }} Wish */

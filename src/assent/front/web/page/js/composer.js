@@ -2,7 +2,7 @@
 
 import { stopTurn, submit } from "./acts.js";
 import { pathOf } from "./desk.js";
-import { draftOf, keepDraft } from "./drafts.js";
+import { draftOf, keepDraft, takeFirst } from "./drafts.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { stopped } from "./panels.js";
 import { promptArguments, promptNames } from "./prompts.js";
@@ -32,6 +32,7 @@ export let putIntoPrompt = () => {};
 function Box({ talk, said }) {
   const { box, text, write } = useText(talk.session);
   const { problem, sending, send, forgive } = useSending(talk, box, write, said);
+  useFirst(talk.session, write, send);
   const suggestions = useSuggestions(box, write, (word) => offers(talk, word));
   const { shown } = suggestions;
   const take = (/** @type {string} */ name, go = true) => {
@@ -99,6 +100,16 @@ function useText(session) {
     };
   }, []);
   return { box, text, write };
+}
+
+/** What the session was begun with, as if it were typed here. @param {string} session @param {(text: string) => void} write @param {(text: string) => Promise<void>} send */
+function useFirst(session, write, send) {
+  useEffect(() => {
+    const line = takeFirst(session);
+    if (!line) return;
+    write(line);
+    void send(line);
+  }, []);
 }
 
 /** @param {Talk} talk @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string) => void} write @param {() => void} said */

@@ -7,6 +7,7 @@ import { modelNames, MODES } from "./modes.js";
 import { who } from "./names.js";
 import { stopped, valueOf } from "./panels.js";
 import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
+import { isCommand } from "./slash.js";
 import { closeDialog, state } from "./store.js";
 import { controls, filesOf, Suggestions, useSuggestions } from "./suggestions.js";
 import { visible } from "./visible.js";
@@ -55,8 +56,9 @@ export function NewSession({ compact = false }) {
   const [sending, setSending] = useState(false);
   const send = async () => {
     setSending(true);
-    const wish = { folder, model, mode, prompt: prompt.trim() };
-    setProblem(await begin(Object.fromEntries(Object.entries(wish).filter(([, value]) => value))));
+    const line = isCommand(prompt) ? prompt.trim() : "";
+    const wish = { folder, model, mode, prompt: line ? "" : prompt.trim() };
+    setProblem(await begin(Object.fromEntries(Object.entries(wish).filter(([, value]) => value)), line));
     setSending(false);
   };
   const { shown, look, close, take, onKey } = useSuggestions(box, write, ({ kind, typed }) => (kind === "file" ? [filesOf(`/files?${inFolder(folder)}`, typed)] : []));

@@ -1,4 +1,4 @@
-// What was written and not sent yet, kept for each session of this tab, also over a reload.
+// What was written and not sent yet, kept for each session of this tab, also over a reload; and the first line of a new session.
 
 const PREFIX = "assent.draft.";
 
@@ -15,7 +15,23 @@ export function keepDraft(session, text) {
   }
 }
 
+const NONE = { session: "", line: "" };
+let first = NONE;
+
+/** The prompt box of that session carries it out as soon as it is there. @param {string} session @param {string} line */
+export function leaveFirst(session, line) {
+  first = { session, line };
+}
+
+/** Once. @param {string} session */
+export function takeFirst(session) {
+  const line = first.session === session ? first.line : "";
+  if (line) first = NONE;
+  return line;
+}
+
 export function forgetDrafts() {
   const mine = Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
   mine.forEach((key) => sessionStorage.removeItem(key));
+  first = NONE;
 }

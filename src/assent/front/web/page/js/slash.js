@@ -69,9 +69,14 @@ export const takesArgument = (name, typed) => {
   return command ? (command.takes ?? false) : typed !== name;
 };
 
-/** What is wrong, if it is a command; null when it is text for the model (`//…`, `/usr/bin …`). @param {Talk} talk @param {string} line @returns {Promise<string | null>} */
+const LINE = /^\/(\?|\w[\w.:-]*)?(?:\s+(.*))?$/s;
+
+/** Or is it text for the model (`//…`, `/usr/bin …`)? @param {string} line */
+export const isCommand = (line) => LINE.test(line.trim());
+
+/** What is wrong, if it is a command; null when it is text for the model. @param {Talk} talk @param {string} line @returns {Promise<string | null>} */
 export async function runSlash(talk, line) {
-  const [whole, name = "", argument = ""] = /^\/(\?|\w[\w.:-]*)?(?:\s+(.*))?$/s.exec(line.trim()) ?? [];
+  const [whole, name = "", argument = ""] = LINE.exec(line.trim()) ?? [];
   if (whole === undefined || state.me?.role !== "operator") return null;
   const command = find(name);
   return command ? (await command.run(talk, argument.trim())) || "" : prompted(talk, name, argument.trim());
