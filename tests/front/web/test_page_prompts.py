@@ -100,6 +100,23 @@ def test_a_command_that_is_not_there_is_not_sent_to_a_new_session_but_stays_to_b
 
 
 @pytest.mark.spec("G5")
+def test_an_unknown_command_tells_of_a_broken_file_only_if_it_has_that_name(served: Served, windows: Windows) -> None:
+    command(served, "git/broken", "!{never closed")
+    tab = windows.open()
+    tab.begin(served.play(says("Ready.")), served.project(), "hi")
+    tab.sees("Ready.")
+    box, told = tab.page.get_by_label("Message"), tab.page.locator("#composer-problem")
+    unknown = "There is no command {} in the browser. /help lists them; to say it to the model, begin with //."
+    box.fill("/nowhere")
+    box.press("Enter")
+    expect(told).to_have_text(unknown.format("/nowhere"))
+    box.fill("/git:broken")
+    box.press("Enter")
+    expect(told).to_contain_text(unknown.format("/git:broken"))
+    expect(told).to_contain_text("/commands/git/broken.toml:2: !{ is never closed")
+
+
+@pytest.mark.spec("G5")
 def test_a_custom_command_that_is_refused_says_so_and_its_line_stays(served: Served, windows: Windows) -> None:
     command(served, "refused", "!{touch made}")
     tab = windows.open()

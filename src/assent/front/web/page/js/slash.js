@@ -85,7 +85,11 @@ export async function runSlash(talk, line) {
 /** One of the server's prompts. A name with a colon may be of an MCP server that is not there yet. @param {Talk} talk @param {string} name @param {string} argument */
 async function prompted(talk, name, argument) {
   const { prompts, problems = [] } = await promptsOf(talk.session);
-  if (name.includes(":") || prompts.some((prompt) => prompt.name === name)) return usePrompt(talk.session, name, argument);
+  const broken = problems.filter((problem) => problem.includes(`/${name.replaceAll(":", "/")}.toml:`));
+  if (prompts.some((prompt) => prompt.name === name) || (name.includes(":") && !broken.length)) return usePrompt(talk.session, name, argument);
   const unknown = `There is no command /${name} in the browser. /help lists them; to say it to the model, begin with //.`;
-  return [unknown, ...problems].join("\n");
+  return [unknown, ...broken, ...problems.filter((problem) => !OF_A_FILE.test(problem))].join("\n");
 }
+
+/** The others are about a whole folder, and so about every name. */
+const OF_A_FILE = /\.toml:\d+: /;
