@@ -176,6 +176,29 @@ def test_a_long_command_must_be_scrolled_through_before_yes_is_possible(served: 
 
 
 @pytest.mark.spec("H2")
+@pytest.mark.parametrize(
+    ("height", "count", "scrolled"),
+    [(1200, 37, False), (1200, 45, True), (720, 22, True)],
+    ids=["a little too long", "too long", "no place for more"],
+)
+def test_a_change_that_is_a_little_too_long_is_shown_wholly_where_the_whole_card_is_in_view(
+    served: Served, windows: Windows, height: int, count: int, scrolled: bool
+) -> None:
+    lines = "".join(f"line {number}\n" for number in range(count))
+    tab = windows.open(viewport={"width": 1200, "height": height})
+    tab.begin(served.play(asks_for(write("a.txt", lines)), says("Done.")), served.project())
+    change = tab.card().get_by_role("region", name="The change")
+    expect(change).to_contain_text(f"line {count - 1}")
+    yes = tab.card().get_by_role("button", name="Yes, once")
+    expect(yes).to_be_enabled(enabled=not scrolled)
+    shown, whole = change.evaluate("box => [box.clientHeight, box.scrollHeight]")
+    assert whole > 0.6 * height and shown == (0.6 * height if scrolled else whole)
+    if not scrolled:
+        expect(change.get_by_text("line 0")).to_be_in_viewport()
+        expect(change.get_by_text(f"line {count - 1}")).to_be_in_viewport()
+
+
+@pytest.mark.spec("H2")
 def test_typing_ahead_answers_nothing(served: Served, windows: Windows) -> None:
     project = served.project()
     tab = windows.open()
