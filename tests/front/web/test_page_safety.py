@@ -199,6 +199,41 @@ def test_a_change_that_is_a_little_too_long_is_shown_wholly_where_the_whole_card
 
 
 @pytest.mark.spec("H2")
+@pytest.mark.parametrize(("width", "height"), [(1200, 720), (1200, 480), (390, 740)])
+def test_a_card_larger_than_the_view_is_shown_from_its_top_and_yes_waits_until_all_was_on_screen(
+    served: Served, windows: Windows, width: int, height: int
+) -> None:
+    lines = "".join(f"line {number}\n" for number in range(20))
+    tab = windows.open(viewport={"width": width, "height": height})
+    tab.begin(served.play(asks_for(write("a.txt", lines)), says("Done.")), served.project())
+    change = tab.card().get_by_role("region", name="The change")
+    expect(change.get_by_text("line 0")).to_be_in_viewport()
+    yes, area = tab.card().get_by_role("button", name="Yes, once"), tab.page.locator(".scroll-area")
+    while yes.is_disabled():
+        area.evaluate("area => { area.scrollTop += 40 }")
+        change.evaluate("box => { box.scrollTop += 40 }")
+        tab.page.wait_for_timeout(30)
+    expect(change.get_by_text("line 19")).to_be_in_viewport()
+    expect(yes).to_be_enabled()
+
+
+@pytest.mark.spec("H2")
+def test_what_was_only_scrolled_out_of_view_was_not_seen(served: Served, windows: Windows) -> None:
+    lines = "".join(f"line {number}\n" for number in range(60))
+    tab = windows.open(viewport={"width": 1200, "height": 480})
+    tab.begin(served.play(asks_for(write("a.txt", lines)), says("Done.")), served.project())
+    change = tab.card().get_by_role("region", name="The change")
+    expect(change.get_by_text("line 0")).to_be_in_viewport()
+    tab.card().evaluate("card => { card.style.paddingBottom = '1000px' }")
+    tab.page.locator(".scroll-area").evaluate("area => { area.scrollTop = area.scrollHeight }")
+    expect(change).not_to_be_in_viewport()
+    for _ in range(60):
+        change.evaluate("box => { box.scrollTop += 40 }")
+        tab.page.wait_for_timeout(10)
+    expect(tab.card().get_by_role("button", name="Yes, once")).to_be_disabled()
+
+
+@pytest.mark.spec("H2")
 def test_typing_ahead_answers_nothing(served: Served, windows: Windows) -> None:
     project = served.project()
     tab = windows.open()

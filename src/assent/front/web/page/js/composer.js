@@ -163,7 +163,8 @@ export function showQuestion() {
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-question]"))];
   const now = cards.findIndex((card) => card.contains(document.activeElement));
   const next = cards[(now + 1) % cards.length];
-  next?.scrollIntoView({ block: "center" });
+  const tall = next && next.offsetHeight > (next.closest(".scroll-area")?.clientHeight ?? 0);
+  next?.scrollIntoView({ block: tall ? "start" : "center" });
   next?.focus({ preventScroll: true });
 }
 

@@ -38,6 +38,7 @@ export function Conversation({ talk, loading }) {
 function useFollow(session) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const follows = useRef(true);
+  const begun = useRef(/** @type {HTMLElement | null} */ (null));
   const [atEnd, setAtEnd] = useState(true);
   const toEnd = () => {
     follows.current = true;
@@ -45,7 +46,16 @@ function useFollow(session) {
   };
   const keepUp = () => {
     const answering = box.current?.querySelector(".card:focus-within");
-    if (follows.current && !answering) toEnd();
+    if (follows.current && !answering && !showFromTop()) toEnd();
+  };
+  /** A question that is larger than the view is read from its beginning; whoever has come to its end follows again. */
+  const showFromTop = () => {
+    const card = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])].at(-1);
+    if (!box.current || !card || card === begun.current || card.offsetHeight <= box.current.clientHeight) return false;
+    begun.current = card;
+    follows.current = false;
+    card.scrollIntoView({ block: "start" });
+    return true;
   };
   useLayoutEffect(() => {
     follows.current = true;

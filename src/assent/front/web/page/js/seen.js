@@ -22,6 +22,15 @@ function inView(element) {
 /** @param {HTMLElement} element */
 const areaOf = (element) => element.closest(".scroll-area");
 
+/** Which part of what is in the box can be seen now: the box may itself be half out of view. @param {HTMLElement} element */
+function onScreen(element) {
+  const begin = element.getBoundingClientRect().top + element.clientTop;
+  const area = areaOf(element)?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
+  const hidden = Math.max(0, area.top - begin);
+  const shown = Math.min(element.clientHeight, area.bottom - begin);
+  return { from: element.scrollTop + hidden, to: element.scrollTop + shown };
+}
+
 /** Give it a key for what is in the box; a new one begins anew. @param {string} key */
 export function useSeen(key) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
@@ -31,9 +40,9 @@ export function useSeen(key) {
     const element = box.current;
     if (!element || element.clientHeight === 0) return;
     if (until.current.key !== key) until.current = { key, pixels: 0 };
-    const { scrollTop, clientHeight, scrollHeight } = element;
-    if (scrollTop <= until.current.pixels + SLACK) until.current.pixels = Math.max(until.current.pixels, scrollTop + clientHeight);
-    setShare(Math.min(1, (until.current.pixels + SLACK) / scrollHeight));
+    const { from, to } = onScreen(element);
+    if (from < to && from <= until.current.pixels + SLACK) until.current.pixels = Math.max(until.current.pixels, to);
+    setShare(Math.min(1, (until.current.pixels + SLACK) / element.scrollHeight));
   };
   useLayoutEffect(() => {
     const fit = () => {
@@ -42,8 +51,13 @@ export function useSeen(key) {
     };
     fit();
     const watcher = new ResizeObserver(fit);
-    for (const one of box.current ? [box.current, areaOf(box.current)] : []) if (one) watcher.observe(one);
-    return () => watcher.disconnect();
+    const area = box.current && areaOf(box.current);
+    for (const one of [box.current, area]) if (one) watcher.observe(one);
+    area?.addEventListener("scroll", look, { passive: true });
+    return () => {
+      watcher.disconnect();
+      area?.removeEventListener("scroll", look);
+    };
   }, [key]);
   return { box, look, seen: share >= 1, share };
 }
