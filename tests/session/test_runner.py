@@ -1,7 +1,9 @@
 """A prompt's whole way through a session: rows F2 to F4, F10, C10, J1, J2, E4, G4's queue."""
 
 import asyncio
+import gc
 import sqlite3
+import weakref
 from contextlib import closing
 from pathlib import Path
 
@@ -614,3 +616,20 @@ async def test_a_call_gives_way_to_what_is_more_urgent_before_it_runs():
         assert await house.stored(CallStarted) == []
         urgent.set()
         assert (await house.until_done()).status == "completed"
+
+
+async def test_a_session_that_was_closed_is_gone_at_once_and_leaves_no_garbage():
+    """A server opens and parks many; looking for garbage in circles would stop it."""
+    house = House(calls(call("run_note", "a", text="x")))
+    gc.collect()
+    gc.disable()
+    try:
+        runner = await house.open()
+        await house.send(runner, Submit("go"))
+        await house.until_waiting(runner)
+        parts = [weakref.ref(part) for part in (runner, runner._work, runner._scheduler, runner._policy)]  # pyright: ignore
+        await runner.close()
+        del runner
+        await house.until(lambda: not any(part() for part in parts))
+    finally:
+        gc.enable()

@@ -128,6 +128,8 @@ class AgentLoop:
             self._scheduler.cancel(batch, self._cancel_reason or "Assent was closed.")
             await batch.results()
             raise
+        finally:
+            del batch  # as in its own `results`
 
 
 def _all_cancelled(calls: Sequence[Terminal]) -> bool:

@@ -120,7 +120,10 @@ class Batch:
         self._results: asyncio.Future[list[Terminal]] = asyncio.get_running_loop().create_future()
 
     async def results(self) -> list[Terminal]:
-        return await asyncio.shield(self._results)
+        try:
+            return await asyncio.shield(self._results)
+        finally:
+            del self  # an error keeps this frame, and we keep the error: that would be garbage in a circle
 
     def settle(self) -> None:
         """Tells whoever waits how it ended, unless that was told already."""

@@ -111,29 +111,31 @@ class Runner:
         self._closing = False
 
     def _make_work(self, reply: Turn, ids: CallIds, registry: Registry) -> Work:
-        room = Room(reply, self.state, self._journal, self._options.compress_above)
+        """Nothing in it holds the runner: a session that was closed is gone at once, and leaves no garbage."""
+        state, notes, policy, options = self.state, self._notes, self._policy, self._options
+        room = Room(reply, state, self._journal, options.compress_above)
         loop = AgentLoop(
             reply,
             self._scheduler,
             self._journal,
-            system=lambda: system_prompt(self.state.folder, self._notes.text),
+            system=lambda: system_prompt(state.folder, notes.text),
             tools=registry.declarations,
-            history=self.state.history,
-            usage=lambda: self.state.usage,
-            settled=self._notes.settled,
+            history=state.history,
+            usage=lambda: state.usage,
+            settled=notes.settled,
             make_room=room.before_request,
-            max_turns=self._options.max_turns,
-            masker=self._options.masker,
+            max_turns=options.max_turns,
+            masker=options.masker,
         )
         return Work(
-            self.state,
+            state,
             self._journal,
             self._scheduler,
             loop,
             room=room,
-            notes=self._notes,
+            notes=notes,
             ids=ids,
-            mentions=lambda text: self._options.load_mentions(text, self._policy),
+            mentions=lambda text: options.load_mentions(text, policy),
             changed=self._news.set,
         )
 
