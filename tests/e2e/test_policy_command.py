@@ -1,6 +1,7 @@
 """`assent policy` and `assent trust` from outside: rows J4, J5, C8, I4."""
 
 import json
+import re
 
 import pytest
 
@@ -187,6 +188,7 @@ def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
         f"0 of 3 uses: Exactly `python3 add.py`, with no other word, in {program.folder}, for this session." in listed
     )
     (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
+    assert re.fullmatch("[0-9a-f]{16}", grant), "a person types it; with a dash in front it would be an option"
     assert "Recorded" in program.run("policy", "revoke", session, grant).out
     ended = program.run("-p", "again", "--resume", session, "-o", "stream-json")
     assert ended.result["stats"]["decisions"] == {}

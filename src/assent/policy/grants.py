@@ -131,4 +131,4 @@ def _grant(
     exact: tuple[tuple[str, ...], ...] = (),
     prefixes: tuple[tuple[str, ...], ...] = (),
 ) -> Grant:
-    return Grant(secrets.token_urlsafe(9), kind, tool, reach, value, exact, prefixes, from_call=call_id)
+    return Grant(secrets.token_hex(8), kind, tool, reach, value, exact, prefixes, from_call=call_id)
