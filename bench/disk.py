@@ -7,8 +7,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-PAUSE = 0.02
+PAUSE = 0.05
 BLOCK = bytes(4096)
+BLOCKS = 256
+"""Written over and over: a file that grew would keep the file system's journal busy and so disturb what is measured."""
 
 
 @contextmanager
@@ -17,15 +19,16 @@ def syncs_meanwhile(folder: Path) -> Generator[list[float]]:
     took: list[float] = []
     over = threading.Event()
     path = folder / "probe"
+    path.write_bytes(BLOCK * BLOCKS)
+    file = os.open(path, os.O_WRONLY)
+    os.fsync(file)
 
     def probe() -> None:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         while not over.wait(PAUSE):
             begun = time.perf_counter()
-            os.write(file, BLOCK)
+            os.pwrite(file, BLOCK, len(took) % BLOCKS * len(BLOCK))
             os.fdatasync(file)
             took.append((time.perf_counter() - begun) * 1000)
-        os.close(file)
 
     thread = threading.Thread(target=probe, name="disk", daemon=True)
     thread.start()
@@ -34,4 +37,5 @@ def syncs_meanwhile(folder: Path) -> Generator[list[float]]:
     finally:
         over.set()
         thread.join()
+        os.close(file)
         path.unlink()
