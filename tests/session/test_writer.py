@@ -2,8 +2,10 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,39 +37,45 @@ class Counted:
         return await self.writer.submit(lambda db: db.execute("SELECT n FROM t").fetchall(), reads=True)
 
 
-@pytest.fixture
-async def counted(tmp_path: Path) -> AsyncIterator[Counted]:
-    counted = Counted(tmp_path / "db", gather=0.2)
-    yield counted
-    await counted.writer.close()
+class Held:
+    """In place of `time.sleep`: says that somebody waits, and lets the test say for how long."""
+
+    def __init__(self) -> None:
+        self.waits, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, seconds: float) -> None:
+        self.waits.set()
+        assert self.go.wait(10)
 
 
 async def test_what_follows_a_commit_closely_waits_for_more_that_can_share_the_next(
-    counted: Counted, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    held = Held()
     monkeypatch.setattr(writer, "RECENTLY", 1_000.0)
+    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=held, monotonic=time.monotonic))
+    counted = Counted(tmp_path / "db", gather=0.2)
     await counted.add(0)
     before = counted.commits
     first = counted.add(1)
-    await asyncio.sleep(0.05)  # the thread has taken it up, and waits
+    assert await asyncio.to_thread(held.waits.wait, 10)
+    others = [counted.add(2), counted.add(3)]
     assert not first.done()
-    await asyncio.gather(first, counted.add(2), counted.add(3))
+    held.go.set()
+    await asyncio.gather(first, *others)
     assert counted.commits == before + 1
     assert await counted.numbers() == [(0,), (1,), (2,), (3,)]
-
-
-async def test_what_comes_after_a_pause_is_committed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(writer, "RECENTLY", 0.0)
-    counted = Counted(tmp_path / "db", gather=1_000.0)
-    for number in range(3):
-        await counted.add(number)
-    assert counted.commits == 3
     await counted.writer.close()
 
 
-async def test_without_many_who_write_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(writer, "RECENTLY", 1_000.0)
-    counted = Counted(tmp_path / "db", gather=0.0)
+@pytest.mark.parametrize(
+    ("recently", "gather"), [(0.0, 1_000.0), (1_000.0, 0.0)], ids=["after a pause", "where few write"]
+)
+async def test_what_comes_alone_is_committed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recently: float, gather: float
+):
+    monkeypatch.setattr(writer, "RECENTLY", recently)
+    counted = Counted(tmp_path / "db", gather)
     for number in range(3):
         await counted.add(number)
     assert counted.commits == 3

@@ -17,8 +17,6 @@ _LONGEST_PATH = 4096
 _LONGEST_NAME = 255
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
-_TYPE, _LINK = 0o170000, stat.S_IFLNK
-
 
 class Unusable(Exception):
     """The text cannot be resolved to a path; says why."""
@@ -54,7 +52,7 @@ def _has_no_links(normal: str) -> bool:
     try:
         for name in normal[1:].split("/"):
             here += "/" + name
-            if os.lstat(here).st_mode & _TYPE == _LINK:
+            if stat.S_ISLNK(os.lstat(here).st_mode):
                 return False
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return True  # nor is there anything below it that we could see

@@ -218,6 +218,22 @@ def test_a_card_larger_than_the_view_is_shown_from_its_top_and_yes_waits_until_a
 
 
 @pytest.mark.spec("H2")
+def test_a_question_below_the_view_says_why_yes_is_not_possible_yet(served: Served, windows: Windows) -> None:
+    lines = "".join(f"line {number}\n" for number in range(37))
+    tab = windows.open("pia", owner="pia", viewport={"width": 1200, "height": 1200})
+    for _ in range(2):
+        tab.begin(served.play(asks_for(write("a.txt", lines)), says("Done.")), served.project())
+        expect(tab.card().get_by_text("line 36")).to_be_visible()
+    tab.page.get_by_role("link", name="Inbox").click()
+    above, below = tab.page.locator("article.card").nth(0), tab.page.locator("article.card").nth(1)
+    expect(above.get_by_role("button", name="Yes, once")).to_be_enabled()
+    expect(below.get_by_role("button", name="Yes, once")).to_be_disabled()
+    expect(below.get_by_text("Scroll through it to the end before you say yes")).to_be_visible()
+    below.get_by_text("line 36").scroll_into_view_if_needed()
+    expect(below.get_by_role("button", name="Yes, once")).to_be_enabled()
+
+
+@pytest.mark.spec("H2")
 def test_what_was_only_scrolled_out_of_view_was_not_seen(served: Served, windows: Windows) -> None:
     lines = "".join(f"line {number}\n" for number in range(60))
     tab = windows.open(viewport={"width": 1200, "height": 480})

@@ -20,7 +20,7 @@ from assent.events import (
     SessionRenamed,
     TurnFinished,
 )
-from assent.session.log import LogError, NoSuchSession, SessionLog
+from assent.session.log import LogError, SessionLog
 
 WAIT = 0.05
 """Changes that come this close together are told as one."""
@@ -125,10 +125,8 @@ class Overview:
         if changes.all:
             return dict.fromkeys([*self._lists, *self._watchers], True)
         touched = changes.owners
-        for session, approvals in changes.sessions.items():
-            try:
-                owner = (await self._log.info(session)).owner
-            except NoSuchSession:  # its owner was told when it was deleted
-                continue
-            touched[owner] = approvals or touched.get(owner, False)
+        for session, info in (
+            await self._log.infos(changes.sessions)
+        ).items():  # whoever deleted one has told its owner
+            touched[info.owner] = changes.sessions[session] or touched.get(info.owner, False)
         return touched

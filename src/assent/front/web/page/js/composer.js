@@ -7,6 +7,7 @@ import { html, useEffect, useRef, useState } from "./html.js";
 import { stopped } from "./panels.js";
 import { promptArguments, promptNames } from "./prompts.js";
 import { Recall } from "./recall.js";
+import { fits } from "./seen.js";
 import { argumentsOf, commandNames, runSlash, takesArgument } from "./slash.js";
 import { state } from "./store.js";
 import { controls, filesOf, Suggestions, useSuggestions } from "./suggestions.js";
@@ -163,8 +164,7 @@ export function showQuestion() {
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-question]"))];
   const now = cards.findIndex((card) => card.contains(document.activeElement));
   const next = cards[(now + 1) % cards.length];
-  const tall = next && next.offsetHeight > (next.closest(".scroll-area")?.clientHeight ?? 0);
-  next?.scrollIntoView({ block: tall ? "start" : "center" });
+  next?.scrollIntoView({ block: fits(next) ? "center" : "start" });
   next?.focus({ preventScroll: true });
 }
 

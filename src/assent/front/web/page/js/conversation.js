@@ -6,6 +6,7 @@ import { Composer, putIntoPrompt } from "./composer.js";
 import { html, steady, useLayoutEffect, useRef, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
 import { who } from "./names.js";
+import { fits } from "./seen.js";
 import { state } from "./store.js";
 import { clock, exactly } from "./times.js";
 import { visible } from "./visible.js";
@@ -51,7 +52,7 @@ function useFollow(session) {
   /** A question that is larger than the view is read from its beginning; whoever has come to its end follows again. */
   const showFromTop = () => {
     const card = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])].at(-1);
-    if (!box.current || !card || card === begun.current || card.offsetHeight <= box.current.clientHeight) return false;
+    if (!card || card === begun.current || fits(card)) return false;
     begun.current = card;
     follows.current = false;
     card.scrollIntoView({ block: "start" });

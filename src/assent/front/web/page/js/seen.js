@@ -9,14 +9,14 @@ const SLACK = 4;
 function giveRoom(element) {
   const { scrollTop } = element;
   element.toggleAttribute("data-roomy", true);
-  element.toggleAttribute("data-roomy", element.scrollHeight <= element.clientHeight && inView(element));
+  element.toggleAttribute("data-roomy", element.scrollHeight <= element.clientHeight && fits(element.closest(".card")));
   element.scrollTop = scrollTop; // while it was larger, the end may have come down
 }
 
-/** @param {HTMLElement} element */
-function inView(element) {
-  const card = /** @type {HTMLElement | null} */ (element.closest(".card"));
-  return (card?.offsetHeight ?? 0) <= (areaOf(element)?.clientHeight ?? 0);
+/** Can a question be in view as a whole? Without the hint to scroll, which is not there then. @param {HTMLElement | null} card */
+export function fits(card) {
+  const hint = /** @type {HTMLElement | null | undefined} */ (card?.querySelector(".unread"));
+  return !card || card.offsetHeight - (hint?.offsetHeight ?? 0) <= (areaOf(card)?.clientHeight ?? 0);
 }
 
 /** @param {HTMLElement} element */
