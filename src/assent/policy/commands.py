@@ -22,6 +22,7 @@ from assent.policy.grants import moves
 from assent.policy.rules import Rule, Ruling
 from assent.policy.shell import Judgement, Rules, judge
 from assent.policy.shell.options import examine
+from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.reader import read
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import walks
@@ -116,7 +117,7 @@ class CommandJudge:
         for piece in pieces:
             led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
             folders = _all([*folders, *led], _MOST_FOLDERS)
-        wild = _all((piece for piece in dict.fromkeys(pieces) if any(one in piece for one in "*?[")), _MOST_WILD)
+        wild = _all((piece for piece in dict.fromkeys(pieces) if has_wildcard(piece)), _MOST_WILD)
         pieces += [found for piece in wild for cwd in folders for found in _found(piece, cwd)]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
 

@@ -70,7 +70,7 @@ def may_be_protected(name: str) -> bool:
     """Whether a file of this name is protected, or one that a wildcard in it could match."""
     if protected("/" + name):
         return True
-    if not _is_wild(name):
+    if not has_wildcard(name):
         return False
     return len(name) > _LONGEST_PATTERN or any(fnmatchcase(one, name.casefold()) for one in protected_names())
 
@@ -93,12 +93,12 @@ def _names(path: str) -> list[str]:
     return [name for name in path.split("/") if name]
 
 
-def _is_wild(name: str) -> bool:
+def has_wildcard(name: str) -> bool:
     return any(one in name for one in "*?[")
 
 
 def _could_be_secret(component: str) -> bool:
-    if not _is_wild(component):
+    if not has_wildcard(component):
         return False
     if len(component) > _LONGEST_PATTERN:
         return True
