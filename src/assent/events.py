@@ -20,7 +20,7 @@ VERSION = 1
 Initiator = Literal["model", "person", "command"]
 """`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
 CallStatus = Literal["success", "error", "cancelled"]
-TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected"]
+TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected", "incomplete"]
 GateKind = Literal["batch", "eager"]
 
 
@@ -97,6 +97,8 @@ class ModelReplied(EventBase, frozen=True, tag="model.message"):
     parts: tuple[ModelPart, ...]
     finish: FinishReason
     usage: Usage = Usage()
+    said: str = ""
+    """The provider's own word for why it stopped, where it is not simply done."""
 
 
 class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True):

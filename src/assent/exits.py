@@ -10,6 +10,7 @@ CONFIG: Final = 52
 TURN_LIMIT: Final = 53
 BUSY: Final = 56
 WAITING: Final = 57
+INCOMPLETE: Final = 58
 STORAGE: Final = 74
 CANCELLED: Final = 130
 
@@ -22,6 +23,7 @@ MEANING: Final = {
     TURN_LIMIT: "stopped after the largest number of turns, or because the model went in circles",
     BUSY: "the session is open in another process",
     WAITING: "stopped with calls that wait for an answer; resume to go on",
+    INCOMPLETE: "the model stopped before its reply was complete",
     STORAGE: "the session log cannot be written or read",
     CANCELLED: "cancelled by the user",
 }

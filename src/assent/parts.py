@@ -155,4 +155,4 @@ class Failure(Struct, frozen=True, gc=False):
     message: str
 
 
-FinishReason = Literal["stop", "max_tokens", "safety", "cancelled", "other"]
+FinishReason = Literal["stop", "max_tokens", "safety", "repetition", "cancelled", "other"]

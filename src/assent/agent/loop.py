@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from assent.agent.ending import Ending
 from assent.agent.loop_guard import LoopGuard
 from assent.agent.turn import Turn
 from assent.events import CallRequest, TurnFinished, TurnStatus
@@ -52,35 +53,35 @@ class AgentLoop:
         self.closing = False
         """Set when the session is being closed: the model is not asked again."""
 
-    async def run(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> TurnStatus:
+    async def run(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> TurnStatus:
         """Carries a prompt to its end, which is recorded whatever it is.
 
         After a crash `unfinished` are the calls that it left, and `ended` is set when only the record is missing.
         """
-        failure: Failure | None = None
         before = self._usage()
         self._begun = True
         try:
             if self._cancel_wanted or self.closing:
                 raise asyncio.CancelledError
-            status = ended or await self._until_done(prompt_id, unfinished)
+            ending = ended or await self._until_done(prompt_id, unfinished)
         except asyncio.CancelledError:
-            status = "cancelled"
+            ending = Ending("cancelled")
         except ModelError as error:
-            status, failure = "failed", Failure(error.type, self._masker.text(str(error)))
+            ending = Ending("failed", Failure(error.type, self._masker.text(str(error))))
         except Parked:
             raise  # the turn is not over: it goes on when the session is opened again
         except Exception as error:
-            status, failure = "failed", Failure("internal_error", self._masker.text(f"{type(error).__name__}: {error}"))
+            told = self._masker.text(f"{type(error).__name__}: {error}")
+            ending = Ending("failed", Failure("internal_error", told))
         finally:
             self._begun = self._cancel_wanted = False
         used = _difference(self._usage(), before)
         self._ending = True
         try:
-            await self._journal.record(TurnFinished(prompt_id, status, failure, used))
+            await self._journal.record(TurnFinished(prompt_id, ending.status, ending.failure, used))
         finally:
             self._ending = False
-        return status
+        return ending.status
 
     def cancel(self, task: "asyncio.Task[None]", reason: str) -> None:
         """Ends the turn that runs in `task`. One that has not begun ends as soon as it does: a task cancelled that
@@ -97,21 +98,21 @@ class AgentLoop:
         """The turn that was to be cancelled is gone; the next one must not pay for it."""
         self._cancel_wanted = False
 
-    async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> TurnStatus:
+    async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> Ending:
         guard = LoopGuard()
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
-            return "cancelled"
+            return Ending("cancelled")
         for _ in range(self._max_turns):
             await self._make_room(prompt_id)
-            calls = await self._turn.run(self._request(), prompt_id)
-            if not calls:
-                return "completed"
-            results = await self._schedule(calls)
+            reply = await self._turn.run(self._request(), prompt_id)
+            if not reply.calls:
+                return reply.ending
+            results = await self._schedule(reply.calls)
             if _all_cancelled(results) or self.closing:
-                return "cancelled"
+                return Ending("cancelled")
             if guard.saw(results):
-                return "loop_detected"
-        return "max_turns"
+                return Ending("loop_detected")
+        return Ending("max_turns")
 
     def _request(self) -> Request:
         return Request(self._system(), self._history(), self._tools())

@@ -7,10 +7,13 @@ person cancels, the text so far is kept and the calls are not.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import TypeVar
 
 from msgspec import Struct
 
+from assent.agent.ending import Ending, turn_ending
+from assent.agent.repetition import ReplyGuard
 from assent.agent.thoughts import parse_thought
 from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
 from assent.models.base import (
@@ -71,6 +74,12 @@ class _Collected:
             case Finished():
                 self.finished = chunk
 
+    def stop(self, finished: Finished) -> None:
+        """Ends the reply before its own end. It is not whole, so none of its calls is kept."""
+        self._close_text()
+        self._parts = [part for part in self._parts if not isinstance(part, Call)]
+        self.finished = finished
+
     def parts(self) -> list[ModelPart]:
         self._close_text()
         return self._parts
@@ -81,8 +90,16 @@ class _Collected:
         self._texts.clear()
 
 
+class Reply(Struct, frozen=True):
+    """What the loop needs of a reply, which is recorded by then."""
+
+    calls: tuple[CallRequest, ...]
+    ending: Ending
+    """How the turn ends when there are no calls."""
+
+
 class Turn:
-    """Asks the model once, with retries. `run` gives the calls of the reply, which is recorded by then."""
+    """Asks the model once, with retries."""
 
     def __init__(
         self,
@@ -105,7 +122,7 @@ class Turn:
         """From the next request on; whatever was fallen back to is forgotten."""
         self._model = model
 
-    async def run(self, request: Request, prompt_id: str) -> list[CallRequest]:
+    async def run(self, request: Request, prompt_id: str) -> Reply:
         return await self._patiently(lambda: self._attempt(request, prompt_id), prompt_id)
 
     async def text(self, request: Request, prompt_id: str) -> tuple[str, Usage]:
@@ -138,23 +155,32 @@ class Turn:
 
     async def _silent_attempt(self, request: Request) -> tuple[str, Usage]:
         collected = _Collected()
-        async for chunk in self._model.stream(request):
-            collected.add(chunk)
+        await self._collect(request, collected)
         if collected.finished is None:
             raise BrokenStream("the reply was cut off before its end")
         texts = (part.text for part in collected.parts() if isinstance(part, Text))
         return "".join(texts), collected.finished.usage
 
-    async def _attempt(self, request: Request, prompt_id: str) -> list[CallRequest]:
+    async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()
         try:
-            async for chunk in self._model.stream(request):
-                collected.add(chunk)
-                self._show(chunk, prompt_id)
+            await self._collect(request, collected, lambda chunk: self._show(chunk, prompt_id))
         except asyncio.CancelledError:
             await self._keep_text(collected, prompt_id)
             raise
         return await self._accept(collected, prompt_id)
+
+    async def _collect(self, request: Request, into: _Collected, show: Callable[[Chunk], None] | None = None) -> None:
+        """Reads the reply to its end, or to where it turns out to have none."""
+        guard = ReplyGuard()
+        async with aclosing(self._model.stream(request)) as chunks:
+            async for chunk in chunks:
+                into.add(chunk)
+                if show is not None:
+                    show(chunk)
+                if (end := guard.saw(chunk)) is not None:
+                    into.stop(end)
+                    return
 
     def _show(self, chunk: Chunk, prompt_id: str) -> None:
         match chunk:
@@ -165,11 +191,11 @@ class Turn:
             case _:
                 pass
 
-    async def _accept(self, collected: _Collected, prompt_id: str) -> list[CallRequest]:
+    async def _accept(self, collected: _Collected, prompt_id: str) -> Reply:
         finished, parts = collected.finished, collected.parts()
         if finished is None:
             raise BrokenStream("the reply was cut off before its end")
-        if not any(isinstance(part, Text | Call) for part in parts):
+        if finished.reason in ("stop", "other") and not any(isinstance(part, Text | Call) for part in parts):
             raise BrokenStream("the reply was empty")
         requests: list[CallRequest] = []
         for place, part in enumerate(parts):
@@ -177,10 +203,10 @@ class Turn:
                 request = self._ids.request(part.call_id, part.name, part.args, prompt_id)
                 parts[place] = Call(request.call_id, part.name, part.args, part.signature)
                 requests.append(request)
-        await self._journal.record(
-            ModelReplied(prompt_id, self._model.name, tuple(parts), finished.reason, finished.usage)
-        )
-        return requests
+        usage, said = finished.usage, finished.said
+        replied = ModelReplied(prompt_id, self._model.name, tuple(parts), finished.reason, usage, said)
+        await self._journal.record(replied)
+        return Reply(tuple(requests), turn_ending(replied))
 
     async def _keep_text(self, collected: _Collected, prompt_id: str) -> None:
         texts = tuple(part for part in collected.parts() if isinstance(part, Text))

@@ -5,7 +5,7 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import cast
 
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ class _NoModel:
 
     name = ""
 
-    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         raise AssertionError("an undo asks no model")
         yield
 

@@ -10,7 +10,7 @@ A stream that ends without `Finished` was cut. What can go wrong:
         └── BrokenStream the reply was cut or malformed; nothing of it may be used
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -82,6 +82,8 @@ class CallChunk(Struct, frozen=True):
 class Finished(Struct, frozen=True):
     reason: FinishReason
     usage: Usage = Usage()
+    said: str = ""
+    """The provider's own word for a reason that is not simply "done"."""
 
 
 Chunk = TextChunk | ThoughtChunk | CallChunk | Finished
@@ -91,7 +93,9 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
-    def stream(self, request: Request) -> AsyncIterator[Chunk]: ...
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Closing it early gives the connection up."""
+        ...
 
     async def close(self) -> None: ...
 

@@ -1,6 +1,6 @@
 """From a model's name to a model. Adapters are imported here, one by one, and only when they are chosen."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 
 from assent.models.base import AuthFailed, BadRequest, Chunk, Model, Request, Searching
 from assent.parts import SearchAnswer
@@ -32,7 +32,7 @@ class DeferredModel:
         self._env = env
         self._model: Model | None = None
 
-    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         if self._model is None:
             self._model = open_model(self.name, self._env)
         return self._model.stream(request)

@@ -3,7 +3,7 @@
 It does not try again and does not run anything: it yields chunks, and `Finished` only after a whole reply.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from urllib.parse import quote
 
 from assent.models.base import AuthFailed, BrokenStream, Chunk, ModelError, Request
@@ -44,7 +44,7 @@ class GeminiModel:
     def name(self) -> str:
         return self._name
 
-    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         body = encode_request(request, self._name)
         reply, events = ReplyReader(self._name), SseDecoder()
         async with await self._http.post(self._path, self._headers, body) as response:

@@ -100,7 +100,12 @@ class ReplyReader:
             raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
         if self._finish == "STOP" and not self._has_content:
             raise BrokenStream(f"the reply of {self._model} was empty")
-        return Finished(_finish_reason(self._finish), self._usage)
+        return Finished(_finish_reason(self._finish), self._usage, self._said())
+
+    def _said(self) -> str:
+        if self._finish in ("STOP", "MAX_TOKENS"):
+            return self._message
+        return f"{self._finish}: {self._message}" if self._message else str(self._finish)
 
     def _note(self, event: _Event) -> None:
         if (usage := event.usage_metadata) is not None:
@@ -152,7 +157,7 @@ def _finish_reason(reason: str) -> FinishReason:
     match reason:
         case "STOP":
             return "stop"
-        case "MAX_TOKENS":
+        case "MAX_TOKENS" | "CONTINUATION":
             return "max_tokens"
         case _:
             return "safety" if reason in BLOCKED else "other"

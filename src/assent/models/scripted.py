@@ -13,7 +13,7 @@ process. `{n}` counts in the file, so it is the same before and after.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 from assent.models.base import (
@@ -65,7 +65,7 @@ class ScriptedModel:
     def name(self) -> str:
         return self._name
 
-    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         self.requests.append(request)
         slot = self._take_slot(request.messages)
         for spec, fill in slot.chunks():

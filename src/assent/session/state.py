@@ -6,6 +6,7 @@
 from msgspec import Struct
 
 from assent.agent import tokens
+from assent.agent.ending import Ending, turn_ending
 from assent.agent.prompt import user_message
 from assent.approval import Grant, Mode
 from assent.events import (
@@ -40,7 +41,6 @@ from assent.events import (
     TextDelta,
     ThoughtDelta,
     TurnFinished,
-    TurnStatus,
 )
 from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
 from assent.scheduler.call import (
@@ -94,7 +94,7 @@ class SessionState:
         """The prompt whose turn is not finished."""
         self.busy_since = 0.0
         """When the newest prompt was submitted."""
-        self.unrecorded_end: TurnStatus | None = None
+        self.unrecorded_end: Ending | None = None
         """Set between the reply that ends a turn and the record of that end."""
         self.queued: tuple[Queued, ...] = ()
         """What people sent while a turn was running, in order."""
@@ -200,7 +200,7 @@ class SessionState:
                 if calls:
                     self._history.append(_CallsOf(calls))
                 else:
-                    self.unrecorded_end = "cancelled" if event.finish == "cancelled" else "completed"
+                    self.unrecorded_end = turn_ending(event)
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
             case ChatCompressed():

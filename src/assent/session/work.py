@@ -7,9 +7,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from assent.agent.ending import Ending
 from assent.agent.loop import AgentLoop
 from assent.commands import RunTool, Submit
-from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted, TurnStatus
+from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted
 from assent.parts import Call
 from assent.scheduler.approvals import Refused
 from assent.scheduler.ids import CallIds
@@ -122,7 +123,7 @@ class Work:
             self._turn = None
             self._loop.never_began()
 
-    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: TurnStatus | None = None) -> None:
+    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> None:
         try:
             with suppress(Parked, LogError):
                 await self._loop.run(prompt_id, unfinished, ended)

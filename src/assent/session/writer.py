@@ -5,6 +5,7 @@ others go on; any other error takes the whole transaction back, and nobody in it
 """
 
 import asyncio
+import math
 import queue
 import sqlite3
 import threading
@@ -52,7 +53,7 @@ class Writer:
         """When one commit follows the other, each waits `gather` seconds for more that could share it."""
         self._path = path
         self._gather = gather
-        self._committed_at = 0.0
+        self._committed_at = -math.inf
         self._looked_at = 0.0
         self._version = 0
         """Of the file, as far as other processes change it."""

@@ -8,7 +8,7 @@ from assent import exits
 from assent.events import CallFinished, CallScheduled, ChatCompressed, Envelope, ModelReplied, TurnFinished, TurnStatus
 from assent.parts import Failure, Text, Usage
 
-Status = Literal["success", "error", "cancelled", "max_turns", "loop_detected", "waiting"]
+Status = Literal["success", "error", "cancelled", "max_turns", "loop_detected", "incomplete", "waiting"]
 
 _STATUS: dict[TurnStatus, Status] = {
     "completed": "success",
@@ -16,6 +16,7 @@ _STATUS: dict[TurnStatus, Status] = {
     "failed": "error",
     "max_turns": "max_turns",
     "loop_detected": "loop_detected",
+    "incomplete": "incomplete",
 }
 
 
@@ -53,6 +54,8 @@ class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
                 return exits.CANCELLED
             case "max_turns" | "loop_detected":
                 return exits.TURN_LIMIT
+            case "incomplete":
+                return exits.INCOMPLETE
             case "waiting":
                 return exits.WAITING
             case "error":

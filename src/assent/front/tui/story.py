@@ -34,7 +34,7 @@ from assent.events import (
     TurnFinished,
 )
 from assent.front.words import MODES, who
-from assent.parts import Text, Thought
+from assent.parts import Call, Text, Thought
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -227,6 +227,15 @@ class Story:
                 item.finished = True
                 item.touch()
         self._unfinished = len(self.items)
+        self._note_cut(event)
+
+    def _note_cut(self, event: ModelReplied) -> None:
+        """Without calls the turn ends here, and its end says what happened."""
+        from assent.agent.ending import turn_ending
+
+        failure = turn_ending(event).failure
+        if failure is not None and any(isinstance(part, Call) for part in event.parts):
+            self.add(NoteItem(failure.message, "warning"))
 
     def _drop_unfinished(self) -> None:
         del self.items[self._unfinished :]

@@ -128,8 +128,9 @@ export class Talk {
     event.parts.forEach((part, place) => {
       if (part.type !== "call" && part.text) this.#add({ kind: part.type, id: `${event.seq}.${place}`, text: part.text });
     });
-    if (event.finish === "max_tokens") this.#note("The reply was cut: it reached the model's limit.", "bad", event);
-    if (event.finish === "safety") this.#note("The provider stopped this reply for its safety rules.", "bad", event);
+    // Without calls the turn ends here, and its end says what happened.
+    const goesOn = event.parts.some((part) => part.type === "call");
+    if (goesOn && CUT[event.finish]) this.#note(CUT[event.finish], "bad", event);
   }
 
   /** @param {WireEvent} event */
@@ -205,11 +206,19 @@ export class Talk {
 }
 
 /** @type {Record<string, string>} */
+const CUT = {
+  max_tokens: "The reply was cut off: it reached the model's output limit.",
+  safety: "The model's provider stopped this reply for its safety rules.",
+  other: "The model stopped this reply without saying that it was complete.",
+};
+
+/** @type {Record<string, string>} */
 const TURN_ENDS = {
   cancelled: "Stopped.",
   failed: "The turn failed.",
   max_turns: "Stopped: this session reached its limit of turns.",
   loop_detected: "Stopped: the model was going in circles.",
+  incomplete: "The reply is incomplete.",
 };
 
 /** @param {Call} call @param {WireEvent} event @returns {Call | null} */

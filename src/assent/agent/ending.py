@@ -1,0 +1,41 @@
+"""What the end of the last reply means for the turn. A reply that was cut or withheld is no success, and is told."""
+
+from msgspec import Struct
+
+from assent.events import ModelReplied, TurnStatus
+from assent.parts import Failure, Text
+
+_CUT = "The reply reached the model's output limit and was cut off"
+_CUT_BEFORE = "The model reached its output limit before it wrote an answer"
+_WITHHELD = "The model's provider stopped the reply for its safety rules"
+_OTHER = "The model stopped its reply without saying that it was complete"
+_REPEATED = "The model repeated the same text over and over, so its reply was stopped"
+
+
+class Ending(Struct, frozen=True):
+    status: TurnStatus
+    failure: Failure | None = None
+
+
+def turn_ending(reply: ModelReplied) -> Ending:
+    """How the turn ends with this reply, when it has no calls."""
+    answered = any(isinstance(part, Text) for part in reply.parts)
+    match reply.finish:
+        case "stop":
+            return Ending("completed")
+        case "cancelled":
+            return Ending("cancelled")
+        case "repetition":
+            return Ending("loop_detected", Failure("repetition", f"{_REPEATED}. Say what it should do instead."))
+        case "max_tokens":
+            advice = 'Send "continue" to go on.' if answered else "Ask for less at once, or for less thinking."
+            return _incomplete("max_tokens", _CUT if answered else _CUT_BEFORE, reply.said, advice)
+        case "safety":
+            advice = "Say it in another way, or leave out what it objects to."
+            return _incomplete("safety", _WITHHELD, reply.said, advice)
+        case "other":
+            return _incomplete("stopped", _OTHER, reply.said, 'Send "continue" to go on.')
+
+
+def _incomplete(kind: str, what: str, said: str, advice: str) -> Ending:
+    return Ending("incomplete", Failure(kind, f"{what} ({said}). {advice}" if said else f"{what}. {advice}"))

@@ -1,0 +1,122 @@
+"""Replies that stop before they are complete, and replies that never end: rows F5, F9."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.agent.repetition import CODE, LONGEST_REPLY, PROSE, RepetitionDetector, ReplyGuard
+from assent.commands import Submit
+from assent.events import ModelReplied, ModelRetry, TextDelta, TurnFinished
+from assent.models.base import CallChunk, Finished, TextChunk, ThoughtChunk
+from assent.parts import Call, Text
+from support.house import House, call, text
+
+
+async def ending_of(house: House) -> TurnFinished:
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        return await house.until_done()
+
+
+@pytest.mark.parametrize(
+    ("finish", "kind", "words"),
+    [
+        ("max_tokens", "max_tokens", "output limit"),
+        ("safety", "safety", "safety rules"),
+        ("other", "stopped", "without saying that it was complete"),
+    ],
+)
+@pytest.mark.spec("F9")
+async def test_a_reply_that_stopped_early_is_no_success_and_says_why(finish: str, kind: str, words: str):
+    house = House({"chunks": [{"text": "The first half"}], "finish": finish})
+    finished = await ending_of(house)
+    assert finished.status == "incomplete"
+    assert finished.failure is not None and finished.failure.type == kind
+    assert words in finished.failure.message
+    assert house.recorded(ModelReplied)[0].parts == (Text("The first half"),)
+
+
+@pytest.mark.parametrize("chunks", [[], [{"thought": "**Thinking** hard"}]])
+@pytest.mark.spec("F9")
+async def test_an_output_limit_before_the_answer_is_told_at_once_and_not_asked_for_again(chunks: list[dict[str, str]]):
+    house = House(
+        {"chunks": chunks, "finish": "max_tokens", "usage": {"input": 7, "output": 9}}, text("never asked for")
+    )
+    finished = await ending_of(house)
+    assert finished.status == "incomplete"
+    assert finished.failure is not None and "before it wrote an answer" in finished.failure.message
+    assert not [e for e in house.events if isinstance(e.event, ModelRetry)]
+    assert (finished.usage.input, finished.usage.output) == (7, 9)
+
+
+async def test_after_a_cut_reply_the_conversation_goes_on():
+    house = House({"chunks": [], "finish": "max_tokens"}, text("Here you are."))
+    async with await house.open() as runner:
+        await house.send(runner, Submit("go"))
+        assert (await house.until_done()).status == "incomplete"
+        await house.send(runner, Submit("continue"))
+        assert (await house.until_done(2)).status == "completed"
+
+
+async def test_whole_calls_of_a_reply_that_reached_its_limit_still_run():
+    house = House({"chunks": [call("read_note", "a", text="x")], "finish": "max_tokens"}, text("Done."))
+    assert (await ending_of(house)).status == "completed"
+
+
+@pytest.mark.spec("F5")
+async def test_a_text_that_repeats_without_end_is_stopped():
+    house = House({"chunks": [{"text": "I will now fix the bug. "}] * 5_000 + [call("read_note", "a", text="x")]})
+    finished = await ending_of(house)
+    assert finished.status == "loop_detected"
+    assert finished.failure is not None and "same text" in finished.failure.message
+    shown = sum(len(e.event.text) for e in house.events if isinstance(e.event, TextDelta))
+    assert shown < 2 * PROSE
+    assert not any(isinstance(part, Call) for part in house.recorded(ModelReplied)[0].parts)
+
+
+@pytest.mark.spec("F5")
+@pytest.mark.parametrize("kind", [TextChunk, ThoughtChunk])
+def test_a_reply_of_unlimited_size_is_stopped(kind: type[TextChunk] | type[ThoughtChunk]):
+    guard = ReplyGuard()
+    numbers = (guard.saw(kind("".join(str(n) + " " for n in range(n, n + 9_999)))) for n in range(0, 10**9, 9_999))
+    end = next(found for found in numbers if found is not None)
+    assert end.reason == "max_tokens" and f"{LONGEST_REPLY:,}" in end.said
+
+
+def test_a_reply_with_unlimited_calls_is_stopped():
+    guard = ReplyGuard()
+    assert any(guard.saw(CallChunk("read_file", {"path": str(n)})) for n in range(10_000))
+
+
+def detects(*pieces: str) -> bool:
+    detector = RepetitionDetector()
+    return any(detector.feed(piece) for piece in pieces)
+
+
+@given(st.text(min_size=1, max_size=400), st.integers(1, 50), st.text(max_size=300))
+def test_every_repetition_is_found_however_it_is_cut(passage: str, size: int, before: str):
+    whole = before.replace("`", "") + passage.replace("`", "'") * (12_000 // len(passage) + 12)
+    assert detects(*(whole[at : at + size] for at in range(0, len(whole), size)))
+
+
+def test_long_repetition_in_code_is_found_later_than_in_prose():
+    row = "    0, 0, 0, 0, 0, 0, 0, 0,\n"
+    assert not detects("```c\n", *[row] * (CODE // len(row) - 20), "```\n", *(f"done {n}\n" for n in range(200)))
+    assert detects("```c\n", *[row] * (2 * CODE // len(row)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "| item {n} | 0 | 0 |\n",
+        "- [ ] step {n} of the plan\n",
+        "def test_{n}(): assert value() == 1\n",
+        "{n},0,0,0,0\n",
+    ],
+)
+def test_lines_that_only_look_alike_are_no_loop(line: str):
+    assert not detects(*(line.format(n=n) for n in range(5_000)))
+
+
+def test_a_finished_reply_has_nothing_to_stop():
+    assert ReplyGuard().saw(Finished("stop")) is None
