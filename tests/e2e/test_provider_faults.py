@@ -115,3 +115,32 @@ def test_an_address_to_which_no_key_should_go_is_refused(program: Program, url: 
     assert ended.code == 1
     assert said in ended.err
     assert "test-key" not in ended.err
+
+
+@pytest.mark.spec("F9")
+@pytest.mark.parametrize("finish", ["max_tokens", "safety", "other"])
+async def test_a_reply_that_stopped_early_has_its_own_exit_code_and_says_so(program: Program, finish: str):
+    async with FakeGemini({"replies": [says("Half of it", finish=finish), says("never asked for")]}) as fake:
+        ended = await run(program, fake, "-o", "json")
+    assert (ended.code, ended.result["status"], ended.result["response"]) == (58, "incomplete", "Half of it")
+    assert "reply" in ended.result["error"]["message"]
+
+
+@pytest.mark.spec("F9")
+@pytest.mark.parametrize("chunks", [[], [{"thought": "**Plan** for ages"}]])
+async def test_an_output_limit_without_an_answer_costs_one_request(program: Program, chunks: list[Json]):
+    async with FakeGemini({"replies": [{"chunks": chunks, "finish": "max_tokens"}, says("never asked for")]}) as fake:
+        ended = await run(program, fake)
+        assert len(fake.requests) == 1
+    assert (ended.code, ended.out) == (58, "")
+    assert "reached its output limit before it wrote an answer" in ended.err
+
+
+@pytest.mark.spec("F5")
+async def test_an_endless_reply_is_stopped_and_its_connection_given_up(program: Program):
+    reply = {"chunks": [{"text": "The same again. "}] * 200_000}
+    async with FakeGemini({"replies": [reply]}) as fake:
+        ended = await run(program, fake)
+    assert ended.code == 53
+    assert len(ended.out) < 10_000
+    assert "repeated the same text" in ended.err
