@@ -1,5 +1,6 @@
 """A log that cannot be written or read: a clear word, code 74, and no effect without a record of its start."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -73,7 +74,8 @@ def test_a_home_that_cannot_be_used_is_named_and_nothing_starts(
 ):
     spoil(program)
     check_refused(program, run(program), said)
-    for command in (["sessions", "list"], ["answer", "latest", "run", "yes"]):
+    reading = [] if spoil is where_nothing_can_be_made else [["sessions", "list"]]  # there simply are no sessions
+    for command in (*reading, ["answer", "latest", "run", "yes"]):
         ended = program.run(*command)
         assert ended.code == 74
         assert said in ended.err
@@ -178,13 +180,124 @@ def change(program: Program, sql: str) -> None:
 def test_damage_in_the_middle_of_a_session_is_reported_and_never_a_shorter_story(program: Program, sql: str):
     session = make_session(program)
     change(program, sql)
-    for command in (["sessions", "show", session], ["answer", session, "run", "yes"], ["sessions", "fork", session]):
+    for command in (["answer", session, "run", "yes"], ["sessions", "fork", session]):
         ended = program.run(*command)
         assert (ended.code, ended.out) == (74, "")
         assert f"session {session}" in ended.err
         assert "Traceback" not in ended.err
     ended = run(program, "--resume", session)
     check_refused(program, ended, f"session {session}")
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.parametrize("event", ["prompt.submitted", "model.message", "call.requested", "call.started"])
+@pytest.mark.parametrize(
+    "damage", ["UPDATE events SET data = '{\"ty'", "UPDATE events SET v = 99", "DELETE FROM events"]
+)
+def test_an_event_that_cannot_be_read_hides_none_of_the_others(program: Program, event: str, damage: str):
+    session = make_session(program)
+    whole = [json.loads(line) for line in program.run("sessions", "export", session).out.splitlines()]
+    change(program, f"{damage} WHERE type = '{event}'")
+    lost = {line["seq"] for line in whole if line["type"] == event}
+    exported = program.run("sessions", "export", session)
+    lines = [json.loads(line) for line in exported.out.splitlines()]
+    assert [line for line in lines if line["type"] != "unreadable"] == [
+        line for line in whole if line["seq"] not in lost
+    ]
+    assert {line["seq"] for line in lines if line["type"] == "unreadable"} == lost
+    shown = program.run("sessions", "show", session)
+    assert all(f"event {seq} cannot be read" in shown.out for seq in lost)
+    assert "completed" in shown.out
+    for ended in (exported, shown):
+        assert ended.code == 74
+        assert f"of session {session} cannot be read" in ended.err
+        assert "Traceback" not in ended.err
+    assert session in program.run("sessions", "list").out
+
+
+@pytest.mark.spec("F11")
+def test_a_damaged_page_of_the_file_hides_only_what_is_on_it(program: Program):
+    long = program.scenario(*(asks_for(shell(f"echo {'x' * 3000} {n}", f"c{n}")) for n in range(30)), says("The end."))
+    assert program.run("-p", "the beginning", "-m", long, "--approval-mode", "yolo").code == 0
+    change(program, "VACUUM")
+    path = program.home / "assent.db"
+    data = path.read_bytes()
+    middle = data.index(b"x" * 200, len(data) // 2) // 4096 * 4096
+    with path.open("r+b") as file:
+        file.seek(middle)
+        file.write(b"\xff" * 4096)
+    shown = program.run("sessions", "show")
+    assert shown.code == 74
+    assert "the beginning" in shown.out and "The end." in shown.out
+    assert "Traceback" not in shown.err
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.parametrize("state", ["clean", "killed", "older layout"])
+@pytest.mark.parametrize("disk", ["full", "read-only"])
+def test_what_is_stored_can_be_read_where_nothing_can_be_written(
+    program: Program, small_disk: Path, disk: str, state: str
+):
+    session = make_session(program)
+    expected = program.run("sessions", "export", session).out
+    spoil_state(program, state)
+    before = sorted(path.name for path in small_disk.iterdir())
+    if disk == "full":
+        fill(small_disk / "ballast")
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    try:
+        exported = program.run("sessions", "export", session)
+        assert (exported.code, exported.out, exported.err) == (0, expected, "")
+        assert session in program.run("sessions", "list").out
+        shown = program.run("sessions", "show", session)
+        assert (shown.code, shown.err) == (0, "")
+        assert "Done." in shown.out
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    assert {path.name for path in small_disk.iterdir()} - {"ballast"} >= set(before)
+
+
+def spoil_state(program: Program, state: str) -> None:
+    """As a process that ended well leaves the log, one that was killed, or an earlier version."""
+    path = program.home / "assent.db"
+    match state:
+        case "killed":
+            db = sqlite3.connect(path, isolation_level=None)
+            db.execute("UPDATE sessions SET held = 1 - held")
+            copies = {name: (program.home / name).read_bytes() for name in ("assent.db", "assent.db-wal")}
+            db.close()
+            for name, data in copies.items():
+                (program.home / name).write_bytes(data)
+        case "older layout":
+            change(program, "DROP INDEX stamps_by_age")
+            change(program, "DROP INDEX inbox_by_age")
+            change(program, "ALTER TABLE stamps DROP COLUMN at")
+            change(program, "PRAGMA user_version = 3")
+        case _:
+            pass
+
+
+@pytest.mark.spec("F11")
+def test_reading_commands_make_no_folder(program: Program):
+    ended = program.run("sessions", "list")
+    assert (ended.code, ended.err) == (0, "")
+    assert not program.home.exists()
+
+
+def test_settings_that_cannot_be_written_are_named_without_a_trace(program: Program, small_disk: Path):
+    (program.folder / "AGENTS.md").write_text("Be kind.")
+    program.env["XDG_CONFIG_HOME"] = str(small_disk)
+    program.env["ASSENT_HOME"] = str(small_disk)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    try:
+        for command in (["mcp", "add", "notes", "--", "cat"], ["trust", "--yes"]):
+            ended = program.run(*command)
+            assert ended.code == 74, ended
+            assert "Read-only file system" in ended.err and str(small_disk) in ended.err
+            assert "Traceback" not in ended.err
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
 
 
 @pytest.mark.spec("F11")

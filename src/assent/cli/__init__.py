@@ -1,6 +1,7 @@
 """The command line: parse, dispatch. Imports as little as possible, so that `assent --help` is instant."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -24,10 +25,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        return _output_is_lost(error)
+        return _system_refused(error)
 
 
-def _output_is_lost(error: OSError) -> int:
+def _system_refused(error: OSError) -> int:
+    """The disk, the permissions or the terminal: nothing that a trace of our own code would explain."""
+    if error.filename is not None:
+        from assent import exits
+        from assent.cli.parsing import complain
+
+        complain(f"{error.strerror}: {os.fsdecode(error.filename)}")
+        return exits.STORAGE
     if reader_has_gone(error):
         discard_output()
         return 0  # that is no error of ours

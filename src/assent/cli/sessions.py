@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
@@ -10,7 +11,7 @@ from msgspec import Struct
 from assent import exits
 from assent.approval import Approval
 from assent.cli.answer import SHORT
-from assent.cli.parsing import Parser
+from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import BadSettings, data_folder, load_settings, mcp_servers, settings_file
 from assent.events import (
@@ -32,9 +33,9 @@ from assent.front.style import Style
 from assent.front.words import attached_words, ended_badly, one_line, safe, took, who
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
-from assent.session.log import SessionInfo, SessionLog
+from assent.session.log import SessionInfo, Unreadable
 from assent.session.sqlite import SqliteLog
-from assent.session.state import SessionState, fold
+from assent.session.state import fold_readable
 
 
 def main(argv: list[str]) -> int:
@@ -47,9 +48,11 @@ class _Export(Struct, frozen=True):
     telemetry: bool
     unmasked: bool
 
-    def lines(self, envelopes: list[Envelope]) -> Iterable[str]:
+    def lines(self, entries: list[Envelope | Unreadable]) -> Iterable[str]:
         masker = Unmasked() if self.unmasked else _masker()
-        return telemetry_lines(envelopes, masker) if self.telemetry else event_lines(envelopes, masker)
+        if self.telemetry:
+            return telemetry_lines((entry for entry in entries if isinstance(entry, Envelope)), masker)
+        return event_lines(entries, masker)
 
 
 def _masker() -> Masker:
@@ -71,27 +74,31 @@ def _parser() -> Parser:
 
 
 async def _main(action: str, name: str, export: _Export) -> int:
-    log = SqliteLog(data_folder(os.environ))
+    log = SqliteLog(data_folder(os.environ), read_only=action != "fork")
     try:
         if action == "list":
             _write(_list_lines(await begun_sessions(log)))
             return exits.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
-        await _act(action, log, session, export)
-        return exits.OK
+        if action == "fork":
+            _write([await fork_with_outputs(os.environ, log, session)])
+            return exits.OK
+        return _tell(action, session, await log.salvage(session), export)
     finally:
         await log.close()
 
 
-async def _act(action: str, log: SessionLog, session: str, export: _Export) -> None:
-    envelopes = await log.read(session)
-    match action:
-        case "export":
-            _write(export.lines(envelopes))
-        case "fork":
-            _write([await fork_with_outputs(os.environ, log, session)])
-        case _:
-            _write(_show_lines(envelopes, fold(session, envelopes), Style.for_stream(sys.stdout)))
+def _tell(action: str, session: str, entries: list[Envelope | Unreadable], export: _Export) -> int:
+    """Whatever can be read. What cannot has its place in the story, and makes the exit code another one."""
+    if action == "export":
+        _write(export.lines(entries))
+    else:
+        _write(_show_lines(session, entries, Style.for_stream(sys.stdout)))
+    lost = [entry for entry in entries if isinstance(entry, Unreadable)]
+    if not lost:
+        return exits.OK
+    complain(f"{len(lost)} of {len(entries)} events of session {session} cannot be read; the others are shown")
+    return exits.STORAGE
 
 
 def _list_lines(sessions: list[SessionInfo]) -> Iterable[str]:
@@ -103,11 +110,15 @@ def _list_lines(sessions: list[SessionInfo]) -> Iterable[str]:
         yield f"{session.id}  {when}  {session.events:>5} events  {safe(session.folder, 'label')}  {title}"
 
 
-def _show_lines(envelopes: list[Envelope], state: SessionState, style: Style) -> Iterable[str]:
+def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style) -> Iterable[str]:
+    state = fold_readable(session, (entry for entry in entries if isinstance(entry, Envelope)))
     yield f"session {state.session} · {safe(state.folder, 'label')} · {state.model} · mode {state.mode}"
     numbers = {call_id: f"#{number}" for number, call_id in enumerate(state.calls, start=1)}
-    for envelope in envelopes:
-        yield from _event_lines(envelope, numbers, style)
+    for entry in entries:
+        if isinstance(entry, Unreadable):
+            yield style.red(f"  ! event {entry.seq} cannot be read: {safe(entry.problem, 'label')}")
+        else:
+            yield from _event_lines(entry, defaultdict(lambda: "#?", numbers), style)
     for call in state.waiting():
         yield ""
         yield from question_lines(call, style)

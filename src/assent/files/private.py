@@ -138,9 +138,15 @@ def save_private(path: Path, data: bytes) -> None:
 
     make_private(str(path.parent))
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(draft)
+        error.filename = str(path)  # a full disk does not say which file it has no room for
+        raise

@@ -11,12 +11,20 @@ from msgspec.structs import replace
 
 from assent.events import CallStarted, Envelope, FileChange, to_wire
 from assent.secrets.mask import Masker
+from assent.session.log import Unreadable
 from assent.telemetry import records
 
 
-def event_lines(envelopes: Iterable[Envelope], masker: Masker) -> Iterator[str]:
-    for envelope in envelopes:
-        yield _masked(to_wire(_with_masked_content(envelope, masker)), masker)
+def event_lines(entries: Iterable[Envelope | Unreadable], masker: Masker) -> Iterator[str]:
+    """An event that cannot be read has a line that says so, in its place."""
+    for entry in entries:
+        match entry:
+            case Unreadable():
+                yield _masked(
+                    msgspec.json.encode({"seq": entry.seq, "type": "unreadable", "problem": entry.problem}), masker
+                )
+            case Envelope():
+                yield _masked(to_wire(_with_masked_content(entry, masker)), masker)
 
 
 def telemetry_lines(envelopes: Iterable[Envelope], masker: Masker) -> Iterator[str]:

@@ -47,14 +47,14 @@ VERSION_NOW = len(LAYOUTS)
 
 def migrate(db: sqlite3.Connection, path: str) -> None:
     """All or nothing, also when two processes begin at once."""
-    version = _version(db)
+    version = layout_of(db)
     if version > VERSION_NOW:
         raise LogUnavailable(f"{path} was written by a newer Assent (layout {version}); use that one")
     if version == VERSION_NOW:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
-        version = _version(db)
+        version = layout_of(db)
         for layout in LAYOUTS[version:]:
             for statement in layout.split(";"):
                 db.execute(statement)
@@ -67,7 +67,7 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
         raise
 
 
-def _version(db: sqlite3.Connection) -> int:
+def layout_of(db: sqlite3.Connection) -> int:
     return db.execute("PRAGMA user_version").fetchone()[0]
 
 

@@ -52,6 +52,13 @@ class LogDamaged(LogError):
     pass
 
 
+class Unreadable(Struct, frozen=True):
+    """Stands where an event should be that is missing or cannot be understood."""
+
+    seq: int
+    problem: str
+
+
 class Fence(Struct, frozen=True):
     """The right to write one session. A newer token makes all older ones worthless."""
 
@@ -154,7 +161,13 @@ class SessionLog(Protocol):
         """
         ...
 
-    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]: ...
+    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
+        """Raises LogDamaged when one of them cannot be read: nobody may act on a part of the story."""
+        ...
+
+    async def salvage(self, session: str) -> list[Envelope | Unreadable]:
+        """All that can be read of a session, in order, for people to look at."""
+        ...
 
     async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
         """Adds a command to the inbox. A key that was used before changes nothing and gives False."""

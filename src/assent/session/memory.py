@@ -26,6 +26,7 @@ from assent.session.log import (
     Opening,
     SessionInfo,
     Stamp,
+    Unreadable,
     Waiting,
     key_reused,
     keys_taken,
@@ -117,6 +118,9 @@ class MemoryLog:
 
     async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
         return self._stored(session).events[after : None if limit is None else after + limit]
+
+    async def salvage(self, session: str) -> list[Envelope | Unreadable]:
+        return list(self._stored(session).events)
 
     async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
         stored = self._stored(session)

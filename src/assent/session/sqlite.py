@@ -42,6 +42,7 @@ from assent.session.log import (
     SessionBusy,
     SessionInfo,
     Stamp,
+    Unreadable,
     Waiting,
     keys_taken,
     lost_fence,
@@ -65,15 +66,17 @@ class SqliteLog:
     """`folder` is made if it is missing; the database, its journal and the lock files live in it.
 
     `busy` is for servers, where many sessions write at once: whoever only reads need not wait for commits under way, at
-    the price of a thread, and commits wait a moment for others to share them.
+    the price of a thread, and commits wait a moment for others to share them. `read_only` writes nothing at all, not
+    even a missing folder, and needs no room on the disk.
     """
 
-    def __init__(self, folder: Path, *, busy: bool = False) -> None:
+    def __init__(self, folder: Path, *, busy: bool = False, read_only: bool = False) -> None:
         self._folder = folder
         self._path = folder / "assent.db"
         self._locks: dict[str, int] = {}
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
         self._index = index.Index()
+        self._read_only = read_only
         self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER if busy else 0.0)
         self._reader = Writer(str(self._path), self._connect, lambda: None) if busy else self._writer
         self._glance = Glance(self._path, self._read) if busy else self._read
@@ -248,6 +251,17 @@ class SqliteLog:
             raise LogDamaged(f"events of session {session} are missing from the log {self._path}")
         return envelopes
 
+    async def salvage(self, session: str) -> list[Envelope | Unreadable]:
+        def job(db: sqlite3.Connection) -> tuple[int, list[_Row], str]:
+            next_seq, _ = _events(session, 0, 0)(db)
+            rows, problem = _readable_rows(db, session)
+            return next_seq, rows, problem
+
+        next_seq, rows, problem = await self._read(job)
+        found = {row[0]: _envelope_or_problem(session, *row) for row in rows}
+        last = max(next_seq, *(seq + 1 for seq in found), 1)
+        return [found.get(seq) or Unreadable(seq, problem or "it is missing") for seq in range(1, last)]
+
     # --- commands ---
 
     async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
@@ -316,6 +330,10 @@ class SqliteLog:
         return self._reader.submit(job, reads=True)
 
     def _connect(self) -> sqlite3.Connection:
+        if self._read_only:
+            from assent.session.read_only import open_for_reading
+
+            return open_for_reading(self._path)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _alone(self._folder / "opening.lock"):
             self._make_private()
@@ -370,6 +388,22 @@ def _events(session: str, after: int, limit: int) -> Callable[[sqlite3.Connectio
     return job
 
 
+def _readable_rows(db: sqlite3.Connection, session: str) -> tuple[list[_Row], str]:
+    """The events in front of a damaged place of the file, those behind it, and what SQLite says of that place."""
+    rows: list[_Row] = []
+    problem = ""
+    for order in ("ASC", "DESC"):
+        found = f"SELECT seq, ts, v, data FROM events WHERE session = ? ORDER BY seq {order}"
+        try:
+            cursor = db.execute(found, (session,))
+            while row := cursor.fetchone():
+                rows.append(row)
+            return rows, problem
+        except sqlite3.DatabaseError as error:
+            problem = str(error)
+    return rows, problem
+
+
 @contextmanager
 def _alone(path: Path) -> Generator[None, None, None]:
     """SQLite does not wait for its turn to change a new file's journal: whoever came second would be refused."""
@@ -395,8 +429,18 @@ def _asked(v: int, data: bytes) -> str | None:
     return event.text if isinstance(event, PromptSubmitted) else None
 
 
-def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
+def _envelope_or_problem(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope | Unreadable:
     try:
         return Envelope(seq, ts, session, decode_event(data, v))
     except (msgspec.MsgspecError, NewerFormat) as error:
-        raise LogDamaged(f"event {seq} of session {session} cannot be read: {error}") from error
+        return Unreadable(seq, str(error))
+
+
+def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
+    found = _envelope_or_problem(session, seq, ts, v, data)
+    if isinstance(found, Unreadable):
+        raise LogDamaged(
+            f"event {seq} of session {session} cannot be read: {found.problem}. "
+            f"`assent sessions show {session}` shows the rest"
+        )
+    return found

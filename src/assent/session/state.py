@@ -3,6 +3,9 @@
 `apply` costs the same for the first event and the ten-thousandth. Readers get frozen values; only the runner folds.
 """
 
+from collections.abc import Iterable
+from contextlib import suppress
+
 from msgspec import Struct
 
 from assent.agent import tokens
@@ -306,6 +309,15 @@ class SessionState:
 
     def waiting(self) -> list[AwaitingApproval]:
         return [call for call in self._open.values() if isinstance(call, AwaitingApproval)]
+
+
+def fold_readable(session: str, envelopes: Iterable[Envelope]) -> SessionState:
+    """The state as far as it can be told. Only for looking: what does not follow from those before is passed over."""
+    state = SessionState(session)
+    for envelope in envelopes:
+        with suppress(KeyError, IllegalTransition):
+            state.apply(envelope)
+    return state
 
 
 def fold(session: str, envelopes: list[Envelope], state: SessionState | None = None) -> SessionState:

@@ -6,6 +6,7 @@ others go on; any other error takes the whole transaction back, and nobody in it
 
 import asyncio
 import math
+import os
 import queue
 import sqlite3
 import threading
@@ -188,6 +189,15 @@ def _roll_back(connection: sqlite3.Connection) -> None:
         pass  # the error that brought us here is the one to report
 
 
+def _no_space(path: str) -> bool:
+    """SQLite calls it an I/O error where it cannot make its journal for lack of space."""
+    try:
+        free = os.statvfs(os.path.dirname(path))
+    except OSError:
+        return False
+    return free.f_bavail * free.f_frsize < 64 << 10
+
+
 def _explain(error: Exception, path: str) -> Exception:
     """SQLite's and the system's errors in words that say what to do."""
     if isinstance(error, LogError):
@@ -195,7 +205,7 @@ def _explain(error: Exception, path: str) -> Exception:
     text = str(error)
     if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
         return LogDamaged(f"the session log {path} is damaged ({text}). Move it away to start anew; keep it for rescue")
-    if "full" in text:
+    if "full" in text or ("disk I/O" in text and _no_space(path)):
         return LogUnavailable(f"the disk that holds {path} is full. Nothing was recorded; free some space and go on")
     if "readonly" in text or "read-only" in text or "unable to open" in text or "ermission" in text:
         return LogUnavailable(f"cannot write the session log {path} ({text}). Check its permissions and the disk")
