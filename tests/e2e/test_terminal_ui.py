@@ -129,6 +129,7 @@ def test_the_screen_is_drawn_anew_after_ctrl_z(program: Program):
         terminal.until(YES)
         terminal.type("\x1a")
         os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT)  # it has stopped, as a shell would see it
+        terminal.until_true(lambda: YES not in terminal.shown, "it did not leave the screen")
         terminal.process.send_signal(signal.SIGCONT)
         terminal.until_true(lambda: YES in terminal.shown and "go" in terminal.shown, "it did not come back")
         press(terminal, "n")
@@ -146,6 +147,35 @@ def test_the_screen_follows_the_size_of_the_window(program: Program):
             lambda: YES in terminal.shown and max(map(len, terminal.shown.splitlines())) == 60, "it is not narrower"
         )
         assert terminal.shown.splitlines()[-1].split()[0]  # the last line is on the screen
+
+
+EDITOR_THAT_STAYS = """#!/bin/sh
+echo "in the editor"
+while [ ! -e leave ]; do sleep 0.02; done
+echo mine > "$1"
+"""
+
+
+@pytest.mark.spec("C3")
+def test_an_editor_may_stay_open_while_the_turn_goes_on(program: Program):
+    editor = program.folder.parent / "editor.sh"
+    editor.write_text(EDITOR_THAT_STAYS)
+    editor.chmod(0o755)
+    words: dict[str, object] = {
+        "chunks": [chunk for n in range(150) for chunk in ({"text": f"word{n} "}, {"pause_ms": 20})]
+    }
+    with start(program, words, env={"EDITOR": str(editor)}) as terminal:
+        submit(terminal, "go")
+        terminal.until("word3")
+        terminal.type("\x07")
+        terminal.until("in the editor")
+        # Far more is drawn meanwhile than fits into any queue; it all goes nowhere.
+        terminal.until_silent(lambda: program.events_of_type("turn.finished"), "the turn did not go on")
+        (program.folder / "leave").touch()
+        terminal.until("word149")
+        terminal.until("> mine")
+        terminal.interrupt()  # clears the input
+        assert leave(terminal) == 0
 
 
 @pytest.mark.spec("C3")

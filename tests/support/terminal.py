@@ -75,6 +75,13 @@ class Terminal:
         while not condition():
             assert self._read(deadline), f"{problem}:\n{self.shown}"
 
+    def until_silent(self, condition: Callable[[], object], problem: str) -> None:
+        """As `until_true`, where the program may print nothing meanwhile."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"{problem}:\n{self.shown}"
+            self.read_for(0.05)
+
     def read_for(self, seconds: float) -> None:
         """Reads what is printed in that time: what a person sees who waits."""
         deadline = time.monotonic() + seconds
@@ -125,8 +132,24 @@ class Terminal:
         return bool(data)
 
 
+_ALTERNATE_SCREEN = 1049
+
+
 class _Screen(pyte.Screen):
-    """Knows that a private mode or device question is not for drawing."""
+    """Knows that a private mode or device question is not for drawing, and that the alternate screen begins empty."""
+
+    def set_mode(self, *modes: int, **kwargs: Any) -> None:
+        super().set_mode(*modes, **kwargs)
+        self._switch(modes, **kwargs)
+
+    def reset_mode(self, *modes: int, **kwargs: Any) -> None:
+        super().reset_mode(*modes, **kwargs)
+        self._switch(modes, **kwargs)
+
+    def _switch(self, modes: tuple[int, ...], private: bool = False) -> None:
+        """What the other screen showed is forgotten, so that only what is drawn anew is there."""
+        if _ALTERNATE_SCREEN in modes and private:
+            self.erase_in_display(2)
 
     def report_device_status(self, mode: int, **_: object) -> None:
         pass

@@ -1,6 +1,7 @@
 """From the terminal to the input: what is pasted stays a paste, in any pieces, and in a real terminal."""
 
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from itertools import pairwise
@@ -125,6 +126,17 @@ def terminal(tmp_path: Path):
         terminal.until("ready")
         terminal.until("Ask something")
         yield terminal
+
+
+def test_a_stop_that_nobody_could_handle_starts_no_second_reader(terminal: Terminal):
+    readers = f"/proc/{terminal.process.pid}/task"
+    before = len(os.listdir(readers))
+    terminal.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT)
+    terminal.process.send_signal(signal.SIGCONT)
+    terminal.type("still here\r")
+    terminal.until("sent 'still here'")
+    assert len(os.listdir(readers)) == before
 
 
 @pytest.mark.spec("G1")

@@ -7,6 +7,7 @@ Bytes that are no UTF-8 are replaced instead of ending the app. Alt-Enter and Sh
 spelled the way Textual knows.
 """
 
+import asyncio
 import os
 import re
 import selectors
@@ -81,7 +82,31 @@ class GuardedParser(XTermParser):
 
 
 class GuardedDriver(LinuxDriver):
-    """For `App(driver_class=GuardedDriver)`."""
+    """For `App(driver_class=GuardedDriver)`.
+
+    While the terminal is lent to another program, the app goes on and what it draws goes nowhere: Textual would put it
+    into a queue that nobody reads, and wait for ever once that is full. When the terminal comes back, all is drawn.
+    """
+
+    def write(self, data: str) -> None:
+        thread = self._writer_thread
+        if thread is not None and thread.is_alive():
+            thread.write(data)
+
+    def resume_application_mode(self) -> None:
+        super().resume_application_mode()
+        asyncio.get_running_loop().call_soon_threadsafe(self._draw_all)
+
+    def _draw_all(self) -> None:
+        """The size is what it was, so Textual sees no reason to draw more than what changes."""
+        self._app.screen.refresh()
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Textual would begin a second time when it was stopped by a signal that nobody can handle."""
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            self._draw_all()
+        else:
+            super()._sigcont_application()
 
     def run_input_thread(self) -> None:
         parser = GuardedParser(self._debug)
