@@ -91,6 +91,31 @@ def test_standard_input_goes_before_the_prompt(program: Program):
 
 
 @pytest.mark.spec("G6")
+def test_an_input_that_is_left_open_and_silent_is_left_out_and_said(program: Program):
+    with program.start("-p", "Go.", "-m", program.scenario(says("Gone.")), stdin=subprocess.PIPE) as running:
+        ended = running.wait()
+    assert (ended.code, ended.out) == (0, "Gone.\n")
+    assert "nothing came on standard input" in ended.err
+    assert program.events_of_type("prompt.submitted")[0]["text"] == "Go."
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.parametrize("prompt", [["-p", "Go."], ["-p", "-"], []])
+def test_a_slow_command_in_front_of_the_pipe_is_waited_for_and_that_is_said(program: Program, prompt: list[str]):
+    os.mkfifo(program.folder / "slow")
+    reading, writing = os.pipe()
+    producer = subprocess.Popen(["cat", str(program.folder / "slow")], stdout=writing)
+    os.close(writing)
+    with program.start(*prompt, "-m", program.scenario(says("Gone.")), stdin=reading) as running:
+        os.close(reading)
+        running.until_error("waiting for standard input")
+        (program.folder / "slow").write_text("late words")
+        assert running.wait().code == 0
+    producer.wait()
+    assert program.events_of_type("prompt.submitted")[0]["text"].startswith("late words")
+
+
+@pytest.mark.spec("G6")
 @pytest.mark.parametrize("stdin", ["", " \n\t"])
 def test_standard_input_that_is_blank_changes_nothing(program: Program, stdin: str):
     program.run("-p", "Go.", "-m", program.scenario(says("Gone.")), stdin=stdin)

@@ -56,6 +56,7 @@ class Running:
         self.process = process
         self.seen: list[str] = []
         self._errors: list[bytes] = []
+        self._heard = threading.Condition()
         self._stderr = threading.Thread(target=self._read_errors, daemon=True)
         self._stderr.start()
         self._watchdog = threading.Timer(PATIENCE, process.kill)
@@ -75,7 +76,16 @@ class Running:
 
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
-        self._errors.extend(self.process.stderr)
+        for line in self.process.stderr:
+            with self._heard:
+                self._errors.append(line)
+                self._heard.notify_all()
+
+    def until_error(self, text: str) -> None:
+        """Waits until standard error says so."""
+        with self._heard:
+            said = self._heard.wait_for(lambda: text.encode() in b"".join(self._errors), PATIENCE)
+        assert said, f"{text!r} was not said: {b''.join(self._errors).decode()}"
 
     def __iter__(self) -> Iterator[str]:
         """The lines that were not read yet, until the process closes its output."""

@@ -41,6 +41,10 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(exits.INPUT)
 
 
+class BadInput(ValueError):
+    """What was given cannot be used; the message says why."""
+
+
 def complain(message: str) -> None:
     from assent.screen import make_safe  # what it complains of may come from anywhere
 

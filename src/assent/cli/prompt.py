@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from assent import __version__, exits
-from assent.cli.parsing import Parser, complain
+from assent.cli.parsing import BadInput, Parser, complain
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
     from assent.config import Settings
@@ -38,8 +38,6 @@ environment:
   GEMINI_API_KEY           the key for the model
   GOOGLE_GEMINI_BASE_URL   another address for it
   ASSENT_HOME              where sessions and settings live"""
-
-STDIN_LIMIT = 8_000_000
 
 
 def main(argv: list[str]) -> int:
@@ -137,10 +135,6 @@ def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
     return summary.exit_code()
 
 
-class BadInput(ValueError):
-    """What was given cannot be used; the message says why."""
-
-
 def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
     if not settings.allowed_tools and not args.allowed_tools:
         return ()
@@ -197,7 +191,12 @@ def _as_text(argument: str) -> str:
 
 def _prompt(given: str | None, *, resuming: bool) -> str | None:
     """The prompt, with standard input before it when there is some."""
-    piped = "" if sys.stdin.isatty() or (resuming and given is None) else _read_stdin()
+    if sys.stdin.isatty() or (resuming and given is None):
+        piped = ""
+    else:
+        from assent.cli.standard_input import read_input
+
+        piped = read_input(needed=given in (None, "-"))
     text = "" if given in (None, "-") else _as_text(given)
     whole = f"{piped}\n\n{text}" if piped.strip() and text else text or piped
     if not whole.strip():
@@ -205,12 +204,3 @@ def _prompt(given: str | None, *, resuming: bool) -> str | None:
             return None
         raise BadInput('the prompt is empty; give one with -p "…" or on standard input')
     return whole
-
-
-def _read_stdin() -> str:
-    data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
-    if len(data) > STDIN_LIMIT:
-        raise BadInput(f"standard input is longer than {STDIN_LIMIT:,} bytes; put it into a file and name that")
-    if b"\0" in data:
-        raise BadInput("standard input is not text")
-    return data.decode(errors="replace")

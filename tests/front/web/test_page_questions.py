@@ -64,6 +64,28 @@ def test_what_a_button_opens_is_in_view_to_its_end(served: Served, windows: Wind
     expect(tab.card()).to_have_count(0)
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1440, 900), (1000, 560), (390, 844), (640, 400)])
+def test_the_page_itself_never_scrolls_away_under_a_card(
+    served: Served, windows: Windows, size: tuple[int, int]
+) -> None:
+    project = served.project(many__txt="".join(f"line {n}\n" for n in range(120)))
+    old = (project / "many.txt").read_text()
+    new = old.replace("line 10\n", "".join(f"new {n}\n" for n in range(14))).replace("line 90\n", "other\n" * 14)
+    tab = windows.open(viewport={"width": size[0], "height": size[1]})
+    tab.begin(served.play(asks_for(write("many.txt", new), text="word\n\n" * 30), says("Done.")), project)
+    expect(tab.card("Change")).to_be_visible()
+    tab.page.keyboard.press("Tab")
+    for _ in range(2):
+        where = (
+            "[document.documentElement.scrollTop, document.body.scrollTop, document.querySelector('#app').scrollTop]"
+        )
+        assert tab.page.evaluate(where) == [0, 0, 0]
+        assert tab.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        expect(tab.page.locator(".top")).to_be_in_viewport(ratio=1)
+        tab.page.reload()
+        expect(tab.card("Change")).to_be_visible()
+
+
 @pytest.mark.spec("C4")
 @pytest.mark.spec("J6")
 def test_the_arguments_of_a_command_are_edited_and_approved_at_once(served: Served, windows: Windows) -> None:

@@ -325,6 +325,17 @@ def test_binary_output_is_shown_as_bytes_received(served: Served, windows: Windo
     expect(tab.page.get_by_role("region", name="Output")).to_have_text("[binary output: 5,000 bytes received]")
 
 
+@pytest.mark.spec("D3")
+def test_binary_output_is_counted_while_it_comes(served: Served, windows: Windows) -> None:
+    project, tab = served.project(), windows.open()
+    command = "head -c 5000 /dev/zero; until [ -e go ]; do sleep 0.05; done"
+    tab.begin(served.play(asks_for(shell(command)), says("Done.")), project)
+    tab.yes()
+    expect(tab.page.get_by_role("region", name="Output")).to_have_text("[binary output: 5,000 bytes received]")
+    (project / "go").touch()
+    tab.sees("Done.")
+
+
 def test_terminal_output_looks_as_it_did_in_the_end(windows: Windows) -> None:
     page = windows.open().page
     text = "10%\r\x1b[K100%\n\x1b[31mred\x1b[0m \x1b]0;title\x07plain\x1b[2J\nab\x08c\n"

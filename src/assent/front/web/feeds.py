@@ -7,6 +7,8 @@ Durable events come in order and without a gap, whoever wrote them; deltas of th
 import asyncio
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from assent.events import CallOutput, Envelope, TextDelta, to_wire
 from assent.session.log import LogError, SessionLog
 
@@ -120,13 +122,15 @@ class Feed:
         if self._delta is None:
             self._delta = (event, ts)
             self._timer = asyncio.get_running_loop().call_later(JOIN_SECONDS, self.flush)
+        else:
+            self._delta = (event, self._delta[1])  # the newest has the newest count
         self._texts.append(event.text)
 
     def flush(self) -> None:
         if self._delta is None:
             return
         (event, ts), text = self._delta, "".join(self._texts)
-        joined = TextDelta(event.prompt_id, text) if isinstance(event, TextDelta) else CallOutput(event.call_id, text)
+        joined = replace(event, text=text)
         self._delta, self._texts = None, []
         if self._timer is not None:
             self._timer.cancel()

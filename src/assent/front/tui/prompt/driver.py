@@ -106,7 +106,7 @@ class GuardedDriver(LinuxDriver):
         if self._writer_thread is not None and self._writer_thread.is_alive():
             self._draw_all()
         else:
-            super()._sigcont_application()
+            super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
 
     def run_input_thread(self) -> None:
         parser = GuardedParser(self._debug)

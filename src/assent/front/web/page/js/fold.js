@@ -243,7 +243,7 @@ function following(call, event) {
     case "call.process":
       return { ...call, pid: event.pid };
     case "call.output":
-      return { ...call, received: event.received, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
+      return { ...call, received: event.received || call.received, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
     case "call.finished":
       return { ...call, type: event.status, display: event.display, failure: event.failure, duration_ms: event.duration_ms, ran_ms: event.ran_ms };
     default:
