@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.program import Ended, Program, asks_for, says, shell
+from support.terminal import Terminal
 
 CANARY = shell("echo x >> canary")
 
@@ -134,6 +135,20 @@ def test_a_full_disk_stops_the_session_and_it_goes_on_when_there_is_space_again(
     longer = program.scenario(asks_for(CANARY), says("Done."), says("Here."))
     after = program.run("--resume", session, "-p", "again", "-m", longer)
     assert (after.code, after.out) == (0, "Here.\n")
+
+
+def test_a_disk_that_fills_up_in_a_turn_is_named_in_the_terminal_and_nothing_spins_on(
+    program: Program, small_disk: Path
+):
+    long = [{"text": "word "}, {"pause_ms": 20}] * 40
+    model = program.scenario({"chunks": long}, says("never"))
+    with Terminal(program, "-m", model, size=(100, 30)) as terminal:
+        terminal.until("Ask something about this folder")
+        terminal.type("go\r")
+        terminal.until("word word")
+        fill(small_disk / "ballast")
+        terminal.until("is full")
+        terminal.until_true(lambda: "Esc cancels" not in terminal.shown, "it still says that something runs")
 
 
 def fill(path: Path) -> None:

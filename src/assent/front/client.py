@@ -34,7 +34,7 @@ class SessionClient(Protocol):
         ...
 
     def events(self) -> AsyncIterator[Envelope]:
-        """All events after those of `history`; ends when the session is closed."""
+        """All events after those of `history`; ends when the session is closed. Raises why it cannot go on."""
         ...
 
     async def send(self, command: Command, key: str | None = None) -> str:
@@ -75,6 +75,8 @@ class LocalClient:
         async for envelope in self._events:
             if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
                 yield envelope
+        if self.runner.failure is not None:
+            raise self.runner.failure
 
     async def send(self, command: Command, key: str | None = None) -> str:
         return await self.runner.send(command, key)

@@ -261,8 +261,9 @@ class AssentApp(App[None]):
                 self.transcript.changed()
         except Exception as error:  # a server that refuses us, a log that broke: silence would look like peace
             self.note(f"This session cannot be followed any more: {error}. What you see is as it was.", "error")
-            return
-        self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
+        else:
+            self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
+        self._around.session_is_over()
 
     def _notice(self, envelope: Envelope) -> None:
         """Bits of text and live output change nothing around the transcript, and there are thousands of them."""

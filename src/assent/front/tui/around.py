@@ -21,6 +21,8 @@ class Around:
         self._away_since: float | None = None
         """When the server that runs the session was lost."""
         self._facts = Facts(folder=app.host.folder)
+        self._over = False
+        """Nothing more will be heard of the session: whatever ran in it is not running here."""
         self.thinking = ""
         """What the model is thinking about, in its own words."""
 
@@ -31,7 +33,7 @@ class Around:
         self._foot.put(Facts("no session", folder=self._app.host.folder))
 
     def between_sessions(self) -> None:
-        self._away_since = None
+        self._away_since, self._over = None, False
         self._app.query_one(QueueView).put(())
 
     def at(self, folder: str, branch: str) -> None:
@@ -45,6 +47,10 @@ class Around:
     def link(self, there: bool) -> None:
         """At once, not with the next key: what is on the screen is old from now on."""
         self._away_since = None if there else self._away_since or self._clock()
+        self.refresh()
+
+    def session_is_over(self) -> None:
+        self._over = True
         self.refresh()
 
     def redraw(self) -> None:
@@ -78,6 +84,8 @@ class Around:
         way_out = "Esc twice cancels" if self._app.panel.has_focus else "Esc cancels"
         if self._away_since is not None:
             status.busy(self._away_since, "The server is away", "connecting again; what you see is as it was")
+        elif self._over:
+            status.idle()
         elif state.open_prompt is not None:
             doing = "Waiting for your answer" if state.waiting() else self.thinking or "Working"
             status.busy(state.busy_since, doing, way_out)
