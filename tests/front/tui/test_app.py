@@ -329,7 +329,7 @@ async def test_a_lost_session_is_said_aloud(stage: SetStage, monkeypatch: pytest
 
         monkeypatch.setattr(log, "append", full)
         await on.runner.send(Submit("hello", by="bob"))
-        await on.until_shown("The session was closed; nothing more can be done in it")
+        await on.until_shown("cannot be followed any more: the disk is full")
 
 
 async def test_events_go_on_behind_a_screen(stage: SetStage):
