@@ -770,3 +770,20 @@ async def test_what_fails_at_a_glance_does_not_keep_the_next_from_what_is_new(tm
     await log.create("t", 1.0, CREATED)
     assert len(await log.read("t")) == 1
     await log.close()
+
+
+async def test_a_command_that_cannot_be_read_hides_none_of_the_others(sqlite: SqliteLog, tmp_path: Path):
+    await sqlite.create("s", 1.0, CREATED)
+    for key in ("one", "two", "three"):
+        await sqlite.put("s", key, Submit(key))
+    db = sqlite3.connect(tmp_path / "data" / "assent.db")
+    db.execute("UPDATE inbox SET data = '{\"type\":\"from the future\"}' WHERE key = 'two'")
+    db.commit()
+    db.close()
+    assert [item.key for item in await sqlite.inbox("s")] == ["one", "three"]
+
+
+async def test_a_session_that_is_whole_is_salvaged_as_it_is(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    await log.append(await log.acquire("s"), [prompt(2), prompt(3)])
+    assert await log.salvage("s") == await log.read("s")

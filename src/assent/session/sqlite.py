@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -58,6 +58,8 @@ GATHER = 0.001
 FEW = 100
 """So many events are read at once where a glance is enough."""
 
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
 _Row = tuple[int, float, int, bytes]
 """A stored event: number, time, version, data."""
 
@@ -165,7 +167,7 @@ class SqliteLog:
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         rows = await self._read(index.waiting(owner, limit, offset))
-        return [index.decoded(row) for row in rows]
+        return _readable(index.decoded, rows)
 
     async def count_waiting(self) -> dict[str, int]:
         return await self._read(index.count_waiting)
@@ -285,7 +287,7 @@ class SqliteLog:
             found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
             return db.execute(found, (session,)).fetchall()
 
-        return [Inboxed(key, decode_command(data)) for key, data in await self._glance(job)]
+        return _readable(lambda row: Inboxed(row[0], decode_command(row[1])), await self._glance(job))
 
     # --- watching ---
 
@@ -418,6 +420,15 @@ def _in_use(db: sqlite3.Connection, session: str, seen: int) -> bool:
     waits = "SELECT 1 FROM inbox WHERE session = :id AND taken = 0"
     more = "SELECT 1 FROM sessions WHERE id = :id AND next_seq - 1 != :seen"
     return db.execute(f"{waits} UNION {more}", {"id": session, "seen": seen}).fetchone() is not None
+
+
+def _readable(decode: Callable[[_In], _Out], rows: Iterable[_In]) -> list[_Out]:
+    """One that cannot be read (damaged, or from a newer Assent) stays where it is, and hides none of the others."""
+    found: list[_Out] = []
+    for row in rows:
+        with suppress(msgspec.MsgspecError, NewerFormat):
+            found.append(decode(row))
+    return found
 
 
 def _asked(v: int, data: bytes) -> str | None:
