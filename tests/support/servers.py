@@ -50,7 +50,7 @@ class Shop:
         self._news = asyncio.Event()
         given = {"HOME": str(folder), "PATH": "/usr/bin:/bin"} if env is None else env
         store = PinStore(folder / "pins.json")
-        self.manager = McpManager(servers, str(folder), self.registry, store, env=given, pause=lambda _: 0.0)
+        self.manager = McpManager(servers, str(folder), self.registry, store, env=given, pause=lambda _: 0.02)
         self.manager.listen(self._tell)
 
     def _tell(self, status: Status) -> None:

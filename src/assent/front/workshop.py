@@ -80,6 +80,7 @@ class Workshop:
         self.mcp: McpManager | None = None
         self._env = env
         self._folder = folder
+        self._outputs = outputs
 
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
         """All rules that hold here, those for trusted servers included. Raises BadRule."""
@@ -121,7 +122,15 @@ class Workshop:
             from assent.mcp.pins import PinStore
 
             pins = PinStore(data_folder(self._env) / "mcp.json")
-            self.mcp = McpManager(self.servers, self._folder, self.registry, pins, env=self._env, masker=self.masker)
+            self.mcp = McpManager(
+                self.servers,
+                self._folder,
+                self.registry,
+                pins,
+                env=self._env,
+                masker=self.masker,
+                outputs=self._outputs,
+            )
             self.mcp.start()
 
     async def close(self) -> None:

@@ -4,8 +4,9 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 
+from assent.files.private import PrivateFolder
 from assent.mcp.keeper import Keeper, Status, pause_before
-from assent.mcp.offers import Prompt, Resource
+from assent.mcp.offers import Prompt, Resource, Template
 from assent.mcp.pins import PinStore
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
@@ -31,11 +32,21 @@ class McpManager:
         env: Mapping[str, str] = os.environ,
         pause: Callable[[int], float] = pause_before,
         masker: Masker | None = None,
+        outputs: PrivateFolder | None = None,
     ) -> None:
+        """`outputs` is where results go that are too long for the model."""
         self._listeners: list[Listener] = []
         self._keepers = {
             server.name: Keeper(
-                server, folder, registry, pins.of(server.identity), self._announce, env=env, pause=pause, masker=masker
+                server,
+                folder,
+                registry,
+                pins.of(server.identity),
+                self._announce,
+                env=env,
+                pause=pause,
+                masker=masker,
+                outputs=outputs,
             )
             for server in servers
             if server.entry.enabled
@@ -86,6 +97,9 @@ class McpManager:
     def resources(self) -> list[Resource]:
         return [resource for keeper in self._keepers.values() for resource in keeper.offers.resources]
 
+    def templates(self) -> list[Template]:
+        return [template for keeper in self._keepers.values() for template in keeper.offers.templates]
+
     def accept(self, server: str) -> list[str]:
         """The person has looked at the server's tools and takes them as they are now; names those that were news."""
         keeper = self._keeper(server)
@@ -97,21 +111,22 @@ class McpManager:
 
     async def prompt(self, server: str, name: str, args: Mapping[str, str]) -> tuple[Text | Media, ...]:
         """The text of a prompt, to be sent as the person's own. Raises NoSuchServer or ToolFailed."""
-        return await (await self._keeper(server).link()).prompt(name, args)
+        return await self._keeper(server).prompt(name, args)
 
     async def read(self, reference: str) -> tuple[Text | Media, ...]:
         """A resource, as `server:uri`, for what a person writes as `@server:uri`. Raises NoSuchServer or ToolFailed.
 
-        Only one that the server lists: an address made up by somebody else could make it fetch anything.
+        Only one that the server lists, or, if it is trusted, has a template for: an address made up by somebody else
+        could make it fetch anything.
         """
         server, found, uri = reference.partition(":")
         if not found or not uri:
             raise ToolFailed("mcp_resource_not_found", f"{reference!r} is no resource; write server:uri")
         keeper = self._keeper(server)
-        link = await keeper.link()
-        if all(resource.uri != uri for resource in keeper.offers.resources):
+        await keeper.settled()
+        if not keeper.lists(uri) and not (keeper.trusted and keeper.has_template_for(uri)):
             raise ToolFailed("mcp_resource_not_found", f"The server {server} lists no such resource.")
-        return await link.read(uri)
+        return await keeper.read(uri)
 
     def has_resource(self, reference: str) -> bool:
         """Whether `@reference` means a resource of ours rather than a file."""

@@ -29,7 +29,7 @@ class Owner(Protocol):
 
     def accept(self, *definition: Definition) -> None: ...
 
-    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult: ...
+    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None], call_id: str) -> ToolResult: ...
 
 
 class McpTool(AnyTool):
@@ -95,6 +95,6 @@ class McpInvocation(Invocation):
             self._owner.accept(now)
         progress = Throttle(live.output)
         try:
-            return await self._owner.call(self._tool, self._args, progress.add)
+            return await self._owner.call(self._tool, self._args, progress.add, permit.call_id)
         finally:
             progress.close()
