@@ -66,7 +66,7 @@ async def test_malformed_prompts_resources_and_templates_are_dropped_alone_and_n
     [
         ([{"type": "hologram"}], "[a content part of an unknown type ('hologram') was left out]"),
         ([{"type": "image", "data": 5}], "[a content part of type image that cannot be read was left out]"),
-        ([{"type": "resource", "resource": {}}], "[a content part of type resource that cannot be read was left out]"),
+        ([{"type": "resource", "resource": 1}], "[a content part of type resource that cannot be read was left out]"),
         (["plain"], "[a content part of an unknown type was left out]"),
         ("plain", "[a content part of an unknown type was left out]"),
         ([{"text": "no type"}], "[a content part of an unknown type was left out]"),
@@ -74,7 +74,7 @@ async def test_malformed_prompts_resources_and_templates_are_dropped_alone_and_n
     ],
 )
 async def test_a_content_part_that_cannot_be_read_is_left_out_and_said(tmp_path: Path, content: Any, expected: str):
-    parts = [{"type": "text", "text": "before"}, *content] if isinstance(content, list) else content
+    parts: Any = [{"type": "text", "text": "before"}, *content] if isinstance(content, list) else content
     prepare(tmp_path, tools_list={"tools": [GOOD]}, tools_call={"content": parts})
     async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
         text = said(await call(shop, "mcp_srv_good"))

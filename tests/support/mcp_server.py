@@ -126,6 +126,11 @@ async def list_resources(_: Context, __: types.PaginatedRequestParams | None) ->
     return types.ListResourcesResult(resources=[types.Resource(uri="note:/1", name="first", mime_type="text/plain")])
 
 
+async def list_templates(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+    template = types.ResourceTemplate(uri_template="note:/by/{name}", name="by name", description="A note by its name.")
+    return types.ListResourceTemplatesResult(resource_templates=[template])
+
+
 async def read_resource(_: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     content = types.TextResourceContents(uri=params.uri, text=f"the text of {params.uri}")
     return types.ReadResourceResult(contents=[content])
@@ -138,6 +143,7 @@ server = Server(
     on_list_prompts=list_prompts,
     on_get_prompt=get_prompt,
     on_list_resources=list_resources,
+    on_list_resource_templates=list_templates,
     on_read_resource=read_resource,
     on_subscriptions_listen=ListenHandler(bus),
 )

@@ -29,7 +29,7 @@ def tools() -> list[dict[str, Any]]:
 
 def result(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     prepared = FOLDER / "answers.json"
-    answers = json.loads(prepared.read_text()) if prepared.exists() else {}
+    answers: dict[str, Any] = json.loads(prepared.read_text()) if prepared.exists() else {}
     if method in answers:
         with open(FOLDER / "asked", "a") as file:
             file.write(method + "\n")

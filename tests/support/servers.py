@@ -39,13 +39,13 @@ def offer(folder: Path, *tools: str | dict[str, Any]) -> None:
 
 def prepare(folder: Path, **answers: Any) -> None:
     """Whole answers of the raw server by method, with `_` for `/`; what it can, it says it can."""
-    named = {method.replace("_", "/"): answer for method, answer in answers.items()}
+    named: dict[str, Any] = {method.replace("_", "/"): answer for method, answer in answers.items()}
     if "initialize" not in named:
         about = {"name": "raw", "version": "1"}
         can: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}}
         named["initialize"] = {"protocolVersion": "2025-11-25", "capabilities": can, "serverInfo": about}
-    named = {"prompts/list": {"prompts": []}, "resources/list": {"resources": []}, **named}
-    (folder / "answers.json").write_text(json.dumps(named))
+    empty: dict[str, Any] = {"prompts/list": {"prompts": []}, "resources/list": {"resources": []}}
+    (folder / "answers.json").write_text(json.dumps(empty | named))
 
 
 def noted(folder: Path) -> list[str]:

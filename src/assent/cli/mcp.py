@@ -18,7 +18,7 @@ from assent.servers import NAME, NAME_RULE, McpServer
 if TYPE_CHECKING:  # imported with the first server
     from assent.mcp.keeper import Status
     from assent.mcp.manager import McpManager
-    from assent.mcp.offers import Prompt
+    from assent.mcp.offers import Prompt, Template
 
 EPILOG = """\
   assent mcp list [NAME]                     connects, and shows status, tools and problems
@@ -47,6 +47,7 @@ def _parser() -> Parser:
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the program")
     parser.add_argument("--header", action="append", default=[], metavar="K: V", help="a header for every request")
     parser.add_argument("--cwd", metavar="FOLDER", help="where the program starts; `.` is the folder you work in")
+    parser.add_argument("--type", choices=("http", "sse"), help="how to talk to the URL, if it cannot be found out")
     parser.add_argument("--trust", action="store_true", help="its tools run without a question")
     return parser
 
@@ -107,6 +108,11 @@ def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manag
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
     yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
     yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
+    yield from (f"  @{server.name}:{safe(t.uri, 'label')}  {t.name}" for t in manager.templates() if _is_of(t, server))
+
+
+def _is_of(template: "Template", server: McpServer) -> bool:
+    return template.server == server.name
 
 
 def _prompt_line(prompt: "Prompt") -> str:
@@ -147,7 +153,7 @@ def _entry(args: argparse.Namespace) -> JsonObject:
     entry: JsonObject = {"url": args.url} if args.url else {"command": args.command[0], "args": args.command[1:]}
     entry["env"] = dict(_pair(text, "=") for text in args.env)
     entry["headers"] = dict(_pair(text, ":") for text in args.header)
-    entry |= {"cwd": args.cwd, "trust": args.trust}
+    entry |= {"cwd": args.cwd, "type": args.type, "trust": args.trust}
     return {key: value for key, value in entry.items() if value}
 
 

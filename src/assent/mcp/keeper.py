@@ -297,15 +297,15 @@ class Keeper:
     async def _delivered(self, send: "Callable[[Link], Awaitable[T]]") -> T:
         """Once more over a new connection, when the server never looked at the request."""
         try:
-            return await send(await self._connected())
+            return await send(await self.connected())
         except Undelivered:
             pass
         try:
-            return await send(await self._connected())
+            return await send(await self.connected())
         except Undelivered as error:
             raise self._not_connected(str(error)) from error
 
-    async def _connected(self) -> "Link":
+    async def connected(self) -> "Link":
         """The connection, after waiting for one that is under way. Raises ToolFailed."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.server.entry.start_timeout):

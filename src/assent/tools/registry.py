@@ -27,6 +27,10 @@ class Registry:
         self._tools[tool.name] = tool
         self._declarations = None
 
+    def discard(self, name: str) -> None:
+        if self._tools.pop(name, None) is not None:
+            self._declarations = None
+
     def replace_server(self, server: str, tools: Iterable[AnyTool]) -> None:
         """Puts these in place of all tools of one MCP server; the next request to the model carries them."""
         self._tools = {name: tool for name, tool in self._tools.items() if tool.server != server}
