@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # imported with the first server
     from assent.mcp.manager import McpManager
     from assent.mcp.offers import Prompt, Template
 
+PROJECT = "project_tools"
 EPILOG = """\
   assent mcp list [NAME]                     connects, and shows status, tools and problems
   assent mcp accept NAME                     takes the tools of a server as they are now
@@ -73,8 +74,9 @@ def _act(args: argparse.Namespace) -> int:
 def _workshop(name: str | None) -> Workshop:
     workshop = open_workshop(os.environ, os.path.realpath(os.getcwd()), load_settings(os.environ))
     if name is not None:
+        workshop.commands = workshop.commands if name == PROJECT else None
         workshop.servers = tuple(server for server in workshop.servers if server.name == name)
-        if not workshop.servers:
+        if not workshop.servers and workshop.commands is None:
             raise BadSettings(f"there is no MCP server {name!r} here")
     return workshop
 
@@ -83,13 +85,15 @@ async def _list(name: str | None) -> int:
     workshop = _workshop(name)
     for problem in workshop.problems:
         complain(problem)
-    if not workshop.servers:
+    if not workshop.servers and workshop.commands is None:
         sys.stdout.write("No MCP servers. Add one with `assent mcp add NAME -- COMMAND`.\n")
         return exits.OK
     async with workshop:
-        assert workshop.mcp is not None
-        settled = {status.server: status for status in await workshop.mcp.settled()}
+        settled = {status.server: status for status in await workshop.settled()}
+        if workshop.project is not None:
+            sys.stdout.writelines(f"{line}\n" for line in _project_lines(workshop.project.status, workshop))
         for server in workshop.servers:
+            assert workshop.mcp is not None
             for line in _lines(server, settled.get(server.name), workshop, workshop.mcp):
                 sys.stdout.write(line + "\n")
     return exits.OK if all(status.state == "ready" for status in settled.values()) else exits.ERROR
@@ -101,14 +105,26 @@ def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manag
         yield f"{server.name}  switched off ({server.tier}{trust})"
         return
     yield f"{server.name}  {status.state} ({server.tier}{trust}){f': {status.reason}' if status.reason else ''}"
+    yield from _tool_lines(status, workshop)
+    yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
+    yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
+    yield from (f"  @{server.name}:{safe(t.uri, 'label')}  {t.name}" for t in manager.templates() if _is_of(t, server))
+
+
+def _project_lines(status: "Status", workshop: Workshop) -> Iterator[str]:
+    """The tools of the project's own command, which are listed with those of the servers."""
+    assert workshop.commands is not None
+    place = safe(workshop.commands.place, "label")
+    yield f"{PROJECT}  {status.state} ({place}){f': {status.reason}' if status.reason else ''}"
+    yield from _tool_lines(status, workshop)
+
+
+def _tool_lines(status: "Status", workshop: Workshop) -> Iterator[str]:
     for name in status.tools:
         tool = workshop.registry.get(name)
         news = " (new or changed: asks)" if name in status.unseen else ""
         yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
-    yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
-    yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
-    yield from (f"  @{server.name}:{safe(t.uri, 'label')}  {t.name}" for t in manager.templates() if _is_of(t, server))
 
 
 def _is_of(template: "Template", server: McpServer) -> bool:
@@ -120,7 +136,11 @@ def _prompt_line(prompt: "Prompt") -> str:
 
 
 async def _accept(name: str) -> int:
-    async with _workshop(name) as workshop:
+    workshop = _workshop(name)
+    if not workshop.servers:
+        complain(f"{name} has no list of its own to accept; a yes to a call takes its tool as it is now")
+        return exits.INPUT
+    async with workshop:
         assert workshop.mcp is not None
         (status,) = await workshop.mcp.settled()
         if status.state != "ready":

@@ -21,12 +21,12 @@ from assent.mcp.ears import Era, OlderTransport, Undelivered
 from assent.mcp.kept import Outputs, Part
 from assent.mcp.offers import Offers
 from assent.mcp.pins import Pins
-from assent.mcp.tool import McpTool
+from assent.mcp.tool import Call, McpTool
 from assent.parts import JsonObject
 from assent.screen import make_safe
 from assent.secrets.mask import Masker
 from assent.servers import McpServer, MissingVariable
-from assent.tools.base import ToolFailed, ToolResult
+from assent.tools.base import Resources, ToolFailed, ToolResult
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -276,14 +276,23 @@ class Keeper:
             importlib.import_module("assent.mcp.link").fills(uri, template.uri) for template in templates
         )
 
-    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None], call_id: str) -> ToolResult:
+    def introduced(self) -> str:
+        return f"A tool of the MCP server {self.name}"
+
+    def command(self, tool: str) -> str:
+        return ""
+
+    def touched(self) -> Resources:
+        return Resources()
+
+    async def call(self, tool: str, args: JsonObject, call: Call) -> ToolResult:
         """Raises ToolFailed, also when the tool is not what it was by the time there is a connection."""
         meant = self.current(tool)
 
         async def send(link: "Link") -> ToolResult:
             if self.current(tool) != meant:
                 raise ToolFailed("mcp_tool_changed", "The tool changed in the moment it was to be called. Ask again.")
-            return await link.call(tool, args, progress, self._outputs.of(call_id))
+            return await link.call(tool, args, call.progress, self._outputs.of(call.id))
 
         return await self._delivered(send)
 

@@ -57,8 +57,9 @@ def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
             return (whole_tool(action, call_id),)
         case InfoDetails(urls=urls, warnings=()):
             return _for_urls(urls, action.tool, call_id)
-        case McpDetails(server=server, tool=name):
-            reach = f"Every call of {name} of the server {server}, {SESSION}."
+        case McpDetails(server=server, tool=name, command=command):
+            whose = "of this project" if command else f"of the server {server}"
+            reach = f"Every call of {name} {whose}, {SESSION}."
             return (_grant("tool", action.tool, reach, call_id, value=server),)
         case _:
             return ()
