@@ -136,17 +136,12 @@ def _prompt_line(prompt: "Prompt") -> str:
 
 
 async def _accept(name: str) -> int:
-    workshop = _workshop(name)
-    if not workshop.servers:
-        complain(f"{name} has no list of its own to accept; a yes to a call takes its tool as it is now")
-        return exits.INPUT
-    async with workshop:
-        assert workshop.mcp is not None
-        (status,) = await workshop.mcp.settled()
+    async with _workshop(name) as workshop:
+        (status,) = await workshop.settled()
         if status.state != "ready":
             complain(f"{name}: {status.reason or status.state}")
             return exits.ERROR
-        news = workshop.mcp.accept(name)
+        news = workshop.accept(name)
     sys.stdout.write(f"Accepted as they are now: {', '.join(news)}\n" if news else "Nothing has changed.\n")
     return exits.OK
 

@@ -154,11 +154,25 @@ class Workshop:
     async def close(self) -> None:
         await asyncio.gather(*(each.close() for each in (self.project, self.mcp) if each is not None))
 
+    async def restart(self, server: str) -> None:
+        """Connects to a server anew, or runs the project's discovery again."""
+        if self.project is not None and server == self.project.name:
+            await self.project.close()
+            self.project.start()
+        elif self.mcp is not None:
+            await self.mcp.reconnect(server)
+
     def listen(self, listener: "Callable[[Status], None]") -> None:
         """Told of every change of any of them; it must not wait."""
         for each in (self.project, self.mcp):
             if each is not None:
                 each.listen(listener)
+
+    def accept(self, server: str) -> list[str]:
+        """Takes the tools of a server, or of the project, as they are now; names those that were news."""
+        if self.project is not None and server == self.project.name:
+            return self.project.accept_all()
+        return self.mcp.accept(server) if self.mcp is not None else []
 
     def statuses(self) -> "list[Status]":
         """Of the project's own tools, and of all servers."""

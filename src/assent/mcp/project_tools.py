@@ -136,6 +136,12 @@ class ProjectTools:
         for listener in self._listeners:
             listener(self.status)
 
+    def accept_all(self) -> list[str]:
+        """The person has looked at the tools and takes them as they are now; names those that were news."""
+        news = [definition for definition in self._definitions.values() if self.unseen(definition)]
+        self.accept(*news)
+        return [definition.name for definition in news]
+
     # --- what the tools ask ---
 
     @property

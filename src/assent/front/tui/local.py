@@ -16,6 +16,7 @@ from assent.front.tui.host import (
     ServerResource,
     ToolInfo,
 )
+from assent.front.words import safe
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
@@ -192,9 +193,8 @@ class LocalHost:
         self._servers_changed = changed
 
     async def restart_server(self, name: str) -> None:
-        manager = self._workshop.mcp if self._workshop is not None else None
-        if manager is not None:
-            await manager.reconnect(name)
+        if self._workshop is not None:
+            await self._workshop.restart(name)
 
     def memory(self) -> Sequence[MemoryFile]:
         from assent.front.context import context_files
@@ -232,6 +232,6 @@ def _import_what_runs_sessions() -> None:
 
 
 def _info(status: "Status") -> ServerInfo:
-    left_out = "; ".join(f"left out {refusal.tool}: {refusal.reason}" for refusal in status.refused)
+    left_out = safe("; ".join(f"left out {refusal.tool}: {refusal.reason}" for refusal in status.refused), "label")
     reason = status.reason or left_out
     return ServerInfo(status.server, status.state, len(status.tools), reason, status.prompts, status.resources)
