@@ -108,7 +108,7 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
 # --- rooms ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models/http.py", "web/dial.py", "mcp/transport.py", "client", "front/web/serve.py"}
+MAY_DIAL = {"models/http.py", "web/dial.py", "mcp/http_transport.py", "client", "front/web/serve.py"}
 MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour"}
 
 

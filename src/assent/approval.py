@@ -59,7 +59,7 @@ class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True)
 
 
 class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True):
-    """A tool of somebody else's server would be called with these arguments."""
+    """A tool of somebody else's server, or of the project, would be called with these arguments."""
 
     server: str
     tool: str
@@ -72,6 +72,8 @@ class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True):
     """Why no standing permission covers it, e.g. because the tool's definition changed since it was given."""
     read_only: bool = False
     """The server says that the tool only reads, and the person trusts the server."""
+    command: str = ""
+    """What is run for it and where, if it is a tool of the project's own command; then `server` is only a name."""
 
 
 QuestionType = Literal["choice", "text", "yesno"]

@@ -1,4 +1,5 @@
-"""Settings: defaults < the user's file < environment < flags. Of a workspace only MCP servers, and only when trusted.
+"""Settings: defaults < the user's file < environment < flags. Of a workspace only what brings tools, and only when
+it is trusted.
 
 Everything Assent keeps is below one folder, readable by its owner only.
 """
@@ -50,6 +51,29 @@ class Environment(Struct, frozen=True, forbid_unknown_fields=True):
     """Names that hold a secret though they do not look so. Goes before `allow`."""
 
 
+class ToolCommands(Struct, frozen=True, forbid_unknown_fields=True):
+    """Commands of a project that tell which tools it brings, and call them: `[tools]`. Run in trusted folders only."""
+
+    discovery_command: str | tuple[str, ...] = ()
+    """Prints the declarations of the tools as JSON."""
+    call_command: str | tuple[str, ...] = ()
+    """Gets the name of the tool as its last argument and the parameters as JSON on its standard input."""
+    timeout: Annotated[float, Meta(gt=0)] = 600.0
+    """Seconds for one call."""
+    discovery_timeout: Annotated[float, Meta(gt=0)] = 30.0
+
+
+class ProjectCommands(Struct, frozen=True):
+    """The same, checked: words, never a line for a shell."""
+
+    discovery: tuple[str, ...]
+    call: tuple[str, ...]
+    timeout: float
+    discovery_timeout: float
+    place: str
+    """Where it is written: `file: tools`."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The user's settings file, `settings.toml`."""
 
@@ -65,6 +89,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds after which an unanswered question expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
     mcp: Servers = Servers()
+    tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()
     mask_secrets: bool = True
     """In what commands, web pages and MCP servers say. False keeps and shows it as it is; exports are masked still."""
@@ -110,6 +135,7 @@ def load_settings(env: Mapping[str, str]) -> Settings:
 def parse_settings(text: bytes, path: Path) -> Settings:
     settings = _decode(text, path, Settings)
     mcp_servers(settings.mcp, path, "user")
+    project_commands(settings.tools, path)
     return settings
 
 
@@ -120,14 +146,38 @@ def mcp_servers(listed: Servers, path: Path, tier: Literal["user", "workspace"])
         raise BadSettings(str(error)) from error
 
 
+def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
+    """None when there are none. Raises BadSettings."""
+    place = f"{path}: tools"
+    discovery = _words(given.discovery_command, f"{place}.discovery_command")
+    call = _words(given.call_command, f"{place}.call_command")
+    if bool(discovery) != bool(call):
+        raise BadSettings(f"{place}: give both `discovery_command` and `call_command`")
+    return ProjectCommands(discovery, call, given.timeout, given.discovery_timeout, place) if call else None
+
+
+def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
+    import shlex
+
+    try:
+        words = tuple(shlex.split(command)) if isinstance(command, str) else command
+    except ValueError as error:
+        raise BadSettings(f"{place}: {error}") from error
+    if any("\0" in word for word in words) or (words and not words[0]):
+        raise BadSettings(f"{place}: this is no command")
+    return words
+
+
 class WorkspaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`.assent/settings.toml` of a folder: what it may bring once it is trusted."""
 
     mcp: Servers = Servers()
+    tools: ToolCommands = ToolCommands()
 
 
-def parse_workspace_settings(text: bytes, path: Path) -> tuple[McpServer, ...]:
-    return mcp_servers(_decode(text, path, WorkspaceSettings).mcp, path, "workspace")
+def parse_workspace_settings(text: bytes, path: Path) -> tuple[tuple[McpServer, ...], ProjectCommands | None]:
+    settings = _decode(text, path, WorkspaceSettings)
+    return mcp_servers(settings.mcp, path, "workspace"), project_commands(settings.tools, path)
 
 
 S = TypeVar("S", bound=Struct)

@@ -38,6 +38,9 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All that it gets besides PATH, HOME and the like; `$NAME` is taken from Assent's own environment."""
     cwd: str = ""
     url: str = ""
+    type: Literal["", "stdio", "http", "sse"] = ""
+    """How to talk to it. Only `sse`, the HTTP with an event stream of 2024, ever needs to be said; without a type it is
+    tried when an address takes no messages."""
     headers: dict[str, str] = {}
     """Values may use `$NAME`, so that a token need not stand in the file."""
     timeout: float = 600
@@ -99,6 +102,8 @@ def _entry(table: JsonObject, place: str) -> Entry:
 def _problem(entry: Entry) -> str:
     if bool(entry.command) == bool(entry.url):
         return "give either `command` (a program to start) or `url` (where it listens)"
+    if entry.type and (entry.type == "stdio") != bool(entry.command):
+        return '`type` is "stdio" for a server with `command`, "http" or "sse" for one with `url`'
     if entry.timeout <= 0 or entry.start_timeout <= 0:
         return "`timeout` and `start_timeout` are seconds, more than 0"
     if entry.url:

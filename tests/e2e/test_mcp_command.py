@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from assent import exits
 from support.program import Program, asks_for, says
-from support.servers import RAW, noted, offer
+from support.servers import RAW, SDK, noted, offer
 
 
 def entry(folder: Path, *args: str, name: str = "srv", **more: object) -> str:
@@ -139,3 +140,60 @@ def test_without_a_server_nothing_of_mcp_is_imported(program: Program):
     assert "assent.front.workshop" in imported
     assert not {name for name in imported if name.split(".")[0] in ("mcp", "anyio", "pydantic", "jsonschema")}
     assert "assent.mcp" not in imported
+
+
+def prompting(program: Program, **entry_of: object) -> str:
+    """Settings with a server that has prompts."""
+    words = {"command": sys.executable, "args": [SDK, str(program.folder.parent)], **entry_of}
+    configure(
+        program, "[mcp.servers.srv]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items())
+    )
+    return program.scenario(says("hello"))
+
+
+@pytest.mark.spec("E5")
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("/srv:greet Ann", "Say hello to Ann."),
+        ("/srv:greet who=Ann", "Say hello to Ann."),
+        ("/srv:odd_name_ Ann very warmly", "Say hello to Ann very warmly.\n\n[image/png, left out]"),
+        ("/etc/hosts is what?", "/etc/hosts is what?"),
+        ("/", "/"),
+        ("/other:thing", "/other:thing"),
+    ],
+)
+def test_a_headless_prompt_may_be_one_of_a_server(program: Program, typed: str, sent: str):
+    assert program.run("-p", typed, "-m", prompting(program)).code == 0
+    (submitted,) = program.events_of_type("prompt.submitted")
+    assert submitted["text"] == sent
+
+
+@pytest.mark.spec("E5")
+def test_standard_input_goes_before_the_prompt_of_a_server(program: Program):
+    assert program.run("-p", "/srv:greet Ann", "-m", prompting(program), stdin=b"a diff\n").code == 0
+    (submitted,) = program.events_of_type("prompt.submitted")
+    assert submitted["text"] == "a diff\n\n\nSay hello to Ann."
+
+
+@pytest.mark.spec("E5")
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("/srv:greet", "This needs who. Write it like this: /srv:greet who=…"),
+        ("/srv:none", "The server srv has no prompt /srv:none; /srv:greet, /srv:odd_name_"),
+    ],
+)
+def test_a_prompt_of_a_server_that_cannot_be_used_is_an_error_and_nothing_is_sent(
+    program: Program, typed: str, problem: str
+):
+    ended = program.run("-p", typed, "-m", prompting(program))
+    assert ended.code == exits.INPUT and problem in ended.err
+    assert program.events_of_type("prompt.submitted") == []
+
+
+@pytest.mark.spec("E5")
+def test_an_address_of_the_older_kind_can_be_added(program: Program):
+    assert program.run("mcp", "add", "old", "http://127.0.0.1:9/sse", "--type", "sse").code == 0
+    assert 'type = "sse"' in (program.home / "settings.toml").read_text()
+    assert program.run("mcp", "add", "odd", "--type", "sse", "--", "true").code == exits.CONFIG

@@ -83,7 +83,7 @@ async def listening(folder: Path, port: int = 0) -> AsyncGenerator[str]:
 async def test_a_program_is_started_and_all_its_pages_of_tools_prompts_and_resources_are_found(tmp_path: Path):
     async with open_shop(tmp_path, program(SDK, tmp_path)) as shop:
         (status,) = shop.manager.status()
-        assert (status.state, status.prompts, status.resources) == ("ready", 2, 1)
+        assert (status.state, status.prompts, status.resources) == ("ready", 2, 2)
         assert len(status.tools) == 10
         assert shop.states() == ["connecting", "ready"]
         declared = {declaration.name: declaration for declaration in shop.registry.declarations()}

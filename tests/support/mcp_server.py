@@ -1,4 +1,4 @@
-"""A real MCP server, written with the SDK: `mcp_server.py FOLDER [--http]`. Its folder is how tests talk to it.
+"""A real MCP server, written with the SDK: `mcp_server.py FOLDER [--http | --sse]`. Its folder is how tests talk to it.
 
 `events` gets a line for each thing that happened; `tools.json`, when there, replaces the list of tools; the port of an
 HTTP server is written to `port`.
@@ -126,6 +126,11 @@ async def list_resources(_: Context, __: types.PaginatedRequestParams | None) ->
     return types.ListResourcesResult(resources=[types.Resource(uri="note:/1", name="first", mime_type="text/plain")])
 
 
+async def list_templates(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+    template = types.ResourceTemplate(uri_template="note:/by/{name}", name="by name", description="A note by its name.")
+    return types.ListResourceTemplatesResult(resource_templates=[template])
+
+
 async def read_resource(_: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     content = types.TextResourceContents(uri=params.uri, text=f"the text of {params.uri}")
     return types.ReadResourceResult(contents=[content])
@@ -138,6 +143,7 @@ server = Server(
     on_list_prompts=list_prompts,
     on_get_prompt=get_prompt,
     on_list_resources=list_resources,
+    on_list_resource_templates=list_templates,
     on_read_resource=read_resource,
     on_subscriptions_listen=ListenHandler(bus),
 )
@@ -156,8 +162,26 @@ def listen() -> None:
     with socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "0")))) as listening:
         (FOLDER / "port.new").write_text(str(listening.getsockname()[1]))
         os.replace(FOLDER / "port.new", FOLDER / "port")
-        app = Guarded(server.streamable_http_app())
+        app = Guarded(event_stream() if "--sse" in sys.argv else server.streamable_http_app())
         uvicorn.Server(uvicorn.Config(app, log_level="critical")).run([listening])
+
+
+def event_stream() -> Any:
+    """The older transport: GET /sse, and POST where its first event says."""
+    from mcp.server.sse import SseServerTransport
+
+    transport = SseServerTransport("/messages/")
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        if scope["path"] != "/sse":
+            await transport.handle_post_message(scope, receive, send)
+            return
+        async with transport.connect_sse(scope, receive, send) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    return app
 
 
 class Guarded:
@@ -178,4 +202,4 @@ class Guarded:
 
 if __name__ == "__main__":
     note(f"started {os.getpid()}")
-    listen() if "--http" in sys.argv else anyio.run(talk)
+    listen() if {"--http", "--sse"} & set(sys.argv) else anyio.run(talk)

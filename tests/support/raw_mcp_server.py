@@ -1,7 +1,9 @@
 """A small MCP server of the older kind (2025-11-25), by hand: starts at once, and misbehaves as its arguments say.
 
-`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|old|stubborn]`. `tools.json` in its folder is its list
-of tools; each start is a line in `events`. A call of the tool `again` tells that the list has changed.
+`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|old|stubborn|storm]`. `tools.json` in its folder is its
+list of tools; each start is a line in `events`. A call of the tool `again` tells that the list has changed, `ask` asks
+the client for everything that a server may ask for and tells what it answered. `answers.json` has whole answers by
+method, which go before all others.
 """
 
 import json
@@ -26,6 +28,12 @@ def tools() -> list[dict[str, Any]]:
 
 
 def result(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    prepared = FOLDER / "answers.json"
+    answers: dict[str, Any] = json.loads(prepared.read_text()) if prepared.exists() else {}
+    if method in answers:
+        with open(FOLDER / "asked", "a") as file:
+            file.write(method + "\n")
+        return answers[method]
     match method:
         case "initialize":
             about = {"name": "raw", "version": "1"}
@@ -47,11 +55,37 @@ def called(name: str) -> dict[str, Any]:
             os._exit(3)
         case "huge":
             return {"content": [{"type": "text", "text": "x" * 3_000_000}]}
+        case "ask":
+            return {"content": [{"type": "text", "text": json.dumps(asked())}]}
         case "structured":
             return {"content": [], "structuredContent": {"answer": 42}}
         case _:
             pass
     return {"content": [{"type": "text", "text": f"{name} by {os.getpid()}"}]}
+
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "ping": {},
+    "roots/list": {},
+    "sampling/createMessage": {"messages": [], "maxTokens": 5},
+    "elicitation/create": {"message": "your password?", "requestedSchema": {"type": "object", "properties": {}}},
+    "no/such": {},
+}
+
+
+def asked() -> dict[str, Any]:
+    """What the client answers to all that a server may ask; what it must ignore comes in between."""
+    write({"method": "notifications/no_such", "params": {}})
+    write({"method": "notifications/progress", "params": {"progressToken": "nobody's", "progress": 1}})
+    write({"method": "notifications/cancelled", "params": {"requestId": 99_999}})
+    write({"id": 99_999, "result": {}})
+    for method, params in REQUESTS.items():
+        write({"id": f"s-{method}", "method": method, "params": params})
+    answers: dict[str, Any] = {}
+    while len(answers) < len(REQUESTS):
+        message = json.loads(sys.stdin.readline())
+        answers[message["id"].removeprefix("s-")] = message.get("result", message.get("error", {}).get("code"))
+    return answers
 
 
 def misbehave() -> None:
@@ -87,6 +121,9 @@ def main() -> None:
             write({"id": message["id"], "error": {"code": -32601, "message": "no such method"}})
             continue
         write({"id": message["id"], "result": answer})
+        if HOW == "storm" and message["method"] == "tools/list":
+            for _ in range(200):
+                write({"method": "notifications/tools/list_changed"})
         if HOW == "flood" and message["method"] == "tools/list":
             for number in range(20_000):
                 write({"method": "notifications/message", "params": {"level": "info", "data": f"line {number}"}})

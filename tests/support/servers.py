@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from assent.files.private import PrivateFolder
 from assent.mcp.keeper import State, Status
 from assent.mcp.manager import McpManager
 from assent.mcp.pins import PinStore
@@ -36,6 +37,17 @@ def offer(folder: Path, *tools: str | dict[str, Any]) -> None:
     (folder / "tools.json").write_text(json.dumps([{"inputSchema": {"type": "object"}, **tool} for tool in full]))
 
 
+def prepare(folder: Path, **answers: Any) -> None:
+    """Whole answers of the raw server by method, with `_` for `/`; what it can, it says it can."""
+    named: dict[str, Any] = {method.replace("_", "/"): answer for method, answer in answers.items()}
+    if "initialize" not in named:
+        about = {"name": "raw", "version": "1"}
+        can: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}}
+        named["initialize"] = {"protocolVersion": "2025-11-25", "capabilities": can, "serverInfo": about}
+    empty: dict[str, Any] = {"prompts/list": {"prompts": []}, "resources/list": {"resources": []}}
+    (folder / "answers.json").write_text(json.dumps(empty | named))
+
+
 def noted(folder: Path) -> list[str]:
     events = folder / "events"
     return events.read_text().splitlines() if events.exists() else []
@@ -44,13 +56,21 @@ def noted(folder: Path) -> list[str]:
 class Shop:
     """A manager with its registry, and every status that it told."""
 
-    def __init__(self, folder: Path, *servers: McpServer, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *servers: McpServer,
+        env: Mapping[str, str] | None = None,
+        outputs: PrivateFolder | None = None,
+    ) -> None:
         self.registry = Registry()
         self.told: list[Status] = []
         self._news = asyncio.Event()
         given = {"HOME": str(folder), "PATH": "/usr/bin:/bin"} if env is None else env
         store = PinStore(folder / "pins.json")
-        self.manager = McpManager(servers, str(folder), self.registry, store, env=given, pause=lambda _: 0.0)
+        self.manager = McpManager(
+            servers, str(folder), self.registry, store, env=given, pause=lambda _: 0.02, outputs=outputs
+        )
         self.manager.listen(self._tell)
 
     def _tell(self, status: Status) -> None:
@@ -69,8 +89,13 @@ class Shop:
 
 
 @asynccontextmanager
-async def open_shop(folder: Path, *servers: McpServer, env: Mapping[str, str] | None = None) -> AsyncGenerator[Shop]:
-    shop = Shop(folder, *servers, env=env)
+async def open_shop(
+    folder: Path,
+    *servers: McpServer,
+    env: Mapping[str, str] | None = None,
+    outputs: PrivateFolder | None = None,
+) -> AsyncGenerator[Shop]:
+    shop = Shop(folder, *servers, env=env, outputs=outputs)
     shop.manager.start()
     try:
         async with asyncio.timeout(30):

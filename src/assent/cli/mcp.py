@@ -18,8 +18,9 @@ from assent.servers import NAME, NAME_RULE, McpServer
 if TYPE_CHECKING:  # imported with the first server
     from assent.mcp.keeper import Status
     from assent.mcp.manager import McpManager
-    from assent.mcp.offers import Prompt
+    from assent.mcp.offers import Prompt, Template
 
+PROJECT = "project_tools"
 EPILOG = """\
   assent mcp list [NAME]                     connects, and shows status, tools and problems
   assent mcp accept NAME                     takes the tools of a server as they are now
@@ -47,6 +48,7 @@ def _parser() -> Parser:
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the program")
     parser.add_argument("--header", action="append", default=[], metavar="K: V", help="a header for every request")
     parser.add_argument("--cwd", metavar="FOLDER", help="where the program starts; `.` is the folder you work in")
+    parser.add_argument("--type", choices=("http", "sse"), help="how to talk to the URL, if it cannot be found out")
     parser.add_argument("--trust", action="store_true", help="its tools run without a question")
     return parser
 
@@ -72,8 +74,9 @@ def _act(args: argparse.Namespace) -> int:
 def _workshop(name: str | None) -> Workshop:
     workshop = open_workshop(os.environ, os.path.realpath(os.getcwd()), load_settings(os.environ))
     if name is not None:
+        workshop.commands = workshop.commands if name == PROJECT else None
         workshop.servers = tuple(server for server in workshop.servers if server.name == name)
-        if not workshop.servers:
+        if not workshop.servers and workshop.commands is None:
             raise BadSettings(f"there is no MCP server {name!r} here")
     return workshop
 
@@ -82,13 +85,15 @@ async def _list(name: str | None) -> int:
     workshop = _workshop(name)
     for problem in workshop.problems:
         complain(problem)
-    if not workshop.servers:
+    if not workshop.servers and workshop.commands is None:
         sys.stdout.write("No MCP servers. Add one with `assent mcp add NAME -- COMMAND`.\n")
         return exits.OK
     async with workshop:
-        assert workshop.mcp is not None
-        settled = {status.server: status for status in await workshop.mcp.settled()}
+        settled = {status.server: status for status in await workshop.settled()}
+        if workshop.project is not None:
+            sys.stdout.writelines(f"{line}\n" for line in _project_lines(workshop.project.status, workshop))
         for server in workshop.servers:
+            assert workshop.mcp is not None
             for line in _lines(server, settled.get(server.name), workshop, workshop.mcp):
                 sys.stdout.write(line + "\n")
     return exits.OK if all(status.state == "ready" for status in settled.values()) else exits.ERROR
@@ -100,13 +105,30 @@ def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manag
         yield f"{server.name}  switched off ({server.tier}{trust})"
         return
     yield f"{server.name}  {status.state} ({server.tier}{trust}){f': {status.reason}' if status.reason else ''}"
+    yield from _tool_lines(status, workshop)
+    yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
+    yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
+    yield from (f"  @{server.name}:{safe(t.uri, 'label')}  {t.name}" for t in manager.templates() if _is_of(t, server))
+
+
+def _project_lines(status: "Status", workshop: Workshop) -> Iterator[str]:
+    """The tools of the project's own command, which are listed with those of the servers."""
+    assert workshop.commands is not None
+    place = safe(workshop.commands.place, "label")
+    yield f"{PROJECT}  {status.state} ({place}){f': {status.reason}' if status.reason else ''}"
+    yield from _tool_lines(status, workshop)
+
+
+def _tool_lines(status: "Status", workshop: Workshop) -> Iterator[str]:
     for name in status.tools:
         tool = workshop.registry.get(name)
         news = " (new or changed: asks)" if name in status.unseen else ""
         yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
-    yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
-    yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
+
+
+def _is_of(template: "Template", server: McpServer) -> bool:
+    return template.server == server.name
 
 
 def _prompt_line(prompt: "Prompt") -> str:
@@ -115,12 +137,11 @@ def _prompt_line(prompt: "Prompt") -> str:
 
 async def _accept(name: str) -> int:
     async with _workshop(name) as workshop:
-        assert workshop.mcp is not None
-        (status,) = await workshop.mcp.settled()
+        (status,) = await workshop.settled()
         if status.state != "ready":
             complain(f"{name}: {status.reason or status.state}")
             return exits.ERROR
-        news = workshop.mcp.accept(name)
+        news = workshop.accept(name)
     sys.stdout.write(f"Accepted as they are now: {', '.join(news)}\n" if news else "Nothing has changed.\n")
     return exits.OK
 
@@ -147,7 +168,7 @@ def _entry(args: argparse.Namespace) -> JsonObject:
     entry: JsonObject = {"url": args.url} if args.url else {"command": args.command[0], "args": args.command[1:]}
     entry["env"] = dict(_pair(text, "=") for text in args.env)
     entry["headers"] = dict(_pair(text, ":") for text in args.header)
-    entry |= {"cwd": args.cwd, "trust": args.trust}
+    entry |= {"cwd": args.cwd, "type": args.type, "trust": args.trust}
     return {key: value for key, value in entry.items() if value}
 
 

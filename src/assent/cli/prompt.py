@@ -167,6 +167,7 @@ def _request(
         asking=asking,
         resume=args.resume,
         folder=folder,
+        typed=_as_text(args.prompt or ""),
     )
 
 

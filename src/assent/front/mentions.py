@@ -131,7 +131,7 @@ class _Loading:
 
     async def _resource(self, servers: "McpManager", name: str) -> Attached:
         server = name.partition(":")[0]
-        verdict = self._policy.judge(Action("read_resource", {"uri": name}, None, main=name, server=server))
+        verdict = self._policy.judge(Action("read_mcp_resource", {"uri": name}, None, main=name, server=server))
         if verdict.ruling != "allow":
             return _left_out(name, verdict.reason)
         try:

@@ -85,6 +85,8 @@ def question_title(details: Details) -> str:
             return "Ask the outside world"
         case InfoDetails():
             return "Fetch from the web"
+        case McpDetails(tool=tool, command=command) if command:
+            return f"Use {safe(tool, 'label')}, a tool of this project"
         case McpDetails(server=server, tool=tool):
             return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
         case AskDetails():
@@ -105,9 +107,12 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
             yield from (style.cyan(line) for url in urls for line in _url_lines(url))
-        case McpDetails(args=args, description=description):
+        case McpDetails(args=args, description=description, command=command):
+            if command:
+                yield style.bold(f"$ {safe(command, 'label')}")
             yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
-            yield from (style.dim(f"the server says: {line}") for line in safe(description).splitlines()[:1])
+            who = "the project" if command else "the server"
+            yield from (style.dim(f"{who} says: {line}") for line in safe(description).splitlines()[:1])
         case AskDetails(questions=questions):
             for question in questions:
                 yield from _asked(question, style)
@@ -160,8 +165,8 @@ def exact_text(details: Details) -> str:
             return text
         case InfoDetails(prompt=prompt, urls=urls):
             return "\n".join((prompt, *urls))
-        case McpDetails(args=args):
-            return msgspec.json.format(msgspec.json.encode(args)).decode()
+        case McpDetails(args=args, command=command):
+            return (f"{command}\n" if command else "") + msgspec.json.format(msgspec.json.encode(args)).decode()
         case AskDetails(questions=questions):
             return msgspec.json.format(msgspec.json.encode(questions)).decode()
 

@@ -11,8 +11,8 @@ from assent.config import data_folder, settings_file
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
-SOMETIMES = ("web_search",)
-"""Tools that only some models bring; a rule may name them anywhere."""
+SOMETIMES = ("web_search", "list_mcp_resources", "read_mcp_resource")
+"""Tools that only some models or servers bring; a rule may name them anywhere."""
 ADMIN_FILE = Path("/etc/assent/policy.toml")
 
 

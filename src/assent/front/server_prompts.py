@@ -34,6 +34,21 @@ async def written(prompt: "Prompt", typed: str, fetch: Fetch) -> str:
     return text
 
 
+async def typed_out(manager: "McpManager | None", typed: str) -> str:
+    """What to send for a text that may name a prompt of a server; other texts stay as they are. Raises NoText."""
+    if manager is None or not typed.startswith("/"):
+        return typed
+    name, *rest = typed[1:].split(maxsplit=1) or [""]
+    offered = {prompt_command(prompt.server, prompt.name): prompt for prompt in manager.prompts()}
+    if name in offered:
+        return await written(offered[name], "".join(rest), lambda prompt, given: fetched(manager, prompt, given))
+    server, found, _ = name.partition(":")
+    if found and any(status.server == server for status in manager.status()):
+        there = ", ".join(f"/{each}" for each in offered if each.startswith(f"{server}:")) or "it has none"
+        raise NoText(f"The server {server} has no prompt /{safe(name, 'label')}; {there}")
+    return typed
+
+
 async def fetched(manager: "McpManager | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
     """From the server. Raises NoText."""
     from assent.mcp.manager import NoSuchServer

@@ -1,4 +1,4 @@
-"""Opens the tools of a folder, the same for every front end: built-ins, the MCP servers that hold there, their rules.
+"""Opens the tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, their rules.
 
     async with open_workshop(env, folder, settings, session, model) as workshop:
         options = workshop.options(settings, model.name, "terminal")
@@ -11,16 +11,18 @@ is in `problems`.
 import asyncio
 import hashlib
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from assent.config import (
     BadSettings,
+    ProjectCommands,
     Settings,
     data_folder,
     mcp_servers,
     parse_workspace_settings,
+    project_commands,
     settings_file,
 )
 from assent.events import Attached
@@ -44,7 +46,10 @@ from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # imported when there is a server
+    from assent.mcp.keeper import Status
     from assent.mcp.manager import McpManager
+    from assent.mcp.pins import PinStore
+    from assent.mcp.project_tools import ProjectTools
 
 PATIENCE = 2.0
 """So many seconds nobody is told that we wait."""
@@ -78,8 +83,12 @@ class Workshop:
         )
         self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None
+        self.commands: ProjectCommands | None = None
+        """Of the folder, which is trusted."""
+        self.project: ProjectTools | None = None
         self._env = env
         self._folder = folder
+        self._outputs = outputs
 
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
         """All rules that hold here, those for trusted servers included. Raises BadRule."""
@@ -116,17 +125,63 @@ class Workshop:
 
     def start(self) -> None:
         """Returns at once; the tools of a server are there when it is ready."""
-        if self.servers:
-            from assent.mcp.manager import McpManager
-            from assent.mcp.pins import PinStore
+        if not self.servers and self.commands is None:
+            return
+        from assent.mcp.pins import PinStore
 
-            pins = PinStore(data_folder(self._env) / "mcp.json")
-            self.mcp = McpManager(self.servers, self._folder, self.registry, pins, env=self._env, masker=self.masker)
-            self.mcp.start()
+        pins = PinStore(data_folder(self._env) / "mcp.json")
+        if self.commands is not None:
+            self._start_project(self.commands, pins)
+        if self.servers:
+            self._start_servers(pins)
+
+    def _start_servers(self, pins: "PinStore") -> None:
+        from assent.mcp.manager import McpManager
+
+        folder, env, masker = self._folder, self._env, self.masker
+        self.mcp = McpManager(self.servers, folder, self.registry, pins, env=env, masker=masker, outputs=self._outputs)
+        self.mcp.start()
+
+    def _start_project(self, commands: ProjectCommands, pins: "PinStore") -> None:
+        from assent.mcp.project_tools import ProjectTools
+
+        folder, env, masker = self._folder, self._env, self.masker
+        self.project = ProjectTools(
+            commands, folder, self.registry, pins, env=env, masker=masker, outputs=self._outputs
+        )
+        self.project.start()
 
     async def close(self) -> None:
-        if self.mcp is not None:
-            await self.mcp.close()
+        await asyncio.gather(*(each.close() for each in (self.project, self.mcp) if each is not None))
+
+    async def restart(self, server: str) -> None:
+        """Connects to a server anew, or runs the project's discovery again."""
+        if self.project is not None and server == self.project.name:
+            await self.project.close()
+            self.project.start()
+        elif self.mcp is not None:
+            await self.mcp.reconnect(server)
+
+    def listen(self, listener: "Callable[[Status], None]") -> None:
+        """Told of every change of any of them; it must not wait."""
+        for each in (self.project, self.mcp):
+            if each is not None:
+                each.listen(listener)
+
+    def accept(self, server: str) -> list[str]:
+        """Takes the tools of a server, or of the project, as they are now; names those that were news."""
+        if self.project is not None and server == self.project.name:
+            return self.project.accept_all()
+        return self.mcp.accept(server) if self.mcp is not None else []
+
+    def statuses(self) -> "list[Status]":
+        """Of the project's own tools, and of all servers."""
+        own = [self.project.status] if self.project is not None else []
+        return [*own, *(self.mcp.status() if self.mcp is not None else ())]
+
+    async def settled(self) -> "list[Status]":
+        own = [await self.project.settled()] if self.project is not None else []
+        return [*own, *(await self.mcp.settled() if self.mcp is not None else ())]
 
     async def __aenter__(self) -> Self:
         self.start()
@@ -139,19 +194,27 @@ class Workshop:
         """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
         for problem in self.problems:
             tell(problem)
-        if self.mcp is None:
+        if self.mcp is None and self.project is None:
             return
-        waiting = asyncio.ensure_future(self.mcp.settled())
+        waiting = asyncio.ensure_future(self.settled())
         try:
             await asyncio.wait([waiting], timeout=PATIENCE)
             if not waiting.done():
-                slow = [status.server for status in self.mcp.status() if status.state == "connecting"]
-                tell(f"Waiting for the MCP servers: {', '.join(slow)}")
+                slow = [status.server for status in self.statuses() if status.state == "connecting"]
+                tell(f"Waiting for the tools of: {', '.join(slow)}")
             for status in await waiting:
-                if status.state != "ready":
-                    tell(f"Going on without the MCP server {status.server}: {status.reason or status.state}")
+                for line in _problems(status, own=self.project is not None and status is self.project.status):
+                    tell(line)
         finally:
             waiting.cancel()
+
+
+def _problems(status: "Status", *, own: bool) -> Iterator[str]:
+    whose = "the project's own tools" if own else f"the MCP server {status.server}"
+    if status.state != "ready":
+        yield f"Going on without {whose}: {status.reason or status.state}"
+    for refusal in status.refused:
+        yield f"Left out of {whose}: {refusal.tool}: {refusal.reason}"
 
 
 def _trusting(server: McpServer) -> Rule:
@@ -163,7 +226,12 @@ def open_workshop(
 ) -> Workshop:
     """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
-    theirs, problems = _of_folder(env, folder)
+    theirs, commands, problems = _of_folder(env, folder)
+    mine = project_commands(settings.tools, settings_file(env))
+    if commands is None and mine is not None:
+        state = trust_store(env).look(Path(folder)).state
+        commands = mine if state == "trusted" else None
+        problems += [] if commands else [f"{mine.place} is not used: the folder is not trusted; see `assent trust`"]
     taken = {server.name.lower() for server in own}
     problems += [
         f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
@@ -171,6 +239,7 @@ def open_workshop(
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
     workshop = Workshop(env, folder, settings, servers, session, model)
     workshop.problems += problems
+    workshop.commands = commands
     return workshop
 
 
@@ -178,19 +247,19 @@ def _in(server: McpServer, names: set[str]) -> bool:
     return server.name.lower() in names
 
 
-def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], list[str]]:
-    """The servers that the folder brings: read only when it is trusted, and only as it was trusted."""
+def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], ProjectCommands | None, list[str]]:
+    """What the folder brings: read only when it is trusted, and only as it was trusted."""
     name = f"{CONFIG_FOLDER}/settings.toml"
     path = Path(folder, name)
     if not os.path.lexists(path):
-        return (), []
+        return (), None, []
     trust = trust_store(env).look(Path(folder))
     if trust.state != "trusted":
-        return (), [f"{path} is not used: the folder is {trust.state}; look at it with `assent trust`"]
+        return (), None, [f"{path} is not used: the folder is {trust.state}; look at it with `assent trust`"]
     try:
         text = read_plain(path)
     except (NotPlain, FileNotFoundError) as error:
         raise BadSettings(str(error)) from error
     if hashlib.sha256(text).hexdigest() != trust.files.get(name):
-        return (), [f"{path} is not used: it changed while it was read"]
-    return parse_workspace_settings(text, path), []
+        return (), None, [f"{path} is not used: it changed while it was read"]
+    return (*parse_workspace_settings(text, path), [])

@@ -3,10 +3,11 @@
 Two tools that come to one name are both refused: nobody should have to guess which one was meant.
 """
 
+import functools
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +17,7 @@ from assent.parts import JsonObject
 from assent.screen import make_safe
 
 NAME_LIMIT = 64
+PROJECT_PREFIX = "discovered_tool_"
 DESCRIPTION_LIMIT = 4_000
 TOOLS_LIMIT = 500
 _UNNAMED = re.compile(r"[^A-Za-z0-9_-]")
@@ -53,28 +55,41 @@ class Refusal(Struct, frozen=True):
 
 def model_name(server: str, tool: str) -> str:
     """Names that models take: letters, digits, `_` and `-`. A long one is cut, and stays unique by its digest."""
-    name = f"mcp_{server}_{_UNNAMED.sub('_', tool)}"
+    return _fitting(f"mcp_{server}_", tool)
+
+
+def project_name(tool: str) -> str:
+    """The same for a tool of the project's own command."""
+    return _fitting(PROJECT_PREFIX, tool)
+
+
+def _fitting(prefix: str, tool: str) -> str:
+    name = f"{prefix}{_UNNAMED.sub('_', tool)}"
     if len(name) <= NAME_LIMIT:
         return name
-    return f"{name[: NAME_LIMIT - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
+    return f"{name[: NAME_LIMIT - 9]}_{hashlib.sha256(tool.encode(errors='surrogatepass')).hexdigest()[:8]}"
 
 
-def define(server: str, offers: Sequence[Offer]) -> tuple[list[Definition], list[Refusal]]:
+def define(
+    server: str, offers: Sequence[Offer], named: Callable[[str], str] | None = None
+) -> tuple[list[Definition], list[Refusal]]:
+    """`named` gives the names for the model, if it is no server that has these tools."""
+    named = named or functools.partial(model_name, server)
     looked_at = offers[:TOOLS_LIMIT]
-    counts = Counter(_folded(server, offer) for offer in looked_at)
-    taken = [_define(server, offer, alone=counts[_folded(server, offer)] == 1) for offer in looked_at]
+    counts = Counter(_folded(named, offer) for offer in looked_at)
+    taken = [_define(named, offer, alone=counts[_folded(named, offer)] == 1) for offer in looked_at]
     refused = [one for one in taken if isinstance(one, Refusal)]
     if len(offers) > TOOLS_LIMIT:
-        refused.append(Refusal(f"{len(offers) - TOOLS_LIMIT} others", f"a server may have {TOOLS_LIMIT} tools"))
+        refused.append(Refusal(f"{len(offers) - TOOLS_LIMIT} others", f"{TOOLS_LIMIT} tools are the limit"))
     return [one for one in taken if isinstance(one, Definition)], refused
 
 
-def _folded(server: str, offer: Offer) -> str:
+def _folded(named: Callable[[str], str], offer: Offer) -> str:
     """Names that differ only in case would look alike to a person."""
-    return model_name(server, offer.tool).lower()
+    return named(offer.tool).lower()
 
 
-def _define(server: str, offer: Offer, *, alone: bool) -> Definition | Refusal:
+def _define(named: Callable[[str], str], offer: Offer, *, alone: bool) -> Definition | Refusal:
     if not offer.tool.strip():
         return Refusal(offer.tool, "it has no name")
     if not alone:
@@ -84,7 +99,7 @@ def _define(server: str, offer: Offer, *, alone: bool) -> Definition | Refusal:
     except BadSchema as error:
         return Refusal(offer.tool, str(error))
     return Definition(
-        name=model_name(server, offer.tool),
+        name=named(offer.tool),
         tool=offer.tool,
         title=make_safe(offer.title or offer.tool, "label").text,
         description=_prose(offer.description),

@@ -1,7 +1,8 @@
 """The life of one server: connecting → ready → lost → connecting again, with pauses that grow, until it is given up.
 
 One task connects, discovers and waits; calls come from other tasks. The tools stay in the registry while it is being
-reconnected, and a call waits that long; when it is given up they go.
+reconnected, and a call waits that long; when it is given up they go. An address that was good once is never given up
+for good: its server may be started again at any time.
 """
 
 import asyncio
@@ -9,21 +10,23 @@ import contextlib
 import importlib
 import os
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct
 
+from assent.files.private import PrivateFolder
 from assent.mcp.definitions import Definition, Refusal, define
-from assent.mcp.ears import Era
+from assent.mcp.ears import Era, OlderTransport, Undelivered
+from assent.mcp.kept import Outputs, Part
 from assent.mcp.offers import Offers
 from assent.mcp.pins import Pins
-from assent.mcp.tool import McpTool
+from assent.mcp.tool import Call, McpTool
 from assent.parts import JsonObject
 from assent.screen import make_safe
 from assent.secrets.mask import Masker
 from assent.servers import McpServer, MissingVariable
-from assent.tools.base import ToolFailed, ToolResult
+from assent.tools.base import Resources, ToolFailed, ToolResult
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ STEADY = 30.0
 """A connection that held for so many seconds was a good one: the count of failures begins anew."""
 REFRESH_PAUSE = 0.2
 LOG_LINES = 200
+T = TypeVar("T")
 
 
 class Status(Struct, frozen=True):
@@ -49,10 +53,11 @@ class Status(Struct, frozen=True):
     """Tools that are new or changed, and ask even where the server is trusted."""
     prompts: int = 0
     resources: int = 0
+    """Templates included."""
 
 
 def pause_before(attempt: int) -> float:
-    return min(30.0, 0.5 * 2**attempt)
+    return min(30.0, 0.5 * 2 ** min(attempt, 10))
 
 
 class Keeper:
@@ -67,6 +72,7 @@ class Keeper:
         env: Mapping[str, str] = os.environ,
         pause: Callable[[int], float] = pause_before,
         masker: Masker | None = None,
+        outputs: PrivateFolder | None = None,
     ) -> None:
         self.server = server
         self.status = Status(server.name, "connecting")
@@ -79,6 +85,7 @@ class Keeper:
         self._pause = pause
         self._masker = masker or Masker()
         """For the last words of a program, or of a library, which may repeat what they were given."""
+        self._outputs = Outputs(outputs, self._masker)
         self._definitions: dict[str, Definition] = {}
         self._link: Link | None = None
         self._settled = asyncio.Event()
@@ -88,19 +95,24 @@ class Keeper:
         """Set when a connection is there, or none will be."""
         self._stirred = asyncio.Event()
         self._lost = ""
-        self._era: Era = "auto"
+        self._era: Era = "sse" if server.entry.type == "sse" else "auto"
+        self._was_ready = False
+        self._stopped = False
         self._task: asyncio.Task[None] | None = None
 
     # --- life ---
 
     def start(self) -> None:
+        self._stopped = False
         self._turned.clear()
         self._task = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
 
     async def stop(self) -> None:
-        if self._task is not None:
+        """The SDK may swallow a cancellation that comes together with an error of its own."""
+        self._stopped = True
+        while self._task is not None and not self._task.done():
             self._task.cancel()
-            await asyncio.wait([self._task])
+            await asyncio.wait([self._task], timeout=5)
 
     async def settled(self) -> Status:
         """Waits until it is ready or the first attempt has failed; later attempts are made in the background."""
@@ -114,7 +126,7 @@ class Keeper:
 
     async def _live(self) -> None:
         failures = 0
-        while failures < ATTEMPTS:
+        while not self._stopped and (failures < ATTEMPTS or self._may_return):
             if failures:
                 await asyncio.sleep(self._pause(failures - 1))
             self._say("connecting")
@@ -123,25 +135,34 @@ class Keeper:
             over = failures >= ATTEMPTS
             if over:
                 self._forget()
+                self._turned.set()
             self._say("disconnected" if held > 0 and not over else "failed", reason)
             self._settle()
         self._turned.set()
 
+    @property
+    def _may_return(self) -> bool:
+        return self._was_ready and bool(self.server.entry.url)
+
     async def _connection(self) -> tuple[float, str]:
-        """An older program may end at the newer greeting, so one that ends at once is greeted once more the old way."""
-        held, reason = await self._connection_of(self._era)
-        if not held and self._lost and self._era == "auto" and not self._settled.is_set():
-            self._era = "legacy"
-            held, again = await self._connection_of("legacy")
+        """A server that is older than our greeting is greeted once more, its own way."""
+        held, reason, other = await self._connection_of(self._era)
+        if other is not None and not self._settled.is_set():
+            before, self._era = self._era, other
+            held, again, _ = await self._connection_of(other)
             reason = again if held else reason
-            self._era = "legacy" if held else "auto"
+            self._era = other if held else before
         return held, reason
 
-    async def _connection_of(self, era: Era) -> tuple[float, str]:
-        """One connection from beginning to end: how many seconds it was ready, and why it is over."""
+    async def _connection_of(self, era: Era) -> tuple[float, str, Era | None]:
+        """One connection from beginning to end: how many seconds it was ready, why it is over, and which other way of
+        greeting could do better.
+        """
         loop = asyncio.get_running_loop()
         link_module = await asyncio.to_thread(importlib.import_module, "assent.mcp.link")
         self._lost, ready = "", 0.0
+        self._stirred.clear()
+        other: Era | None = None
         try:
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(self.server.entry.start_timeout):
@@ -149,6 +170,7 @@ class Keeper:
                     self._link = link = await stack.enter_async_context(connecting)
                     await self._discover(link)
                 ready = loop.time()
+                self._was_ready = True
                 if not self._lost:
                     self._turned.set()
                 self._settle()
@@ -158,10 +180,19 @@ class Keeper:
             reason = str(error)
         except Exception as error:
             reason = self._lost or link_module.why(error, self.server)
+            other = self._other_way(era, error)
         finally:
             self._link = None
             self._turned.clear()
-        return (max(loop.time() - ready, 1e-9) if ready else 0.0), reason
+        return (max(loop.time() - ready, 1e-9) if ready else 0.0), reason, None if ready else other
+
+    def _other_way(self, era: Era, error: Exception) -> Era | None:
+        """An older program may end at the newer greeting; an older address hands out an event stream."""
+        if era != "auto":
+            return None
+        if isinstance(error, OlderTransport):
+            return "sse" if not self.server.entry.type else None
+        return "legacy" if self._lost and not self.server.entry.url else None
 
     async def _until_lost(self, link: "Link") -> None:
         while not self._lost:
@@ -178,7 +209,7 @@ class Keeper:
         self._pins.look(found)
         self._definitions = {definition.tool: definition for definition in found}
         self._registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
-        self._say("ready", refused=tuple(refused))
+        self._say("ready", refused=(*self.offers.malformed, *refused))
 
     def _forget(self) -> None:
         self._definitions = {}
@@ -195,7 +226,7 @@ class Keeper:
             refused,
             unseen,
             len(self.offers.prompts),
-            len(self.offers.resources),
+            len(self.offers.resources) + len(self.offers.templates),
         )
         self._tell(self.status)
 
@@ -236,15 +267,62 @@ class Keeper:
     def accept(self, *definition: Definition) -> None:
         self._pins.accept(*definition)
 
-    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult:
-        return await (await self.link()).call(tool, args, progress)
+    def lists(self, uri: str) -> bool:
+        return any(resource.uri == uri for resource in self.offers.resources)
 
-    async def link(self) -> "Link":
+    def has_template_for(self, uri: str) -> bool:
+        templates = self.offers.templates
+        return bool(templates) and any(
+            importlib.import_module("assent.mcp.link").fills(uri, template.uri) for template in templates
+        )
+
+    def introduced(self) -> str:
+        return f"A tool of the MCP server {self.name}"
+
+    def command(self, tool: str) -> str:
+        return ""
+
+    def touched(self) -> Resources:
+        return Resources()
+
+    async def call(self, tool: str, args: JsonObject, call: Call) -> ToolResult:
+        """Raises ToolFailed, also when the tool is not what it was by the time there is a connection."""
+        meant = self.current(tool)
+
+        async def send(link: "Link") -> ToolResult:
+            if self.current(tool) != meant:
+                raise ToolFailed("mcp_tool_changed", "The tool changed in the moment it was to be called. Ask again.")
+            return await link.call(tool, args, call.progress, self._outputs.of(call.id))
+
+        return await self._delivered(send)
+
+    async def prompt(self, name: str, args: Mapping[str, str]) -> tuple[Part, ...]:
+        return await self._delivered(lambda link: link.prompt(name, args))
+
+    async def read(self, uri: str, call_id: str = "") -> tuple[Part, ...]:
+        keep = self._outputs.of(call_id) if call_id else None
+        return await self._delivered(lambda link: link.read(uri, keep))
+
+    async def _delivered(self, send: "Callable[[Link], Awaitable[T]]") -> T:
+        """Once more over a new connection, when the server never looked at the request."""
+        try:
+            return await send(await self.connected())
+        except Undelivered:
+            pass
+        try:
+            return await send(await self.connected())
+        except Undelivered as error:
+            raise self._not_connected(str(error)) from error
+
+    async def connected(self) -> "Link":
         """The connection, after waiting for one that is under way. Raises ToolFailed."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.server.entry.start_timeout):
                 await self._turned.wait()
         if self._link is None:
-            reason = self.status.reason or self.status.state
-            raise ToolFailed("mcp_not_connected", f"The server {self.name} is not connected: {reason}.")
+            raise self._not_connected(self.status.reason or self.status.state)
         return self._link
+
+    def _not_connected(self, reason: str) -> ToolFailed:
+        text = f"The server {self.name} is not connected: {make_safe(self._masker.text(reason), 'label').text}."
+        return ToolFailed("mcp_not_connected", text)

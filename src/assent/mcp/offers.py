@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from assent.mcp.definitions import Offer
+from assent.mcp.definitions import Offer, Refusal
 
 
 class Argument(Struct, frozen=True):
@@ -25,9 +25,21 @@ class Resource(Struct, frozen=True):
     mime: str = ""
 
 
+class Template(Struct, frozen=True):
+    """Resources whose addresses have a place to fill, as RFC 6570 writes it: `note:/{name}`."""
+
+    server: str
+    uri: str
+    name: str
+    mime: str = ""
+
+
 class Offers(Struct, frozen=True):
     """In the server's own words; nothing of it is checked yet."""
 
     tools: tuple[Offer, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
+    templates: tuple[Template, ...] = ()
+    malformed: tuple[Refusal, ...] = ()
+    """What could not even be read, and was dropped."""

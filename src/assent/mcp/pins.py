@@ -19,8 +19,8 @@ class PinStore:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def of(self, identity: str) -> "Pins":
-        return Pins(self, identity, self._load().get(identity))
+    def of(self, identity: str, who: str = "the server") -> "Pins":
+        return Pins(self, identity, self._load().get(identity), who)
 
     def save(self, identity: str, pinned: Pinned) -> None:
         save_private(self._path, msgspec.json.encode(self._load() | {identity: pinned}))
@@ -33,9 +33,10 @@ class PinStore:
 
 
 class Pins:
-    """The pins of one server."""
+    """The pins of one server, or of a project's command."""
 
-    def __init__(self, store: PinStore, identity: str, pinned: Pinned | None) -> None:
+    def __init__(self, store: PinStore, identity: str, pinned: Pinned | None, who: str) -> None:
+        self._who = who
         self._store = store
         self._identity = identity
         self._pinned = pinned
@@ -48,9 +49,9 @@ class Pins:
         """Why nothing that was permitted before covers this tool; empty when it is what it was."""
         match (self._pinned or {}).get(definition.tool):
             case None:
-                return "the server did not have this tool when you first used it"
+                return f"{self._who} did not have this tool when you first used it"
             case digest if digest != definition.digest:
-                return "the server has changed what it says of this tool since you last agreed to it"
+                return f"{self._who} has changed what it says of this tool since you last agreed to it"
             case _:
                 return ""
 

@@ -1,6 +1,6 @@
 """From what a server answers to our own parts: text, media, links, structured data, and errors that say so.
 
-Text loses its terminal escapes, what is too much is cut and counted, and media that are none become a note.
+Text loses its terminal escapes, what is too much is cut and kept elsewhere, and media that are none become a note.
 """
 
 import base64
@@ -21,6 +21,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from assent.mcp.kept import Keep, Part
 from assent.parts import Failure, Media, PlainDisplay, Text
 from assent.process.output import cut_middle
 from assent.process.plain import plain
@@ -30,21 +31,28 @@ TEXT_LIMIT = 200_000
 MEDIA_LIMIT = 20 << 20
 _MIME = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 
-Part = Text | Media
 
-
-def to_tool_result(server: str, result: CallToolResult) -> ToolResult:
-    parts = to_parts(result.content)
+def to_tool_result(server: str, result: CallToolResult, keep: Keep) -> ToolResult:
+    parts = [part for block in result.content for part in _parts(block)]
     if not any(isinstance(part, Text) for part in parts) and result.structured_content is not None:
-        parts = (Text(_cut(msgspec.json.encode(result.structured_content).decode())), *parts)
+        parts = [Text(plain(msgspec.json.encode(result.structured_content).decode())), *parts]
+    parts = bounded(parts, keep)
     said = "\n".join(part.text if isinstance(part, Text) else f"[{part.mime}]" for part in parts)
     failure = Failure("mcp_tool_error", f"The server {server} reports an error.") if result.is_error else None
     return ToolResult(parts or "The tool gave no output.", PlainDisplay(said or "(no output)"), failure)
 
 
-def to_parts(blocks: Iterable[ContentBlock | TextResourceContents | BlobResourceContents]) -> tuple[Part, ...]:
-    """Within the limits of one result; what is beyond them is counted."""
-    return tuple(_within_limits([part for block in blocks for part in _parts(block)]))
+def to_parts(
+    blocks: Iterable[ContentBlock | TextResourceContents | BlobResourceContents], keep: Keep | None = None
+) -> tuple[Part, ...]:
+    return bounded([part for block in blocks for part in _parts(block)], keep)
+
+
+def bounded(parts: list[Part], keep: Keep | None = None) -> tuple[Part, ...]:
+    """Within the limits of one result; what is beyond them is counted, and kept if there is a place for it."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    note = keep("\n".join(texts)) if keep is not None and sum(map(len, texts)) > TEXT_LIMIT else ""
+    return (*([Text(note)] if note else []), *_within_limits(parts))
 
 
 def _parts(block: ContentBlock | TextResourceContents | BlobResourceContents) -> Iterator[Part]:
@@ -86,7 +94,3 @@ def _within_limits(parts: list[Part]) -> Iterator[Part]:
                 pass
     if text_left < 0:
         yield Text(f"[{-text_left:,} characters left out]")
-
-
-def _cut(text: str) -> str:
-    return cut_middle(text, TEXT_LIMIT)

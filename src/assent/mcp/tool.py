@@ -1,21 +1,31 @@
-"""A server's tool as one of ours: it asks with everything the person should know, and runs only with a permit."""
+"""Somebody else's tool as one of ours: it asks with everything the person should know, and runs only with a permit."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
+from msgspec import Struct
 
 from assent.approval import McpDetails
 from assent.mcp.definitions import Definition
 from assent.mcp.schemas import BadSchema, problem_of
 from assent.parts import JsonObject
 from assent.screen import make_safe
-from assent.tools.base import AnyTool, InvalidParams, Invocation, Live, Permit, ToolFailed, ToolResult
+from assent.tools.base import AnyTool, InvalidParams, Invocation, Live, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.throttle import Throttle
 
 
+class Call(Struct, frozen=True):
+    """What the one who carries out a call has to know of it besides its arguments."""
+
+    id: str
+    progress: Callable[[str], None]
+    started: Callable[[int], None]
+    """To be told the process that was started for it."""
+
+
 class Owner(Protocol):
-    """The server's side of a tool."""
+    """The other side of a tool: a server, or a command of the project."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +39,17 @@ class Owner(Protocol):
 
     def accept(self, *definition: Definition) -> None: ...
 
-    async def call(self, tool: str, args: JsonObject, progress: Callable[[str], None]) -> ToolResult: ...
+    def introduced(self) -> str:
+        """Whose tool it is, for the model."""
+        ...
+
+    def command(self, tool: str) -> str:
+        """What is run for a call, if that is a program; for the person."""
+        ...
+
+    def touched(self) -> Resources: ...
+
+    async def call(self, tool: str, args: JsonObject, call: Call) -> ToolResult: ...
 
 
 class McpTool(AnyTool):
@@ -42,7 +62,7 @@ class McpTool(AnyTool):
         self.name = definition.name
         self.server = owner.name
         self.display_name = f"{definition.title} ({owner.name})"
-        self.description = f"A tool of the MCP server {owner.name}, which says of it: {definition.description}"
+        self.description = f"{owner.introduced()}, which says of it: {definition.description}"
 
     def schema(self) -> JsonObject:
         return self._definition.schema
@@ -79,7 +99,11 @@ class McpInvocation(Invocation):
             definition=now.digest,
             unseen=self._owner.unseen(now),
             read_only=trusted and now.read_only,
+            command=self._owner.command(self._tool),
         )
+
+    def resources(self) -> Resources:
+        return self._owner.touched()
 
     def _now(self) -> Definition:
         now = self._owner.current(self._tool)
@@ -95,6 +119,6 @@ class McpInvocation(Invocation):
             self._owner.accept(now)
         progress = Throttle(live.output)
         try:
-            return await self._owner.call(self._tool, self._args, progress.add)
+            return await self._owner.call(self._tool, self._args, Call(permit.call_id, progress.add, live.process))
         finally:
             progress.close()

@@ -1,4 +1,4 @@
-"""The two ways to a server: lines to a program that we start, or HTTP to an address. Both end as the SDK's streams.
+"""The ways to a server: lines to a program that we start, or HTTP to an address. All end as the SDK's streams.
 
 Programs are started by `process`, never by the SDK: own session, an environment that holds no secret of ours, and gone
 with all descendants when the connection closes. What comes in is bounded, whoever sends it.
@@ -6,36 +6,38 @@ with all descendants when the connection closes. What comes in is bounded, whoev
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
-import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client._transport import TransportStreams
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from assent.mcp.ears import Ears, NotConnected
+from assent.mcp.ears import Ears, Era, NotConnected
+from assent.mcp.http_transport import event_stream, one_endpoint
+from assent.mcp.intercept import Intercept
 from assent.process.environment import child_environment
-from assent.process.peer import LINE_LIMIT, LineTooLong, Peer
+from assent.process.peer import LineTooLong, Peer
 from assent.servers import McpServer, expand
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are no messages. A line of greeting is forgiven, a stream of noise is not."""
 PACE = 2_000
 """Messages a second; a program that sends more waits."""
-_HTTP_TIMEOUT = 30.0
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
 def open_transport(
-    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears
+    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, era: Era, intercept: Intercept
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    return _http(server, env, ears) if server.entry.url else _program(server, folder, env, ears)
+    if not server.entry.url:
+        return _program(server, folder, env, ears, intercept)
+    way = event_stream if era == "sse" else one_endpoint
+    return way(server, env, ears, intercept)
 
 
 # --- a program ---
@@ -43,12 +45,12 @@ def open_transport(
 
 @asynccontextmanager
 async def _program(
-    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears
+    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
     peer = await _start(server, folder, env)
     try:
         async with _lines(peer, ears) as streams:
-            yield streams
+            yield intercept.around(streams)
     finally:
         await peer.close()
 
@@ -129,62 +131,3 @@ async def _write(peer: Peer, outgoing: Outgoing, ears: Ears) -> None:
             await peer.write_line(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
     except OSError:
         ears.lost(await _ending(peer, "the program does not read its input any more"))
-
-
-# --- an address ---
-
-
-@asynccontextmanager
-async def _http(server: McpServer, env: Mapping[str, str], ears: Ears) -> AsyncGenerator[TransportStreams]:
-    """No redirect leaves the configured origin (the SDK sees to that), so neither do the headers."""
-    entry = server.entry
-    refused: list[int] = []
-
-    async def look(response: httpx2.Response) -> None:
-        _bound(response)
-        if response.status_code >= 400:
-            refused.append(response.status_code)
-            ears.heard(f"HTTP status {response.status_code}")
-
-    client = httpx2.AsyncClient(
-        headers={"Accept-Encoding": "identity", **expand(entry.headers, env)},
-        timeout=httpx2.Timeout(_HTTP_TIMEOUT, read=entry.timeout),
-        event_hooks={"response": [look]},
-    )
-    try:
-        async with (
-            client,
-            streamable_http_client(entry.url, http_client=client, max_sse_event_size=LINE_LIMIT) as streams,
-        ):
-            yield streams
-    except Exception as error:
-        if refused and refused[-1] in (401, 403):
-            text = f"the server refuses us (HTTP {refused[-1]}); put its token into `headers`"
-            raise NotConnected(text) from error
-        raise
-
-
-def _bound(response: httpx2.Response) -> None:
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx2.DecodingError("compressed, though we asked it not to be", request=response.request)
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):  # these are bounded by event
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Bounded(response.stream)
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends with an error when it is larger than a message may be."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = LINE_LIMIT
-        async for chunk in self._stream:
-            left -= len(chunk)
-            if left < 0:
-                raise httpx2.ReadError(f"an answer of more than {LINE_LIMIT:,} bytes")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()

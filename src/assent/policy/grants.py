@@ -27,6 +27,8 @@ def covers(grant: Grant, action: Action) -> bool:
     if grant.tool != action.tool:
         return False
     match grant.kind, action.details:
+        case "tool", McpDetails(server=server):
+            return grant.value in ("", server)  # one tool may reach several servers
         case "tool", _:
             return True
         case "file", EditDetails(path=path, protected=""):
@@ -55,9 +57,10 @@ def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
             return (whole_tool(action, call_id),)
         case InfoDetails(urls=urls, warnings=()):
             return _for_urls(urls, action.tool, call_id)
-        case McpDetails(server=server, tool=name):
-            reach = f"Every call of {name} of the server {server}, {SESSION}."
-            return (_grant("tool", action.tool, reach, call_id),)
+        case McpDetails(server=server, tool=name, command=command):
+            whose = "of this project" if command else f"of the server {server}"
+            reach = f"Every call of {name} {whose}, {SESSION}."
+            return (_grant("tool", action.tool, reach, call_id, value=server),)
         case _:
             return ()
 
@@ -68,7 +71,8 @@ def whole_server(action: Action, call_id: str) -> Grant:
 
 
 def whole_tool(action: Action, call_id: str) -> Grant:
-    return _grant("tool", action.tool, f"Every call of {action.tool}, {SESSION}.", call_id)
+    of = f" of the server {action.server}" if action.server else ""
+    return _grant("tool", action.tool, f"Every call of {action.tool}{of}, {SESSION}.", call_id, value=action.server)
 
 
 def _for_file(path: str, tool: str, call_id: str) -> tuple[Grant, ...]:

@@ -155,6 +155,8 @@ def _ask(action: Action) -> Verdict:
             reason = "requests to the outside are asked in this mode"
         case McpDetails(unseen=unseen) if unseen:
             reason = unseen
+        case McpDetails(command=command) if command:
+            reason = "it runs a command of the project, and no rule allows this tool"
         case McpDetails(server=server):
             reason = f"the server {server} is not trusted by any rule"
         case _:

@@ -142,7 +142,7 @@ class BadRule(ValueError):
 
 def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
     """A deny for a tool that does not exist would silently protect nothing."""
-    if tool.startswith("mcp_") or any(text_matches(tool, name) for name in known):
+    if tool.startswith(("mcp_", "discovered_tool_")) or any(text_matches(tool, name) for name in known):
         return
     from rapidfuzz import process
 

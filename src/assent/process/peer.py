@@ -95,6 +95,15 @@ class Peer:
         self._writer.write(line + b"\n")
         await self._writer.drain()
 
+    def end_input(self, last: bytes = b"") -> None:
+        """Says this and then nothing more; the program may read it or not."""
+        self._writer.write(last)
+        self._writer.close()
+
+    async def read(self, most: int) -> bytes:
+        """What it has written; nothing when there will be no more."""
+        return await self._reader.read(most)
+
     def errors(self) -> str:
         """The beginning and the end of what it wrote to its standard error."""
         return self._errors.excerpt().text()

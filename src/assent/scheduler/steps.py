@@ -9,7 +9,7 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from assent import failpoints
-from assent.approval import Decision, Details
+from assent.approval import Decision, Details, McpDetails
 from assent.events import (
     ApprovalRequested,
     CallFinished,
@@ -52,7 +52,8 @@ def action_of(
     main = args.get(tool.main_argument, "") if tool.main_argument else ""
     touched = invocation.resources()
     paths = (*touched.reads, *touched.writes)
-    return Action(tool.name, args, policy.assess(details), main=str(main), server=tool.server, paths=paths)
+    server = details.server if isinstance(details, McpDetails) else tool.server
+    return Action(tool.name, args, policy.assess(details), main=str(main), server=server, paths=paths)
 
 
 def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:

@@ -15,7 +15,7 @@ class Registry:
         self._tools: dict[str, AnyTool] = {}
         self._excluded = frozenset(exclude)
         self._declarations: tuple[Declaration, ...] | None = None
-        self._await: Callable[[str], Awaitable[None]] | None = None
+        self._waits: list[Callable[[str], Awaitable[None]]] = []
         for tool in tools:
             self.add(tool)
 
@@ -27,8 +27,12 @@ class Registry:
         self._tools[tool.name] = tool
         self._declarations = None
 
+    def discard(self, name: str) -> None:
+        if self._tools.pop(name, None) is not None:
+            self._declarations = None
+
     def replace_server(self, server: str, tools: Iterable[AnyTool]) -> None:
-        """Puts these in place of all tools of one MCP server; the next request to the model carries them."""
+        """Puts these in place of all tools of one server; the next request to the model carries them."""
         self._tools = {name: tool for name, tool in self._tools.items() if tool.server != server}
         self._declarations = None
         for tool in tools:
@@ -39,12 +43,13 @@ class Registry:
 
     def await_with(self, wait: Callable[[str], Awaitable[None]]) -> None:
         """Some tools come later: `wait` returns when the one of this name is there, or will not come."""
-        self._await = wait
+        self._waits.append(wait)
 
     async def find(self, name: str) -> AnyTool | None:
         """Like `get`, but waits for a tool that is on its way, e.g. for a question from before a restart."""
-        if name not in self._tools and self._await is not None:
-            await self._await(name)
+        for wait in self._waits:
+            if name not in self._tools:
+                await wait(name)
         return self.get(name)
 
     def __iter__(self) -> Iterator[AnyTool]:

@@ -19,6 +19,7 @@ from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.front.lookup import NotFound, find_session
 from assent.front.send import me
+from assent.front.server_prompts import NoText, typed_out
 from assent.front.style import Style
 from assent.front.words import safe
 from assent.front.workshop import Workshop, open_workshop
@@ -41,6 +42,7 @@ class Run(Struct, frozen=True):
     """What to do, as the command line says it."""
 
     prompt: str | None
+    """All of it: standard input, and what was typed."""
     model: str | None
     """None: the session's own when resuming, otherwise that of the settings."""
     mode: Mode | None
@@ -50,6 +52,8 @@ class Run(Struct, frozen=True):
     asking: Asking = "refuse"
     resume: str | None = None
     folder: str = ""
+    typed: str = ""
+    """The part of the prompt that was typed; it may name a prompt of a server."""
 
 
 async def run(request: Run, log: SessionLog) -> int:
@@ -61,7 +65,7 @@ async def run(request: Run, log: SessionLog) -> int:
         return _failed(output, Failure(error.type, str(error)))
     except SessionBusy as error:
         return _failed(output, Failure("busy", str(error)))
-    except (NoSuchSession, NotFound) as error:
+    except (NoSuchSession, NotFound, NoText) as error:
         return _failed(output, Failure("input", str(error)))
     except (BadRule, BadSettings) as error:
         return _failed(output, Failure("config", str(error)))
@@ -97,7 +101,15 @@ async def _create(request: Run, log: SessionLog, model: str) -> str:
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
     async with open_workshop(os.environ, folder, request.settings, session, model) as workshop:
         await workshop.ready(_notice)
+        request = replace(request, prompt=await _filled(workshop, request))
         return await _run_in(workshop, request, log, session, model, output)
+
+
+async def _filled(workshop: Workshop, request: Run) -> str | None:
+    """The prompt with the server's text in place of its name."""
+    if request.prompt is None or not request.typed.startswith("/"):
+        return request.prompt
+    return request.prompt.removesuffix(request.typed) + await typed_out(workshop.mcp, request.typed)
 
 
 def _notice(text: str) -> None:

@@ -16,12 +16,14 @@ from assent.front.tui.host import (
     ServerResource,
     ToolInfo,
 )
+from assent.front.words import safe
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.config import Settings
     from assent.front.client import LocalClient
     from assent.front.custom import CustomCommand
     from assent.front.workshop import Workshop
+    from assent.mcp.keeper import Status
     from assent.mcp.offers import Prompt
     from assent.models.base import Model
     from assent.models.prices import Prices
@@ -105,9 +107,8 @@ class LocalHost:
             await self._workshop.close()
         self._workshop = open_workshop(self._env, self.folder, self._settings, session, model)
         self._workshop.start()
-        if self._workshop.mcp is not None and self._servers_changed is not None:
-            changed = self._servers_changed
-            self._workshop.mcp.listen(lambda _: changed())
+        if (changed := self._servers_changed) is not None:
+            self._workshop.listen(lambda _: changed())
         return self._workshop
 
     async def sessions(self) -> "Sequence[SessionInfo]":
@@ -169,11 +170,7 @@ class LocalHost:
         return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
 
     def servers(self) -> Sequence[ServerInfo]:
-        manager = self._workshop.mcp if self._workshop is not None else None
-        return [
-            ServerInfo(status.server, status.state, len(status.tools), status.reason, status.prompts, status.resources)
-            for status in (manager.status() if manager is not None else ())
-        ]
+        return [_info(status) for status in (self._workshop.statuses() if self._workshop is not None else ())]
 
     def server_prompts(self) -> "Sequence[Prompt]":
         manager = self._workshop.mcp if self._workshop is not None else None
@@ -196,9 +193,8 @@ class LocalHost:
         self._servers_changed = changed
 
     async def restart_server(self, name: str) -> None:
-        manager = self._workshop.mcp if self._workshop is not None else None
-        if manager is not None:
-            await manager.reconnect(name)
+        if self._workshop is not None:
+            await self._workshop.restart(name)
 
     def memory(self) -> Sequence[MemoryFile]:
         from assent.front.context import context_files
@@ -233,3 +229,9 @@ def _import_what_runs_sessions() -> None:
     """In a thread: the screen goes on while modules are read."""
     for name in ("front.client", "front.workshop", "models.choose", "session.sqlite", "tools.builtin"):
         import_module(f"assent.{name}")
+
+
+def _info(status: "Status") -> ServerInfo:
+    left_out = safe("; ".join(f"left out {refusal.tool}: {refusal.reason}" for refusal in status.refused), "label")
+    reason = status.reason or left_out
+    return ServerInfo(status.server, status.state, len(status.tools), reason, status.prompts, status.resources)

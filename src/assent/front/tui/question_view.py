@@ -66,7 +66,8 @@ class QuestionView:
             case InfoDetails() as details:
                 yield from _info(ink, details, width)
             case McpDetails() as details:
-                yield from _fact(ink, "server", details.server, "", width)
+                whose = ("runs", details.command) if details.command else ("server", details.server)
+                yield from _fact(ink, *whose, "", width)
                 yield from _fact(ink, "tool", details.tool, "", width)
                 yield from _tree(details.args, ink, width)
                 yield from ink.text(details.unseen, ink.palette.warn, width) if details.unseen else ()

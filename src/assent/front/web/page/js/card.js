@@ -179,6 +179,7 @@ export function title(details) {
     case "info":
       return "Ask the outside world";
     case "mcp":
+      if (details.command) return `Use ${visible(details.tool)}, a tool of this project`;
       return `Use ${visible(details.tool)} of the server ${visible(details.server)}`;
     case "ask":
       return "The model asks you";
@@ -223,7 +224,7 @@ function exactText(details) {
     case "info":
       return [details.prompt, ...(details.urls ?? [])].join("\n");
     case "mcp":
-      return JSON.stringify(details.args, null, 2);
+      return [...(details.command ? [details.command] : []), JSON.stringify(details.args, null, 2)].join("\n");
     case "ask":
       return "";
   }
@@ -240,7 +241,7 @@ function Reasons({ approval, args }) {
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>
     ${expires_at && html`<p>Open until ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
-    ${details.type === "mcp" && details.description && html`<p class="said">The server says: <q>${visible(details.description.slice(0, SAID))}</q></p>`}
+    ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, SAID))}</q></p>`}
     ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, SAID))}</q></p>`}
   </div>`;
 }

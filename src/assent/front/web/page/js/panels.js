@@ -46,7 +46,7 @@ export function AlwaysPanel({ approval, send, close, allowed }) {
 
 /** The narrowest first. @param {Approval} approval @returns {{ label: string, answer: { outcome: import("./types.d.ts").Outcome, scope?: string } }[]} */
 function scopesOf({ options, scopes = [], details }) {
-  const server = details.type === "mcp" ? details.server : "this server";
+  const server = details.type !== "mcp" ? "this server" : details.command ? "this project" : details.server;
   return [
     ...(options.includes("proceed_always") ? scopes : []).map((scope) => ({
       label: scope.reach,

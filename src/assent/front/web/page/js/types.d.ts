@@ -164,6 +164,7 @@ export interface McpDetails {
   args: Record<string, unknown>;
   description?: string;
   unseen?: string;
+  command?: string;
 }
 export interface Question {
   question: string;

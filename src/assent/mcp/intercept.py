@@ -1,0 +1,170 @@
+"""Stands between a transport and the SDK: saves the good part of malformed answers, and tells what HTTP refused.
+
+The SDK keeps neither apart: to it an answer is good or bad, and a status of a proxy is an error like the server's own.
+"""
+
+import asyncio
+import contextlib
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from mcp.client._transport import ReadStream, TransportStreams, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from msgspec import Struct
+
+from assent.mcp.definitions import Refusal
+from assent.mcp.ears import Ears
+from assent.mcp.salvage import KNOWN, salvaged
+
+Incoming = SessionMessage | Exception
+MOST_ASKED = 1_000
+"""Requests that we remember the method of; the older ones will hardly be answered any more."""
+
+
+class Refused(Struct, frozen=True):
+    """What HTTP made of a request. Put into the error that the SDK makes of it; no server can send one."""
+
+    status: int = 0
+    """0: there was no answer."""
+    undelivered: bool = False
+    """The server never looked at it: it was not there, or did not know our session. It may be sent again."""
+    reason: str = ""
+
+
+T = TypeVar("T")
+
+
+class _Wrapped(Generic[T]):
+    """A stream as the SDK uses it."""
+
+    def __init__(self, inner: T, watch: "Intercept") -> None:
+        self._inner = inner
+        self._watch = watch
+
+
+class _Reading(_Wrapped[ReadStream[Incoming]]):
+    @property
+    def last_context(self) -> Any:
+        return getattr(self._inner, "last_context", None)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Incoming:
+        try:
+            return self._watch.came(await self._inner.__anext__())
+        except StopAsyncIteration:
+            self._watch.ended()
+            raise
+
+    async def receive(self) -> Incoming:
+        return self._watch.came(await self._inner.receive())
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self._inner.aclose()
+
+
+class _Writing(_Wrapped[WriteStream[SessionMessage]]):
+    async def send(self, item: SessionMessage, /) -> None:
+        self._watch.goes(item)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self._inner.aclose()
+
+
+class Intercept:
+    def __init__(self, ears: Ears) -> None:
+        self.version = "2025-11-25"
+        """That of the protocol. Before it is known nothing is listed or called."""
+        self.connected = False
+        """The greeting is over."""
+        self.dropped: list[Refusal] = []
+        self._ears = ears
+        self._asked: dict[str, str] = {}
+        self._answered = asyncio.Event()
+        self._refused: dict[str, Refused] = {}
+
+    def around(self, streams: TransportStreams) -> TransportStreams:
+        reading, writing = streams
+        return _Reading(reading, self), _Writing(writing, self)
+
+    def greeted(self, version: str) -> None:
+        self.version, self.connected = version, True
+
+    def refused(self, request_id: object, refused: Refused) -> None:
+        """The error that comes for this request is not the server's."""
+        _remember(self._refused, str(request_id), refused)
+
+    def goes(self, item: SessionMessage) -> None:
+        match item.message:
+            case JSONRPCRequest(id=request_id, method=method) if method in KNOWN:
+                _remember(self._asked, str(request_id), method)
+            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": request_id}):
+                self._over(request_id)
+            case _:
+                pass
+
+    def came(self, item: Incoming) -> Incoming:
+        match item:
+            case SessionMessage(message=JSONRPCResponse() as answer):
+                if method := self._over(answer.id):
+                    answer.result, dropped = salvaged(method, self.version, answer.result)
+                    self.dropped += dropped
+            case SessionMessage(message=JSONRPCError() as answer):
+                self._over(answer.id)
+                refused = self._refused.pop(str(answer.id), None)
+                answer.error.data = refused if refused is not None else answer.error.data
+            case _:
+                pass
+        return item
+
+    def _over(self, request_id: object) -> str:
+        self._answered.set()
+        return self._asked.pop(str(request_id), "")
+
+    async def settled(self, patience: float) -> None:
+        """Waits until what was asked has been answered, so that each who waits hears what became of their request."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self._asked:
+                    self._answered.clear()
+                    await self._answered.wait()
+
+    def ended(self) -> None:
+        """Nothing more will be answered."""
+        self._asked.clear()
+        self._answered.set()
+        self._ears.lost("the server closed the connection")
+
+
+V = TypeVar("V")
+
+
+def _remember(known: dict[str, V], key: str, value: V) -> None:
+    known[key] = value
+    if len(known) > MOST_ASKED:
+        del known[next(iter(known))]

@@ -1,0 +1,227 @@
+"""Tools that a project brings with two commands: one prints what there is, the other is run for each call.
+
+Only in a folder that is trusted; whoever opens this has looked. The commands are words and see no shell, they get a few
+ordinary variables and no secret, and what they print is bounded. A call asks like one of a server's tools, and what is
+said of a tool is pinned the same way.
+"""
+
+import asyncio
+import functools
+import hashlib
+import shlex
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from assent.config import ProjectCommands
+from assent.files.private import PrivateFolder
+from assent.mcp.declared import BadDiscovery, declared
+from assent.mcp.definitions import PROJECT_PREFIX, Definition, Refusal, define, project_name
+from assent.mcp.keeper import State, Status
+from assent.mcp.kept import Outputs
+from assent.mcp.pins import PinStore
+from assent.mcp.tool import Call, McpTool
+from assent.parts import Failure, JsonObject, PlainDisplay
+from assent.process.environment import child_environment
+from assent.process.exchange import Exchanged, exchange
+from assent.process.output import cut_middle
+from assent.process.plain import plain
+from assent.screen import make_safe
+from assent.secrets.mask import Masker
+from assent.tools.base import Resources, ToolFailed, ToolResult
+from assent.tools.registry import Registry
+from assent.tools.whole_output import MODEL_CHARACTERS
+
+NAME = "project_tools"
+"""As rules and lists call it. No server can: their names have no underscore."""
+DISCOVERY_BYTES = 4 << 20
+CALL_BYTES = 10 << 20
+
+
+class ProjectTools:
+    def __init__(
+        self,
+        commands: ProjectCommands,
+        folder: str,
+        registry: Registry,
+        pins: PinStore,
+        *,
+        env: Mapping[str, str],
+        masker: Masker | None = None,
+        outputs: PrivateFolder | None = None,
+    ) -> None:
+        self.status = Status(NAME, "connecting")
+        self._commands, self._folder = commands, folder
+        self._registry = registry
+        self._built_in = frozenset(registry.names())
+        self._pins = pins.of(_identity(commands, folder), "the project's command")
+        self._env = child_environment(env)
+        self._listeners: list[Callable[[Status], None]] = []
+        self._masker = masker or Masker()
+        self._outputs = Outputs(outputs, self._masker)
+        self._definitions: dict[str, Definition] = {}
+        self._task: asyncio.Task[None] | None = None
+        registry.await_with(self._settled_for)
+
+    # --- finding them ---
+
+    def start(self) -> None:
+        """Returns at once; the tools are there when the command has told them."""
+        self._task = asyncio.create_task(self._discover(), name=NAME)
+
+    def listen(self, listener: Callable[[Status], None]) -> None:
+        """Told of every change of the status; it must not wait."""
+        self._listeners.append(listener)
+
+    async def settled(self) -> Status:
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        return self.status
+
+    async def _settled_for(self, tool: str) -> None:
+        if tool.startswith(PROJECT_PREFIX):
+            await self.settled()
+
+    async def close(self) -> None:
+        """When this returns, no program that we started is left."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _discover(self) -> None:
+        self._say("connecting")
+        try:
+            offers, refused = declared(await self._discovered(), self._built_in)
+        except BadDiscovery as error:
+            self._say("failed", str(error))
+            return
+        named = functools.partial(define, NAME, named=project_name)
+        found, more = await asyncio.to_thread(named, offers)  # hostile schemas take their time
+        self._pins.look(found)
+        self._definitions = {definition.tool: definition for definition in found}
+        self._registry.replace_server(NAME, [McpTool(self, definition) for definition in found])
+        self._say("ready", refused=(*refused, *more))
+
+    async def _discovered(self) -> bytes:
+        """What the command prints. Raises BadDiscovery."""
+        limit = self._commands.discovery_timeout
+        try:
+            done = await exchange(
+                self._commands.discovery,
+                cwd=self._folder,
+                env=self._env,
+                input=b"",
+                seconds=limit,
+                most_bytes=DISCOVERY_BYTES,
+            )
+        except OSError as error:
+            text = f"cannot start `{shlex.join(self._commands.discovery)}`: {error.strerror}"
+            raise BadDiscovery(text) from error
+        match done:
+            case Exchanged(ended="timeout"):
+                raise BadDiscovery(f"it did not end within {limit:g} s")
+            case Exchanged(ended="too_much_output"):
+                raise BadDiscovery(f"it printed more than {DISCOVERY_BYTES:,} bytes")
+            case Exchanged(status=0):
+                return done.output
+            case _:
+                words = [line for line in done.errors.splitlines() if line.strip()]
+                raise BadDiscovery(f"it ended {_how(done.status)}{f': {words[-1].strip()}' if words else ''}")
+
+    def _say(self, state: State, reason: str = "", refused: tuple[Refusal, ...] = ()) -> None:
+        unseen = tuple(d.name for d in self._definitions.values() if self._pins.unseen(d))
+        safe_reason = make_safe(self._masker.text(reason[:1000]), "label").text
+        names = tuple(definition.name for definition in self._definitions.values())
+        self.status = Status(NAME, state, safe_reason, names, refused, unseen)
+        for listener in self._listeners:
+            listener(self.status)
+
+    def accept_all(self) -> list[str]:
+        """The person has looked at the tools and takes them as they are now; names those that were news."""
+        news = [definition for definition in self._definitions.values() if self.unseen(definition)]
+        self.accept(*news)
+        return [definition.name for definition in news]
+
+    # --- what the tools ask ---
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def trusted(self) -> bool:
+        """Never: trust in a folder lets it offer tools, not use them."""
+        return False
+
+    def current(self, tool: str) -> Definition | None:
+        return self._definitions.get(tool)
+
+    def unseen(self, definition: Definition) -> str:
+        return self._pins.unseen(definition)
+
+    def accept(self, *definition: Definition) -> None:
+        self._pins.accept(*definition)
+
+    def introduced(self) -> str:
+        return "A tool of this project"
+
+    def command(self, tool: str) -> str:
+        return f"{shlex.join((*self._commands.call, tool))}   (in {self._folder}, with the arguments on its input)"
+
+    def touched(self) -> Resources:
+        """A command may touch anything in the workspace."""
+        return Resources(writes=(self._folder.rstrip("/") + "/",))
+
+    async def call(self, tool: str, args: JsonObject, call: Call) -> ToolResult:
+        try:
+            done = await exchange(
+                (*self._commands.call, tool),
+                cwd=self._folder,
+                env=self._env,
+                input=msgspec.json.encode(args),
+                seconds=self._commands.timeout,
+                most_bytes=CALL_BYTES,
+                on_start=call.started,
+                on_output=lambda data: call.progress(data.decode(errors="replace")),
+            )
+        except OSError as error:
+            text = f"The command could not be run: {error.strerror}"
+            raise ToolFailed("project_tool_not_run", text) from error
+        return self._result(done, call.id)
+
+    def _result(self, done: Exchanged, call_id: str) -> ToolResult:
+        """What it printed; when it did not go well, everything there is to know."""
+        output = plain(done.output.decode(errors="replace"))
+        problem = self._problem(done)
+        said = output
+        if problem or done.errors.strip():
+            ending = problem or "Exit Code: 0"
+            said = f"Stdout: {output or '(empty)'}\nStderr: {plain(done.errors) or '(empty)'}\n{ending}"
+        shown = cut_middle(said, MODEL_CHARACTERS)
+        note = self._outputs.of(call_id)(said) if len(said) > MODEL_CHARACTERS else ""
+        failure = Failure("project_tool_failed", problem) if problem else None
+        content = "\n".join(filter(None, (note, shown))) or "The tool gave no output."
+        return ToolResult(content, PlainDisplay(shown or "(no output)"), failure)
+
+    def _problem(self, done: Exchanged) -> str:
+        match done:
+            case Exchanged(ended="timeout"):
+                return f"Timed out: it ran for {self._commands.timeout:g} seconds and was ended."
+            case Exchanged(ended="too_much_output"):
+                return f"Stopped: it printed more than {CALL_BYTES:,} bytes."
+            case Exchanged(status=0):
+                return ""
+            case Exchanged(status=int(number)) if number < 0:
+                return f"Signal: {-number}"
+            case Exchanged(status=number):
+                return f"Exit Code: {number}"
+
+
+def _how(status: int | None) -> str:
+    return f"by signal {-status}" if status is not None and status < 0 else f"with code {status}"
+
+
+def _identity(commands: ProjectCommands, folder: str) -> str:
+    """Who they are: other commands, or another folder, are other tools."""
+    who = (NAME, folder, commands.discovery, commands.call)
+    return hashlib.sha256(msgspec.json.encode(who)).hexdigest()
