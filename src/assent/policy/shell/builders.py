@@ -3,6 +3,7 @@
 import re
 
 from assent.policy.shell.options import Use, Words
+from assent.policy.shell.unknown import plain_flag
 
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _SCRIPT_OPTIONS = frozenset(
@@ -156,6 +157,7 @@ def script(use: Use, words: Words) -> None:
         use.names = (*use.names, texts.pop(0))
     for before, text in zip(("", *texts), texts, strict=False):
         chosen = _CHOICE.fullmatch(text) is not None if before in _CHOOSING else _CHOSEN.fullmatch(text) is not None
+        chosen = chosen or plain_flag(text)
         if not chosen and text not in _SCRIPT_OPTIONS and not _PASSED_ON.fullmatch(text):
             use.problems.append(f"`{text}` is passed on to a program that is not known")
     if any(not word.literal for word in words):

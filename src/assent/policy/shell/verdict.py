@@ -30,7 +30,7 @@ from assent.policy.shell.sweep import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.unknown import unknown_words
+from assent.policy.shell.unknown import RUNS_OTHERS, unknown_words
 from assent.policy.shell.unwrap import FILE_SHELLS
 
 MAX_DEPTH = 4
@@ -92,6 +92,8 @@ def judge_stage(
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
     use.fed, use.found = fed, found
+    if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
+        return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
@@ -197,8 +199,19 @@ def _fed_by(use: Use, where: Place) -> Place:
     return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
 
 
-def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], where: Place, *, fed: bool) -> Verdict:
-    """A program nobody described: the words of the rule, and after them nothing but plain operands."""
+def _undescribed(use: Use, name: str, stage: Stage, rules: Rules) -> Use | None:
+    """A sub-command that only a rule knows, of a program that is known. Git's may be an alias, and some run others."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    plain = all(one.kind == "program" and one.wrapper is None for one in use.models) and name != "git"
+    rule = covering(rules.allow, texts) or ()
+    named = len(rule) >= len(use.names) and use.at == len(use.names) - 1
+    return use if plain and named and RUNS_OTHERS.isdisjoint(use.names) else None
+
+
+def _unmodelled(
+    stage: Stage, name: str, rules: Rules, problems: list[str], where: Place, *, fed: bool, use: Use | None = None
+) -> Verdict:
+    """What nobody described: the words of the rule, and after them nothing but plain operands and options."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
@@ -206,12 +219,13 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
     problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
-    problems += unknown_words(stage.words, len(rule))
+    problems += unknown_words(stage.words, len(rule), described=use is not None)
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
     if problems:
         return Verdict("ask", "no model", _sentence(name, problems[0]), stage)
-    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", stage)
+    ready = stage if use is None else _hardened(stage, use)
+    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", ready)
 
 
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
