@@ -15,7 +15,7 @@ _ASKS_ABOUT_ITSELF = (["--version"], ["--help"])
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
 _CHANGES = frozenset(
     """
-    abandon add apply attach build-and-push c checkout clean clear clone cmd commit config connect console copy
+    abandon add apply attach bud build-and-push c checkout clean clear clone cmd commit config connect console copy
     cordon cp create decrypt delete deploy destroy dev disable down downgrade drain drop edit enable eval exec
     export flush gc import init install kill launch login logout merge migrate mv new open patch post promote prune
     publish pull purge push put rebase rec record reload remove rename replace reset resize restart restore resume
@@ -50,15 +50,16 @@ _TELLING = frozenset(
     engine entry env environment eval exec executable execute expression ext extension extensions extra file files
     filename folder format formatter from git global header home hook hooks host html import in include index infile
     init input install interpreter key kubeconfig launcher ld lib library link linker load loader local location log
-    logfile makefile manifest middleware module netrc node option options out outdir outfile output override pager parser
-    path pidfile pipe plugin plugins post pre prefix preload preprocessor preset processor profile program project
-    property proxy python rc rcfile register registry remote report reporter repo repository require resolver
+    logfile makefile manifest middleware module netrc node option options out outdir outfile output override pager
+    parser path pidfile pipe plugin plugins post pre prefix preload preprocessor preset processor profile program
+    project property proxy python rc rcfile register registry remote report reporter repo repository require resolver
     results root runner runtime rsh save script scripts secret server set setting settings setup shell sock socket
     source ssh stdin store system target tasks teardown template temp theme tmp token tool toolchain trace transform
     transformer uri url use user userconfig wrapper
     """.split()  # noqa: SIM905
 )
 _TELLING_ENDS = ("dir", "file", "path", "cmd", "exec", "script", "config", "url", "plugin", "module", "bin", "log")
+_FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # which are switches there
 _MORE_CHANGES = _CHANGES | frozenset(("api", "debug", "fix", "inspect", "latest", "snapshot", "snapshots", "ui", "web"))
 _FLAG = re.compile(r"--[a-z0-9][A-Za-z0-9_-]*")
 _LETTERS = re.compile(r"-(?:[A-Za-z]{1,4}|[A-Za-z]?\d+)")
@@ -77,7 +78,7 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
     for at in range(max(1, named), len(words)):
         word, following = words[at], words[at + 1].text if at + 1 < len(words) else ""
         if word.literal and word.text.startswith("-") and plain_option(word.text, following):
-            if named == 1 and word.text.startswith("--") and not _CHANGES.isdisjoint(_parts(word.text)):
+            if named == 1 and word.text.startswith("--") and not _FLAG_CHANGES.isdisjoint(_parts(word.text)):
                 yield f"`{word.text}` may change something, so a rule must name it"
         elif not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is not known"
@@ -85,7 +86,7 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
             yield f"`{word.text}` is a place on another machine"
         elif named == 1 and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
             yield f"`{word.text}` may change something, so a rule must name it"
-        elif not described and model(word.text) is not None and word.text not in (*_ALSO_WORDS, *_CHANGES):
+        elif not described and may_be_program(word.text):
             yield f"`{word.text}` may be a program that it runs, and the program is not known"
 
 
@@ -109,9 +110,21 @@ def _is_alone(following: str) -> bool:
     return not following or following.startswith("-") or _NUMBER.fullmatch(following) is not None
 
 
+def may_be_program(word: str) -> bool:
+    """The name of a program, and of nothing else."""
+    return model(word) is not None and word not in (".", *_ALSO_WORDS, *_CHANGES)
+
+
+def changes_something(word: str) -> bool:
+    """A word that usually stands for a change: `deploy`, `shutdown`."""
+    return len(word) > 2 and word.lower() in _CHANGES
+
+
 def plain_flag(text: str) -> bool:
     """A long flag, for a program that may obey it: plain, and not one that usually changes something."""
-    return text.startswith("--") and plain_option(text, "") and _MORE_CHANGES.isdisjoint(_parts(text))
+    parts = _parts(text)
+    harmless = _MORE_CHANGES.isdisjoint(parts) or parts[0] == "no" or parts == ["dry", "run"]
+    return text.startswith("--") and plain_option(text, "") and harmless
 
 
 def _parts(name: str) -> list[str]:
