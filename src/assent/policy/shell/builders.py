@@ -107,14 +107,17 @@ def coverage_run(use: Use, words: Words) -> None:
     """`coverage run -m pytest …`: what is measured is judged as if it ran alone."""
     texts = [word.text for word in words[use.at + 1 :]]
     at = next((index for index, text in enumerate(texts) if text == "-m"), None)
-    if at is None or texts[at + 1 : at + 2] not in (["pytest"], ["unittest"]):
+    if at is None or texts[at + 1 : at + 2] != ["pytest"]:
         use.problems.append("it runs a program that is not known")
         return
-    inner = examine("pytest", words[use.at + at + 2 :])
-    use.problems = [one for one in use.problems if "`-m`" not in one] + (inner.problems if inner else [])
+    use.problems = [problem for problem in use.problems if "`-m`" not in problem]
+    inner = examine(texts[at + 1], words[use.at + at + 2 :])
     if inner is not None:
-        run_plain = [word.text for word in inner.operands if not _PASSED_ON.fullmatch(word.text)]
-        use.problems += [f"`{text}` is passed on to a program" for text in run_plain]
+        plain_words(inner, words)
+        use.problems += inner.problems
+        use.problems += [
+            f"`{word.text}` is passed on" for word in inner.operands if not _PASSED_ON.fullmatch(word.text)
+        ]
 
 
 def hook_files(use: Use, _words: Words) -> None:

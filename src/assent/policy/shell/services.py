@@ -11,6 +11,7 @@ from assent.policy.shell.unknown import changes_something
 _URL = re.compile(
     r"(https?://)?(localhost|\[::1\]|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d{1,5})?(?:[/?][^\s{}\[\]\\<>\"^`|#]*)?"
 )
+_HERE = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?=[:/?]|$)")
 _LONGEST_URL = 300
 # Where clouds keep the keys of a machine.
 _METADATA = re.compile(r"169\.254\.|metadata\b|100\.100\.100\.200", re.I)
@@ -38,6 +39,8 @@ def curl(use: Use, _words: Words) -> None:
         if value and not _TEXTS.get(name, _NUMBER).fullmatch(value):
             use.problems.append(f"the value of `{name}` may do more than ask for a page")
     _addresses(use)
+    if use.option("-k", "--insecure") is not None and not all(_HERE.match(word.text) for word in use.operands):
+        use.problems.append("without certificates nobody knows who answers")
 
 
 def wget(use: Use, words: Words) -> None:
