@@ -7,7 +7,7 @@ import pytest
 
 from assent.policy.rulefile import load_rules, parse_rules
 from assent.policy.rulefile_words import in_words
-from assent.policy.rules import BadRule
+from assent.policy.rules import BadRule, parse_allowed
 
 TOOLS = ("read_file", "write_file", "run_shell_command", "web_fetch")
 
@@ -193,3 +193,40 @@ def test_limits_of_a_path_are_just_where_they_are_said_to_be():
     assert parse(f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1000}"\n')
     (rule,) = parse('[[rule]]\ndecision = "deny"\npath = "./src/x"\nmode = "plan"\n')
     assert (rule.path, rule.modes) == ("src/x", ("plan",))
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("command", "instead"),
+    [
+        ("/bin/touch", "write 'touch'"),
+        ("/usr/bin/git push", "write 'git push'"),
+        ("/opt/homebrew/bin/rg x", "write 'rg x'"),
+        ("FOO=1 make test", "write 'make test'"),
+        ("-rf", "write the program before it"),
+        ("ls; rm", "write a list of commands"),
+        ("cd x && make", "write a list of commands"),
+        ("git commit -m 'x y'", "without quotes"),
+        ("git *", "write 'git'"),
+        ("npm run test:*", "write 'npm run'"),
+    ],
+)
+@pytest.mark.parametrize("decision", ["allow", "ask", "deny"])
+def test_a_command_that_can_never_match_is_refused_with_what_to_write(command: str, instead: str, decision: str):
+    with pytest.raises(BadRule, match=r"p\.toml:1: the command .*" + instead):
+        parse(f'[[rule]]\ncommand = "{command}"\ndecision = "{decision}"\n')
+    if "list" not in instead:
+        with pytest.raises(BadRule, match=instead):
+            parse_allowed(f"run_shell_command({command})")
+
+
+@pytest.mark.parametrize("command", ["./bin/touch", "bin/x", "[ -f x", "find . -name *.py", "/opt/tool/bin/x"])
+def test_commands_that_can_match_are_taken(command: str):
+    assert parse(f'[[rule]]\ncommand = "{command}"\ndecision = "deny"\n')[0].command == tuple(command.split())
+
+
+def test_the_examples_of_a_rule_are_read_like_commands():
+    examples = 'match = ["rm -fr d", "sudo rm -r x -f"], not_match = ["rm -r d", "git rm x"]'
+    (rule,) = parse(f'[[rule]]\ncommand = "rm -rf"\ndecision = "deny"\nexamples = {{ {examples} }}\n')
+    assert rule.command == ("rm", "-rf")
+    parse(f'[[rule]]\ncommand = "rm -rf"\ndecision = "ask"\nexamples = {{ {examples} }}\n')

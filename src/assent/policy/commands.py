@@ -66,6 +66,8 @@ class CommandJudge:
         asked = self._speaking("ask", found)
         if asked is not None:
             return by_rule(asked)
+        if found.doubt:
+            return Verdict("ask", "rule", found.doubt.rstrip("."))
         return self._allowed(found)
 
     def _speaking(self, ruling: Ruling, found: Judgement) -> Rule | None:
@@ -73,8 +75,9 @@ class CommandJudge:
         whole = first(self._whole, ruling)
         if whole is not None:
             return whole
-        rules = [rule for rule in self._rules if rule.ruling == ruling]
-        named = next((rule for rule in rules if rule.words() and self._names(rule)), None)
+        said = found.denied if ruling == "deny" else found.asked
+        rules = [rule for rule in self._rules if rule.ruling == ruling and rule.words()]
+        named = next((rule for rule in rules if rule.words() == said or self._quotes(rule)), None)
         if named is not None:
             return named
         return next((rule for rule in self._guards if rule.ruling == ruling and self._touches(rule, found)), None)
@@ -87,14 +90,8 @@ class CommandJudge:
             return True
         return any(rule.guards(one, self._roots) for place in places for one in _lies(place))
 
-    def _names(self, rule: Rule) -> bool:
-        """As a deny rule is looked for: through wrappers and substitutions, and rather once too often."""
-        if text_matches(rule.argument, self._details.command):
-            return True
-        found = judge(
-            self._details.command, Rules(deny=(rule.words(),)), cwd=self._details.directory, roots=self._roots
-        )
-        return found.decision == "deny"
+    def _quotes(self, rule: Rule) -> bool:
+        return bool(rule.argument) and text_matches(rule.argument, self._details.command)
 
     def _named(self) -> list[str]:
         """The files that words, values of options and redirections name, wherever a `cd` may have led."""

@@ -28,6 +28,7 @@ from assent.approval import ExecDetails, Mode
 from assent.files.plain import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
+from assent.policy.rule_words import why_never, why_several
 from assent.policy.rulefile_words import in_words, rule_lines
 from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_domain, check_tool
 
@@ -111,6 +112,10 @@ def _commands(spec: RuleSpec, place: str) -> tuple[str, ...]:
         raise BadRule(f"{place}: an empty command would mean every command; leave the key out to say that")
     if spec.path or spec.argument or spec.domain:
         raise BadRule(f"{place}: a rule about a command cannot also name a path, an argument or a domain")
+    for command in commands:
+        words = tuple(command.split())
+        if why := why_several(words) or why_never(words):
+            raise BadRule(f"{place}: the command {why}")
     return commands
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from assent.approval import ExecDetails, InfoDetails, Mode
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
+from assent.policy.rule_words import why_never
 from assent.web.hosts import BadHost, canonical_host, domain_matches
 
 Ruling = Literal["allow", "ask", "deny"]
@@ -177,6 +178,8 @@ def parse_allowed(text: str) -> Rule:
         check_domain(argument.strip(), f"cannot read the rule {text!r}")
         return Rule("allow", tool, domain=argument.strip())
     words = tuple(argument.split())
+    if tool == "run_shell_command" and (why := why_never(words)) is not None:
+        raise BadRule(f"cannot read the rule {text!r}: the command {why}")
     return Rule("allow", tool, argument=argument.strip() + "*", command=words)
 
 

@@ -6,6 +6,7 @@ environment, where a name may hold any byte. Knows git, not the policy.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +16,10 @@ _VALUED = frozenset(("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--c
 _PAGING = frozenset(("-p", "--paginate"))
 _WRAPPERS = frozenset(("timeout", "gtimeout", "nice", "ionice", "stdbuf", "time", "command", "env", "xargs", "nohup"))
 _NO_MATCH = 1
+
+
+_LOOKS_FOR_CHANGES = re.compile(r"--(?:d|br)")  # `--dirty`, `--broken`, also shortened
+_SUBMODULE = b"160000 "
 
 
 class UnreadableError(Exception):
@@ -32,6 +37,10 @@ def without_filters(program: str, argv: Sequence[str], cwd: str, environment: Ma
         raise UnreadableError(os.fsdecode(listing.stderr).strip())
     if "diff" in argv[start:] and _ask([*git, "rev-parse"], cwd, environment).returncode != 0:
         raise UnreadableError("there is no repository, where `git diff` shows whatever files lie in two folders")
+    if "describe" in argv[start:] and any(map(_LOOKS_FOR_CHANGES.match, argv[start:])):
+        staged = _ask([*git, "ls-files", "--stage", "-z"], cwd, environment)
+        if staged.returncode != 0 or any(entry.startswith(_SUBMODULE) for entry in staged.stdout.split(b"\0")):
+            raise UnreadableError("there are submodules, whose own filters `git describe --dirty` would run")
     found = {key.rpartition(b".")[0] for key in listing.stdout.split(b"\0") if key.startswith(b"filter.")}
     return _emptied([os.fsdecode(name) for name in sorted(found)])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.policy.shell import proposal
+from assent.policy.shell import judge, proposal, rules
 
 
 def offered(command: str) -> list[tuple[str, str]]:
@@ -22,6 +22,32 @@ def offered(command: str) -> list[tuple[str, str]]:
         ("mytool build", [("exact", "mytool build")]),
         ("python -m pytest -q", [("exact", "python -m pytest -q")]),
         ("python x.py", [("exact", "python x.py")]),
+        ("mkdir -p a/b", [("exact", "mkdir -p a/b"), ("program", "mkdir")]),
+        ("touch x", [("exact", "touch x"), ("program", "touch")]),
+        ("mkdir /etc/x", [("exact", "mkdir /etc/x"), ("program", "mkdir")]),
+        ("pytest -q", [("exact", "pytest -q"), ("program", "pytest")]),
+        ("eslint src", [("exact", "eslint src"), ("program", "eslint")]),
+        ("npx tsc --noEmit", [("subcommand", "npx tsc")]),
+        ("npx --yes tsc", [("subcommand", "npx --yes tsc")]),
+        ("uv run pytest -q", [("subcommand", "uv run pytest")]),
+        ("uv run ruff check .", [("subcommand", "uv run ruff check")]),
+        ("poetry run mypy src", [("subcommand", "poetry run mypy")]),
+        ("bundle exec rspec", [("subcommand", "bundle exec rspec")]),
+        ("npm install --save-dev x", [("exact", "npm install --save-dev x"), ("subcommand", "npm install")]),
+        ("cmake -S . -B build", [("exact", "cmake -S . -B build")]),
+        ("npx", []),
+        ("npx unheard-of", []),
+        ("npx bash -c ls", []),
+        ("uv run python x.py", []),
+        ("uv run bash x.sh", []),
+        ("uv run env ls", []),
+        ("npx npx tsc", []),
+        ("npx -c tsc", []),
+        ("uv run ruff", []),
+        ("npx prettier --write x", []),
+        ("cp a b", [("exact", "cp a b")]),
+        ("mv a b", [("exact", "mv a b")]),
+        ("curl https://a.org", [("exact", "curl https://a.org")]),
         ("python", []),
         ("bash -c ls", []),
         ("sudo ls", []),
@@ -47,8 +73,29 @@ def test_every_scope_says_how_far_it_reaches() -> None:
     assert scopes["npm test"].endswith("which runs code of this project, with options that do not change what.")
     assert scopes["git fetch"].endswith("with plain operands; it uses the network.")
     assert scopes["mkdir x"] == "Exactly `mkdir x`, with no other word."
+    assert scopes["mkdir"] == "Every `mkdir` of plain folders inside the workspace that are not protected."
+    (both,) = proposal("uv run pytest")
+    assert both.reach == "Every `uv run pytest`, which runs code of this project, with options that do not change what."
 
 
 def test_no_bare_program_is_offered_when_its_sub_commands_differ() -> None:
     for command in ("git log", "npm ls", "cargo tree", "docker ps", "rm x", "cp a b", "make test"):
         assert not [kind for kind, _ in offered(command) if kind == "program"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "covered", "asks"),
+    [
+        ("mkdir a", "mkdir -p b/c d", "mkdir .git/x"),
+        ("touch x", "touch a b/c", "touch ../x"),
+        ("pytest -q", "pytest tests -x", "pytest -c evil.ini"),
+        ("npx tsc --noEmit", "npx tsc --noEmit --strict", "npx eslint ."),
+        ("uv run pytest", "uv run pytest -k x", "uv run python -m pytest"),
+        ("uv run ruff check", "uv run ruff check src", "uv run ruff format"),
+    ],
+)
+def test_what_is_offered_covers_its_like_and_nothing_that_does_more(asked: str, covered: str, asks: str) -> None:
+    words = [scope.words for scope in proposal(asked) if scope.kind != "exact"]
+    given = rules([" ".join(one) for one in words])
+    assert judge(covered, given, cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge(asks, given, cwd="/w", roots=["/w"]).decision == "ask"

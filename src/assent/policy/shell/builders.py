@@ -2,7 +2,9 @@
 
 import re
 
-from assent.policy.shell.options import Use, Words
+from assent.plan import Word
+from assent.policy.shell.options import Use, Words, examine
+from assent.policy.shell.unknown import plain_flag
 
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _SCRIPT_OPTIONS = frozenset(
@@ -61,10 +63,77 @@ _CHOSEN = re.compile(
 _CHOICE = re.compile(r"[A-Za-z0-9_][\w .:,'#()|-]*")
 _GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
 _FOLDER = re.compile(r"\.|\./[\w./-]*|\w[\w-]*(?:/[\w./-]*)?")  # `github.com/x` is fetched
+_OUTPUT = re.compile(
+    r"/dev/null|(?:\./)?(?:bin|build|dist|out|tmp)/[A-Za-z0-9_][\w.-]*|[\w-]*cover[\w-]*\.(?:out|txt)|c\.out"
+)
+_REQUIREMENT = re.compile(
+    r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:@[\w.^~*+-]+|(?:===|[=~!<>^]=?|==)[\w.*+!-]+(?:,(?:[=~!<>]=?|==)[\w.*+!-]+)*)?"
+)
+_PROJECT = re.compile(r"\.(?:\[[\w,.-]+\])?")
+_GO_MODULE = re.compile(r"\.|(?:\./)?[A-Za-z0-9_][\w./-]*(?:\.\.\.)?(?:@[\w.+-]+)?|\./\.\.\.|\.\.\.")
 _PLAIN_VALUE = re.compile(r"[\w.,+-]*")
 _TEST_FILTER = re.compile(r"[\w .,:=!~&|()-]*")
+_VALUES = {"--filter": _TEST_FILTER, "--project": _FOLDER}
 _SETTING = re.compile(r"[@A-Za-z][\w.:@/-]*")
+_SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")
+_TS_PROJECT = re.compile(r"\.?/?|tsconfig[\w.-]*\.json")
+_TASK = re.compile(r"(?:[\w-]*:)*(?:assemble|compile|test|check|lint|jar|classes|dependencies|javadoc)(?:[A-Z]\w*)?")
 _PYTEST = ("pytest", "py.test")
+
+
+def npm_install(use: Use, _words: Words) -> None:
+    """Packages by their plain names: a folder, an address or an archive may hold anything."""
+    for word in use.operands:
+        if word.text == "." or not _PACKAGE.fullmatch(word.text) or not word.literal:
+            use.problems.append(f"`{word.text}` is not the plain name of a package")
+
+
+def requirements(use: Use, _words: Words) -> None:
+    """Packages of Python by their names, with versions; of folders only the project itself."""
+    folders = [value for name, value in use.seen if name in ("-e", "--editable") and value]
+    for text in (*(word.text for word in use.operands), *folders):
+        if not _REQUIREMENT.fullmatch(text) and not (_PROJECT.fullmatch(text)):
+            use.problems.append(f"`{text}` is not the plain name of a package")
+    if any(_FOLDER.fullmatch(text) is None and not _PROJECT.fullmatch(text) for text in folders):
+        use.problems.append("`-e` names something outside the project")
+
+
+def go_modules(use: Use, _words: Words) -> None:
+    if not all(_GO_MODULE.fullmatch(word.text) for word in use.operands):
+        use.problems.append("an operand is not the plain name of a module or package")
+
+
+def coverage_run(use: Use, words: Words) -> None:
+    """`coverage run -m pytest …`: what is measured is judged as if it ran alone."""
+    texts = [word.text for word in words[use.at + 1 :]]
+    at = next((index for index, text in enumerate(texts) if text == "-m"), None)
+    if at is None or texts[at + 1 : at + 2] != ["pytest"]:
+        use.problems.append("it runs a program that is not known")
+        return
+    use.problems = [problem for problem in use.problems if "`-m`" not in problem]
+    inner = examine(texts[at + 1], words[use.at + at + 2 :])
+    if inner is not None:
+        plain_words(inner, words)
+        use.problems += inner.problems
+        use.problems += [
+            f"`{word.text}` is passed on" for word in inner.operands if not _PASSED_ON.fullmatch(word.text)
+        ]
+
+
+def hook_files(use: Use, _words: Words) -> None:
+    """A hook by its name."""
+    use.by_name = bool(use.operands)
+    pattern = _PASSED_ON if use.option("--files") is not None else re.compile(r"[\w.-]+")
+    if not all(pattern.fullmatch(word.text) for word in use.operands):
+        use.problems.append("an operand is not the plain name of a hook")
+
+
+def workspace(use: Use, words: Words) -> None:
+    """`yarn workspace NAME SCRIPT`: as `yarn run SCRIPT` there."""
+    if len(use.operands) < 2 or not _PACKAGE.fullmatch(use.operands[0].text):
+        use.problems.append("it names no script of a workspace")
+    script(use, words)
+    use.by_name = False
 
 
 def terraform_fmt(use: Use, _words: Words) -> None:
@@ -93,8 +162,11 @@ def go_list(use: Use, _words: Words) -> None:
 def go_build(use: Use, _words: Words) -> None:
     if use.option("-mod") == "mod":
         use.problems.append("`-mod=mod` fetches modules and changes go.mod")
-    if use.option("-o") not in (None, "/dev/null"):
-        use.problems.append("`-o` writes a file")
+    for name, value in use.seen:
+        if name in ("-o", "-coverprofile") and not _OUTPUT.fullmatch(value):
+            use.problems.append(f"`{name}` writes a file that is not plain")
+        elif name in ("-o", "-coverprofile"):
+            use.writes.append(Word(value))
 
 
 def go_run(use: Use, words: Words) -> None:
@@ -114,6 +186,18 @@ def _is_go_file(text: str) -> bool:
 def plain_folder(use: Use, _words: Words) -> None:
     if not all(_FOLDER.fullmatch(word.text) for word in use.operands):
         use.problems.append("it does not build from a plain folder")
+
+
+def docker_build(use: Use, words: Words) -> None:
+    plain_folder(use, words)
+    if not all(re.fullmatch(r"[\w.:/=@+-]*", value) for _, value in use.seen):
+        use.problems.append("the value of an option is not plain")
+
+
+def dotnet_add(use: Use, _words: Words) -> None:
+    texts = [word.text for word in use.operands]
+    if "package" not in texts[:2] or not all(re.fullmatch(r"[A-Za-z][\w./-]*", text) for text in texts):
+        use.problems.append("it adds something other than a package by its name")
 
 
 def clang_format(use: Use, words: Words) -> None:
@@ -144,7 +228,9 @@ def maven(use: Use, _words: Words) -> None:
         if name in ("-x", "--exclude-task") and not re.fullmatch(r"[\w:-]+", value):
             use.problems.append("what is left out is no plain task")
     for word in use.operands:
-        if word.text not in _GOALS:
+        if word.text not in _GOALS and not (
+            use.names[0].endswith(("gradle", "gradlew")) and _TASK.fullmatch(word.text)
+        ):
             use.problems.append(f"the goal `{word.text}` is not known")
     _each_named(use, [word.text for word in use.operands])
 
@@ -152,10 +238,11 @@ def maven(use: Use, _words: Words) -> None:
 def script(use: Use, words: Words) -> None:
     """`npm run NAME -- …`: a rule must name the script; what is passed on to it must be plain."""
     texts = [word.text for word in use.operands]
-    if use.names[-1] in ("run", "run-script") and texts:
-        use.names = (*use.names, texts.pop(0))
+    if use.names[-1] in ("run", "run-script") and use.names[0] in _SCRIPT_RUNNERS and texts:
+        use.names, use.by_name = (*use.names, texts.pop(0)), True
     for before, text in zip(("", *texts), texts, strict=False):
         chosen = _CHOICE.fullmatch(text) is not None if before in _CHOOSING else _CHOSEN.fullmatch(text) is not None
+        chosen = chosen or plain_flag(text)
         if not chosen and text not in _SCRIPT_OPTIONS and not _PASSED_ON.fullmatch(text):
             use.problems.append(f"`{text}` is passed on to a program that is not known")
     if any(not word.literal for word in words):
@@ -173,7 +260,7 @@ def cargo(use: Use, words: Words) -> None:
 def plain_values(use: Use, _words: Words) -> None:
     """Values with `=` or `;` in them say more than the option: `rustc --print cfg=FILE` writes."""
     for name, value in use.seen:
-        if not (_TEST_FILTER if name == "--filter" else _PLAIN_VALUE).fullmatch(value):
+        if not _VALUES.get(name, _PLAIN_VALUE).fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
     if any(word.text.startswith("@") for word in use.operands):
         use.problems.append("`@` reads further options from a file")
@@ -205,7 +292,12 @@ def only_checks(use: Use, _words: Words) -> None:
 
 def tsc(use: Use, words: Words) -> None:
     plain_words(use, words)
-    if use.option("-p", "--project") is not None and use.option("--noEmit", "--showConfig", "--listFilesOnly") is None:
+    project = use.option("-p", "--project")
+    if (
+        project is not None
+        and not _TS_PROJECT.fullmatch(project)
+        and use.option("--noEmit", "--showConfig", "--listFilesOnly") is None
+    ):
         use.problems.append("a project file says what it writes and where")
     if use.option("--noEmit") is not None and any(word.text in ("true", "false") for word in use.operands):
         use.problems.append("`--noEmit false` writes files")

@@ -7,9 +7,10 @@ name without a function here is an error when the command is judged, not a pass.
 
 import re
 from collections.abc import Callable
+from itertools import takewhile
 
-from assent.policy.shell import builders, git, languages
-from assent.policy.shell.cloud import cloud_problems
+from assent.policy.shell import builders, compiling, git, languages, services
+from assent.policy.shell.cloud import cloud_problems, without_account
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import secret
 from assent.secrets.names import variable_is_secret
@@ -141,7 +142,9 @@ def _ldd(use: Use, _words: Words) -> None:
 
 
 def _cloud(use: Use, words: Words) -> None:
-    use.problems[:] = cloud_problems(use.names[0], [word.text for word in words[1:]])
+    texts = without_account([word.text for word in words[1:]])
+    use.problems[:] = cloud_problems(use.names[0], texts)
+    use.names = (use.names[0], *takewhile(lambda text: not text.startswith("-"), texts))
 
 
 # Formats that are programs, or lists of what to fetch.
@@ -253,6 +256,23 @@ def _dpkg(use: Use, _words: Words) -> None:
         use.problems.append("without `-l`, `-L`, `-s` or `-S` it changes packages")
 
 
+def _certificate(use: Use, _words: Words) -> None:
+    """A certificate is public, and nothing else of the file is shown."""
+    given = use.option("-in") or ""
+    if not re.fullmatch(r"[\w./-]*", given) or given.endswith(".key") or use.option("-noout") is None:
+        use.problems.append("it may show more than a certificate")
+
+
+def _kubectl_apply(use: Use, _words: Words) -> None:
+    if use.option("--dry-run") not in ("client", "server"):
+        use.problems.append("without `--dry-run` it changes the cluster")
+
+
+def _by_name(use: Use, _words: Words) -> None:
+    """A rule for less than its whole name does not mean it."""
+    use.by_name = True
+
+
 def _never(use: Use, _words: Words) -> None:
     if not use.seen:
         use.problems.append("it changes the system or the shell and is never allowed by its name")
@@ -314,6 +334,36 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-diff": git.git_diff,
     "git-remote": git.git_remote,
     "git-checkout": git.git_checkout,
+    "git-names": git.git_names,
+    "git-commit": git.git_commit,
+    "git-restore": git.git_restore,
+    "git-clean": git.git_clean,
+    "git-apply": git.git_apply,
+    "npm-install": builders.npm_install,
+    "requirements": builders.requirements,
+    "go-modules": builders.go_modules,
+    "coverage-run": builders.coverage_run,
+    "hook-files": builders.hook_files,
+    "workspace": builders.workspace,
+    "curl": services.curl,
+    "wget": services.wget,
+    "sql": services.sql,
+    "redis": services.redis,
+    "fingerprint": services.fingerprint,
+    "cmake": compiling.cmake,
+    "make-folder": compiling.make_folder,
+    "bazel": compiling.bazel,
+    "target": compiling.target,
+    "sessions": compiling.sessions,
+    "tasks": compiling.tasks,
+    "venv": compiling.venv,
+    "tox": compiling.tox,
+    "playbook": compiling.playbook,
+    "docker-build": builders.docker_build,
+    "dotnet-add": builders.dotnet_add,
+    "certificate": _certificate,
+    "kubectl-apply": _kubectl_apply,
+    "named": _by_name,
     "never": _never,
 }
 

@@ -39,7 +39,19 @@ _LONG = (
     *("--endpoint-url", "--cli-input", "--ca-bundle", "--debug", "--flags-file", "--configuration", "--account"),
     *("--impersonate-service-account", "--access-token", "--api-url", "--log-http", "--trace", "--http-retry-max"),
 )
+_WHOSE = ("--profile", "--region", "--output", "--project", "--subscription")
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.-]*")
 _VERSION = (["--version"], ["version"], ["help"])
+
+
+def without_account(texts: Sequence[str]) -> list[str]:
+    """The words without options before the first group that only say whose account and region it is."""
+    rest = list(texts)
+    while len(rest) > 1 and rest[0] in _WHOSE and _PLAIN.fullmatch(rest[1]):
+        del rest[:2]
+    while rest and rest[0].partition("=")[0] in _WHOSE and _PLAIN.fullmatch(rest[0].partition("=")[2]):
+        del rest[0]
+    return rest
 
 
 def cloud_problems(program: str, texts: Sequence[str]) -> list[str]:

@@ -2,10 +2,13 @@
 
 import re
 
+from assent.plan import Word
 from assent.policy.shell.options import Use, Words
+from assent.policy.shell.paths import secret
 
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
+_REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}-]*(?:[~^]\d*)*(?:\.{2,3}[A-Za-z0-9_][\w./-]*)?")
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 _OUTSIDE = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|$)")
 
@@ -61,3 +64,36 @@ def git_remote(use: Use, _words: Words) -> None:
     for text in texts[1:]:
         if not _REFERENCE.fullmatch(text):
             use.problems.append(f"`{text}` forces or deletes a branch")
+
+
+def git_names(use: Use, _words: Words) -> None:
+    """Branches and commits by plain names; a strategy or an address would be more."""
+    for word in use.operands:
+        if not _REVISION.fullmatch(word.text):
+            use.problems.append(f"`{word.text}` is not the plain name of a commit")
+
+
+def git_commit(use: Use, _words: Words) -> None:
+    """`--amend` without a message waits for an editor."""
+    said = use.option("--no-edit", "-m", "--message", "-F", "--file", "-C", "--reuse-message")
+    if use.option("--amend") is not None and said is None:
+        use.problems.append("`--amend` without a message or `--no-edit` opens an editor")
+    file = use.option("-F", "--file")
+    if file is not None and (not _REFERENCE.fullmatch(file) or ".." in file or secret(Word(file), "/")):
+        use.problems.append("the message is not taken from a plain file of the project")
+
+
+def git_restore(use: Use, _words: Words) -> None:
+    """Only what is staged is touched; the files stay as they are."""
+    if use.option("-S", "--staged", "--cached", "-n", "--dry-run") is None:
+        use.problems.append("it may throw changes in files away")
+
+
+def git_clean(use: Use, _words: Words) -> None:
+    if use.option("-n", "--dry-run") is None:
+        use.problems.append("without `-n` it deletes files")
+
+
+def git_apply(use: Use, _words: Words) -> None:
+    if use.option("--check", "--stat", "--numstat", "--summary") is None:
+        use.problems.append("it changes the files that the patch names")

@@ -15,15 +15,14 @@ from msgspec.structs import replace
 
 from assent.plan import Plan, Stage, Step
 from assent.policy.shell.characters import hidden
-from assent.policy.shell.checks import run_check
+from assent.policy.shell.denial import Spoken, spoken
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
 from assent.policy.shell.names import give_harmless_names
-from assent.policy.shell.options import examine
 from assent.policy.shell.paths import cd_target, moves, place, secret_path
 from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
-from assent.policy.shell.rules import Rules, denying, loose, program
+from assent.policy.shell.rules import Prefix, Rules, loose, program
 from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
 from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
 from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
@@ -57,6 +56,12 @@ class Judgement(Struct, frozen=True):
     plan: Plan | None = None
     readable: bool = True
     """The strict reader understood the whole text."""
+    denied: Prefix = ()
+    """The rule that denies it."""
+    asked: Prefix = ()
+    """The rule that wants to be asked about it."""
+    doubt: str = ""
+    """Why it cannot be told whether a rule that denies or asks is about it; empty when it can."""
 
 
 def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
@@ -78,10 +83,20 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         readable=not isinstance(steps, Refused),
     )
     everything = (*everything, *_stages(steps))
-    if (denied := _denied(everything, rules) or _named(command, rules, complete=seen.complete and opened)) is not None:
-        return replace(about, decision="deny", parts=denied.parts, why=denied.why)
+    complete = seen.complete and opened
+    denied, asked = (spoken(everything, said, complete=complete) for said in (rules.deny, rules.ask))
+    if (named := _named(command, rules, complete=complete)) is not None:
+        return replace(about, decision="deny", denied=named, why=_named_why(named))
+    if denied is not None and denied.sure:
+        return replace(about, decision="deny", denied=denied.rule, parts=(_spoken(denied, "deny"),), why=_why(denied))
+    if asked is not None and asked.sure:
+        return replace(about, asked=asked.rule, parts=(_spoken(asked, "ask"),), why=_ASKED)
+    if (doubt := denied or asked) is not None:
+        about = replace(about, doubt=_doubt(doubt))
     if isinstance(steps, Refused):
         return replace(about, why=f"It contains {steps}.")
+    if about.doubt:
+        return replace(about, why=about.doubt)
     where = Place(normpath(cwd), places)
     verdicts = _each(steps, rules, where)
     each = [verdict for step in verdicts for verdict in step]
@@ -189,41 +204,29 @@ def _described(seen: Survey) -> tuple[PartJudgement, ...]:
     )
 
 
-class _Denied(Struct, frozen=True):
-    parts: tuple[PartJudgement, ...]
-    why: str
+_ASKED = "A rule of yours wants to be asked about this."
 
 
-def _denied(commands: Sequence[Found], rules: Rules) -> _Denied | None:
-    denied = {loose(rule[0]) for rule in rules.deny}
-    for found in commands:
-        if loose(found.words[0].text) not in denied:
-            continue
-        texts = tuple(word.text for word in found.words)
-        rule = denying(rules.deny, texts, *_called(found))
-        if rule is not None:
-            why = f"Your rule denies `{' '.join(rule)}`."
-            return _Denied((PartJudgement(texts, found.text, "deny", f"deny rule `{' '.join(rule)}`", why),), why)
-    return None
+def _spoken(one: Spoken, decision: Decision) -> PartJudgement:
+    why = _why(one) if decision == "deny" else _ASKED
+    return PartJudgement(one.words, one.text, decision, f"{decision} rule `{' '.join(one.rule)}`", why)
 
 
-def _called(found: Found) -> list[tuple[str, ...]]:
-    """What a command is without its options: `make -j4 test deploy` is `make test` and `make deploy`."""
-    use = examine(loose(found.words[0].text), found.words)
-    if use is None:
-        return []
-    named = use.names
-    run_check(use, found.words)
-    return [named, use.names, *use.also]
+def _why(one: Spoken) -> str:
+    return f"Your rule denies `{' '.join(one.rule)}`."
 
 
-def _named(command: str, rules: Rules, *, complete: bool) -> _Denied | None:
+def _doubt(one: Spoken) -> str:
+    return f"{one.why}, and you have a rule about `{' '.join(one.rule)}`."
+
+
+def _named(command: str, rules: Rules, *, complete: bool) -> Prefix | None:
     """Over a limit not every wrapper is opened, so the mere words of a deny rule are enough."""
-    if complete:
+    if complete or not rules.deny:
         return None
     tokens = set(map(loose, _TOKEN.findall(command)))
-    for rule in rules.deny:
-        if tokens.issuperset(map(loose, rule)):
-            why = f"It was not understood completely, and it names `{' '.join(rule)}`, which your rule denies."
-            return _Denied((), why)
-    return None
+    return next((rule for rule in rules.deny if tokens.issuperset(map(loose, rule))), None)
+
+
+def _named_why(rule: Prefix) -> str:
+    return f"It was not understood completely, and it names `{' '.join(rule)}`, which your rule denies."

@@ -70,6 +70,7 @@ class Model(Struct, frozen=True, forbid_unknown_fields=True):
     effect: Effect = "read"
     check: str = ""
     sub: dict[str, "Model"] = {}
+    toolchain: bool = False  # `+nightly` may stand before the sub-command
     bare: bool = True  # harmless without a sub-command
     same: str = ""
     uses: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ Says what a command does, never whether it may: rules and workspace are not know
 """
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -12,6 +13,7 @@ from assent.plan import Word
 from assent.policy.shell.models import Model, OptionUse, Wrapper, model, options
 
 _OPTION_NAME = re.compile(r"[!-~]+")
+_TOOLCHAIN = re.compile(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
 _NUMBER = re.compile(r"-\d+")
 # A value that begins like an option but cannot be one: `-5`, find's `-10k`, date's `-2 days`.
 # and find's `-u+x`.
@@ -48,6 +50,32 @@ class Use(Struct):
             if name in names:
                 return value
         return None
+
+
+def changing(option: str) -> str:
+    return f"`{option}` changes or deletes files or settings"
+
+
+def spread(rule: Sequence[str]) -> set[str]:
+    """The options that a rule names; `-rf` is also `-r` and `-f`."""
+    named = {word for word in rule if word.startswith("-")}
+    return named | {f"-{letter}" for word in named if not word.startswith("--") for letter in word[1:]}
+
+
+def with_options(rules: Sequence[tuple[str, ...]], use: Use) -> tuple[str, ...] | None:
+    """A rule of names and options covers a command that has all of them, in whatever order: `eslint --fix`."""
+    seen = {name for name, _ in use.seen}
+    for rule in rules:
+        names = tuple(word for word in rule if not word.startswith("-"))
+        wanted = [word for word in rule if word.startswith("-")]
+        if wanted and use.names[: len(names)] == names and all(_has(word, seen) for word in wanted):
+            return rule
+    return None
+
+
+def _has(option: str, seen: set[str]) -> bool:
+    letters = {f"-{letter}" for letter in option[1:]}
+    return option in seen or (not option.startswith("--") and letters <= seen)
 
 
 def examine(program: str, words: tuple[Word, ...]) -> Use | None:
@@ -110,6 +138,10 @@ class _Scan:
 
     def _operand(self, word: Word) -> bool:
         """Takes an operand; True when the rest belongs to a wrapped program."""
+        if self.use.model.toolchain and self.at == 1 and _TOOLCHAIN.fullmatch(word.text):
+            self.use.seen.append(("+", word.text))
+            self.at += 1
+            return False
         if self.use.model.sub:
             self._descend(word)
             return False
@@ -251,7 +283,7 @@ class _Scan:
                 found.writes.append(value)
                 found.problems.append(f"`{name}` writes to the file {value.text}")
             case "change":
-                found.problems.append(f"`{name}` changes or deletes files or settings")
+                found.problems.append(changing(name))
             case "execute":
                 found.runs.append(value.text)
                 found.problems.append(f"`{name}` can run another program")

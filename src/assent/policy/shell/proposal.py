@@ -1,8 +1,8 @@
 """What a person may allow for good after a question: the narrowest scopes that make sense, each with its
 reach.
 
-Never a scope for a shell, an interpreter or a wrapper, and never a bare program whose harm depends on a
-sub-command.
+Never a scope for a shell, an interpreter or a wrapper alone, and never a bare program whose harm depends on a
+sub-command or that deletes or overwrites. For what only starts another program the scope names both.
 """
 
 from typing import Literal
@@ -15,6 +15,8 @@ from assent.policy.shell.lexer import Refused
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.reader import read
 from assent.policy.shell.rules import program
+
+_MAKING = frozenset(("mkdir", "touch"))
 
 
 class Scope(Struct, frozen=True):
@@ -50,7 +52,7 @@ def _scopes(stage: Stage) -> list[Scope]:
         return [_exact(name, stage)]
     run_check(use, stage.words)
     if use.model.wrapper is not None:
-        return []
+        return _both(use, stage)
     if use.models[0].kind == "interpreter" and len(use.names) < 2:
         return []
     return [_exact(name, stage), *_wider(use)]
@@ -61,9 +63,30 @@ def _wider(use: Use) -> list[Scope]:
         return []
     if len(use.names) > 1:
         return [Scope("subcommand", use.names, _reach(use))]
-    if use.model.effect == "read" and not use.model.sub:
+    if not use.model.sub and (use.model.effect in ("read", "run") or _only_makes(use)):
         return [Scope("program", use.names, _reach(use))]
     return []
+
+
+def _only_makes(use: Use) -> bool:
+    """It makes files and folders; what deletes or overwrites has a risk that its model says."""
+    return use.model.effect == "write" and bool(use.writes) and use.model.risk is None and use.names[0] in _MAKING
+
+
+def _both(use: Use, stage: Stage) -> list[Scope]:
+    """`npx tsc`, `uv run pytest`: the wrapper and what it runs, which is no shell, interpreter or wrapper."""
+    named = use.model.wrapper is not None and use.model.wrapper.named
+    if not named or use.problems or not use.payload:
+        return []
+    inner = examine(program(use.payload[0].text), use.payload)
+    if inner is None or inner.model.wrapper is not None or any(one.kind != "program" for one in inner.models):
+        return []
+    run_check(inner, use.payload)
+    begins = tuple(word.text for word in use.payload[: len(inner.names)]) == inner.names
+    if inner.problems or inner.also or not begins or (inner.model.sub and len(inner.names) == 1):
+        return []
+    words = (*(word.text for word in stage.words[: use.payload_at]), *inner.names)
+    return [Scope("subcommand", words, _reach(inner, " ".join(words)))]
 
 
 def _exact(name: str, stage: Stage) -> Scope:
@@ -71,11 +94,13 @@ def _exact(name: str, stage: Stage) -> Scope:
     return Scope("exact", words, f"Exactly `{' '.join(words)}`, with no other word.")
 
 
-def _reach(use: Use) -> str:
-    named = " ".join(use.names)
+def _reach(use: Use, words: str = "") -> str:
+    named = words or " ".join(use.names)
     match use.model.effect:
         case "read":
             return f"Every `{named}` whose options and operands only read."
+        case "write" if use.names == ("mkdir",):
+            return f"Every `{named}` of plain folders inside the workspace that are not protected."
         case "write":
             return f"Every `{named}` with plain files inside the workspace that are not protected."
         case "run":

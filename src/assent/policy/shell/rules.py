@@ -52,13 +52,3 @@ def covering(prefixes: Sequence[Prefix], *spellings: Sequence[str]) -> Prefix | 
     """The longest rule that is a prefix of one of the spellings of a command."""
     found = [one for one in prefixes if any(tuple(words[: len(one)]) == one for words in spellings)]
     return max(found, key=len, default=None)
-
-
-def denying(prefixes: Sequence[Prefix], *spellings: Sequence[str]) -> Prefix | None:
-    """As `covering`, by loose names."""
-    for one in prefixes:
-        wanted = (loose(one[0]), *one[1:])
-        for words in spellings:
-            if words and (loose(words[0]), *words[1 : len(one)]) == wanted:
-                return one
-    return None

@@ -27,6 +27,7 @@ _BACKQUOTED = re.compile(r"`([^`]*)`|\$\(([^()]*)\)")
 _NESTING = frozenset(("command_substitution", "process_substitution"))
 _COMMANDS = frozenset(("command", "test_command", "declaration_command", "unset_command"))
 _NOT_WORDS = frozenset(("file_redirect", "herestring_redirect", "variable_assignment", "subshell"))
+_LAST_OF = frozenset(("pipeline", "list", "negated_command"))
 _SEGMENT = re.compile(r"[;&|(){}`\n$]+")
 
 
@@ -92,6 +93,8 @@ class _Walk:
                 self.bodies.append(self._text(node))
             elif kind == "file_redirect":
                 self._redirect(children)
+            elif kind == "redirected_statement":
+                self._words_behind(children, nested=nested)
             inner = nested or kind in _NESTING
             stack.extend((child, inner) for child in reversed(children))
 
@@ -108,6 +111,18 @@ class _Walk:
                 words = tuple(word(self._text(one)) for one in children)
         if words:
             self.commands.append(Found(words, self._text(node), nested))
+
+    def _words_behind(self, children: "list[Node]", *, nested: bool) -> None:
+        """`rm >x -r y`: the grammar takes the words behind a redirection for further targets of it."""
+        redirects = [one for one in children if one.type == "file_redirect"]
+        more = [target for one in redirects for target in one.children_by_field_name("destination")[1:]]
+        body = children[0]
+        while body.type in _LAST_OF and body.children:
+            body = body.children[-1]
+        if more and body.type == "command":
+            nodes = [*(one for one in body.children if one.type not in _NOT_WORDS), *more]
+            words = tuple(word(self._text(one)) for one in nodes)
+            self.commands.append(Found(words, " ".join(map(self._text, nodes)), nested))
 
     def _redirect(self, children: "list[Node]") -> None:
         operators = [one.type for one in children if not one.is_named]

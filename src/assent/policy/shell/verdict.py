@@ -17,7 +17,7 @@ from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
 from assent.policy.shell.finding import Clause, exec_clause, payload_problem
 from assent.policy.shell.models import Model
-from assent.policy.shell.options import Use, examine
+from assent.policy.shell.options import Use, changing, examine, spread, with_options
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
 from assent.policy.shell.rules import Prefix, Rules, covering, program
 from assent.policy.shell.sweep import (
@@ -30,7 +30,7 @@ from assent.policy.shell.sweep import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.unknown import unknown_words
+from assent.policy.shell.unknown import RUNS_OTHERS, plain_flag, unknown_words
 from assent.policy.shell.unwrap import FILE_SHELLS
 
 MAX_DEPTH = 4
@@ -92,6 +92,8 @@ def judge_stage(
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
     use.fed, use.found = fed, found
+    if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
+        return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
     exact = not fed and not problems and _exact(rules, name, use, stage)
@@ -110,10 +112,11 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
-    rule = covering(rules.allow, texts, use.names)
+    rule = covering(rules.allow, texts, use.names) or with_options(rules.allow, use)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
-    if _must_be_named(use) and len(rule) < len(use.names):
+    problems = _not_named(problems, use, rule, where)
+    if len(rule) < len(use.names) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     uncovered = next((other for other in use.also if covering(rules.allow, other) is None), None)
     if uncovered is not None:
@@ -128,11 +131,24 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
     )
 
 
-def _must_be_named(use: Use) -> bool:
-    """Whether a rule for the program alone is too little. `python -m x` runs whatever file is called x."""
-    if use.by_name or use.models[0].kind == "interpreter":
+def _not_named(problems: list[str], use: Use, rule: Prefix, where: Place) -> list[str]:
+    """A rule that names an option that changes files means it: `prettier --write`. The files must be ordinary ones."""
+    meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
+    only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
+    if use.model.effect not in ("run", "write") or not only_options or not any(one in meant for one in problems):
+        return problems
+    written = [problem for word in use.reads for problem in _write_problem(word, where)]
+    return [problem for problem in problems if problem not in meant] + written
+
+
+def _must_be_named(use: Use, rule: Prefix) -> bool:
+    """Whether a rule for less than the whole name is too little: it names what reads, and this does more. `python -m x`
+    runs whatever file is called x.
+    """
+    named = use.models[min(len(rule), len(use.models)) - 1]
+    if use.by_name or (use.models[0].kind == "interpreter" and named.effect != "run"):
         return True
-    return use.model.effect != "read" and use.models[0].effect == "read"
+    return use.model.effect != "read" and named.effect == "read"
 
 
 def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
@@ -197,8 +213,19 @@ def _fed_by(use: Use, where: Place) -> Place:
     return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
 
 
-def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], where: Place, *, fed: bool) -> Verdict:
-    """A program nobody described: the words of the rule, and after them nothing but plain operands."""
+def _undescribed(use: Use, name: str, stage: Stage, rules: Rules) -> Use | None:
+    """A sub-command that only a rule knows, of a program that is known. Git's may be an alias, and some run others."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    plain = all(one.kind == "program" and one.wrapper is None for one in use.models) and name != "git"
+    rule = covering(rules.allow, texts) or ()
+    named = len(rule) >= len(use.names) and use.at == len(use.names) - 1
+    return use if plain and named and RUNS_OTHERS.isdisjoint(use.names) else None
+
+
+def _unmodelled(
+    stage: Stage, name: str, rules: Rules, problems: list[str], where: Place, *, fed: bool, use: Use | None = None
+) -> Verdict:
+    """What nobody described: the words of the rule, and after them nothing but plain operands and options."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
@@ -206,18 +233,20 @@ def _unmodelled(stage: Stage, name: str, rules: Rules, problems: list[str], wher
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
     problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
-    problems += unknown_words(stage.words, len(rule))
+    problems += unknown_words(stage.words, len(rule), described=use is not None)
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
     if problems:
         return Verdict("ask", "no model", _sentence(name, problems[0]), stage)
-    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", stage)
+    ready = stage if use is None else _hardened(stage, use)
+    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", ready)
 
 
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
     """A rule that says every word of the command allows it even where the model would ask, but no text for a shell."""
     texts = (name, *(word.text for word in stage.words[1:]))
-    if (use.model.wrapper is not None and not _runs_script(use, texts)) or stage.env:
+    script = _runs_script(use, texts) or _continues_script(use, texts, rules)
+    if (use.model.wrapper is not None and not script) or stage.env:
         return False
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
@@ -227,16 +256,22 @@ def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
 
 
 def _continues_script(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
-    """`python manage.py test` covers plain words behind it, `python report.py` plain names of files: a word alone may
-    say what the script does.
+    """`python manage.py test` covers plain words and flags behind it, `python report.py` names of files and flags: a
+    word alone may say what the script does. `bash ci.sh` covers flags.
     """
     rule = covering(rules.allow, texts) or ()
-    if use.models[0].kind != "interpreter" or len(rule) < 2 or not all(map(_SCRIPT.fullmatch, texts[1:])):
+    if len(rule) < 2 or not (_FILE.search(rule[1]) or rule[1] == "artisan") or not _may_continue(use, texts):
         return False
-    words = texts[len(rule) :]
-    if any(secret(Word(text), "/") for text in words):
+    words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
+    if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
         return False
-    return _FILE.search(rule[1]) is not None and (len(rule) > 2 or all(map(_FILE.search, words)))
+    if use.model.kind == "shell":
+        return not words
+    return len(rule) > 2 or all(map(_FILE.search, words))
+
+
+def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:
+    return use.models[0].kind == "interpreter" or (use.model.kind == "shell" and _runs_script(use, texts[:2]))
 
 
 def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:

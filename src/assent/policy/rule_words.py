@@ -1,0 +1,37 @@
+"""Whether the words of a rule about commands can ever match one, and what to write instead.
+
+A rule that silently matches nothing would protect or allow nothing. Knows spelling only.
+"""
+
+import re
+
+_SYSTEM_FOLDER = re.compile(r"/(?:usr/(?:local/)?)?s?bin/([^/]+)|/opt/homebrew/bin/([^/]+)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*")
+_QUOTED = re.compile(r"[\"'`\\]")
+_JOINED = re.compile(r"[;|&<>()]")
+
+
+def why_never(words: tuple[str, ...]) -> str | None:
+    """Why no command can begin with these words, with the spelling that would do; None when one can."""
+    first, rest, all_words = words[0], " ".join(words[1:]), " ".join(words)
+    if (folder := _SYSTEM_FOLDER.fullmatch(first)) is not None:
+        name = next(group for group in folder.groups() if group)
+        plain = f"{name} {rest}".strip()
+        return f"{first!r} never matches, because programs of the system go by their names: write {plain!r}"
+    if _ASSIGNMENT.fullmatch(first):
+        return f"{first!r} never matches, because variables are not among the words: write {rest or 'a program'!r}"
+    if first.startswith("-"):
+        return f"{first!r} is an option: write the program before it"
+    if any(map(_QUOTED.search, words)):
+        return f"{all_words!r} never matches: write the words without quotes and backslashes"
+    if any(word == "*" or word.endswith(":*") for word in words):
+        plain = " ".join(word for word in words if not word.endswith("*")) or "a program"
+        return f"{all_words!r} never matches: a rule covers what follows its words, so write {plain!r}"
+    return None
+
+
+def why_several(words: tuple[str, ...]) -> str | None:
+    """Why these are not the words of one command."""
+    if any(map(_JOINED.search, words)):
+        return f"{' '.join(words)!r} never matches, because a rule is about one command: write a list of commands"
+    return None

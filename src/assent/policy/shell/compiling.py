@@ -1,0 +1,110 @@
+"""Build tools: whether their words stay with the targets, folders and switches of the project.
+
+A compiler, a launcher or a script of another place would be code that nobody looked at. Decides nothing else.
+"""
+
+import re
+
+from assent.policy.shell.builders import make, plain_folder, script
+from assent.policy.shell.models import model
+from assent.policy.shell.options import Use, Words
+from assent.policy.shell.unknown import changes_something, may_be_program
+
+_FOLDER = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_GENERATOR = re.compile(r"[A-Za-z0-9 ]+")
+_TARGET = re.compile(r"-?(?:@?@?[\w.-]*//|:)?[\w./:*+-]*")
+_SETTING = re.compile(r"(\w+)(?::[A-Z]+)?=([\w.+-]*)")
+_SAFE_SETTINGS = frozenset(
+    """
+    CMAKE_BUILD_TYPE CMAKE_EXPORT_COMPILE_COMMANDS CMAKE_CXX_STANDARD CMAKE_C_STANDARD CMAKE_VERBOSE_MAKEFILE
+    CMAKE_COLOR_DIAGNOSTICS CMAKE_POSITION_INDEPENDENT_CODE CMAKE_UNITY_BUILD CMAKE_INTERPROCEDURAL_OPTIMIZATION
+    BUILD_TESTING BUILD_SHARED_LIBS
+    """.split()  # noqa: SIM905
+)
+_SWITCH = frozenset("ON OFF TRUE FALSE YES NO 0 1 on off true false".split())  # noqa: SIM905
+
+
+def cmake(use: Use, _words: Words) -> None:
+    for name, value in use.seen:
+        if name in ("-S", "-B") and not _FOLDER.fullmatch(value):
+            use.problems.append(f"`{name}` does not name a plain folder of the project")
+        if name == "-G" and not _GENERATOR.fullmatch(value):
+            use.problems.append("`-G` names no plain generator")
+        if name == "-D" and not _plain_setting(value):
+            use.problems.append(f"the setting `{value}` may name another program")
+    if (
+        use.names[-1] == "cmake"
+        and use.seen
+        and use.option("-B", "--version", "--help", "--preset", "--list-presets") is None
+    ):
+        use.problems.append("without `-B` it writes into the folder of the sources")
+
+
+def _plain_setting(text: str) -> bool:
+    setting = _SETTING.fullmatch(text)
+    if setting is None:
+        return False
+    name, value = setting.groups()
+    return name in _SAFE_SETTINGS or (not name.startswith("CMAKE_") and value in _SWITCH)
+
+
+def make_folder(use: Use, words: Words) -> None:
+    """Ninja, meson: targets as of make, in a folder of the project."""
+    if not _FOLDER.fullmatch(use.option("-C") or "."):
+        use.problems.append("`-C` does not name a plain folder of the project")
+    if use.names[0] == "meson" or use.names[-1] == "--build":
+        plain_folder(use, words)
+        if not all(re.fullmatch(r"[\w.,/+-]*", value) for _, value in use.seen):
+            use.problems.append("the value of an option is not plain")
+    else:
+        tasks(use, words)
+    if any(map(changes_something, (use.option("-t", "--target") or "").split(","))):
+        use.problems.append("the target changes more than the folder of the build")
+
+
+def target(use: Use, words: Words) -> None:
+    """A runner of tasks: a rule must name the task, and what is passed on to it must be plain."""
+    script(use, words)
+    use.by_name = bool(use.operands)
+    if use.operands and len(use.names) == 1:
+        use.names = (*use.names, use.operands[0].text)
+
+
+def sessions(use: Use, _words: Words) -> None:
+    """Sessions by names that are none of programs."""
+    for name, value in use.seen:
+        known = model(value)
+        if not re.fullmatch(r"[\w.,-]*", value) or (known is not None and known.effect == "read"):
+            use.problems.append(f"the value of `{name}` is not the plain name of a session")
+
+
+def tasks(use: Use, words: Words) -> None:
+    """A runner of tasks of the project: each must be covered, and one that is called like a program must be named."""
+    make(use, words)
+    use.by_name = any(may_be_program(word.text) for word in use.operands)
+
+
+def tox(use: Use, _words: Words) -> None:
+    if not all(word.text in ("list", "l", "run", "r", "config") for word in use.operands):
+        use.problems.append("it may run another program")
+
+
+def venv(use: Use, _words: Words) -> None:
+    if not all(re.fullmatch(r"\.?[\w-]+", word.text) for word in use.operands):
+        use.problems.append("it makes an environment elsewhere")
+
+
+def bazel(use: Use, _words: Words) -> None:
+    if not all(_TARGET.fullmatch(word.text) for word in use.operands):
+        use.problems.append("an operand is not the plain name of a target")
+    if not all(re.fullmatch(r"[\w.,:/*+-]*", value) for _, value in use.seen):
+        use.problems.append("the value of an option is not plain")
+    use.operands = []  # `//src` is no place on the disk
+
+
+def playbook(use: Use, _words: Words) -> None:
+    if (
+        use.option("-C", "--check", "--list-tasks", "--list-hosts", "--list-tags", "--syntax-check", "--version")
+        is None
+    ):
+        use.problems.append("without `--check` it changes machines")

@@ -1,0 +1,238 @@
+"""Which of the rules that deny or ask speaks about a command line, also where it is hidden in another.
+
+Rather too much than too little: what runs other programs may run any that its words name, and where a word is computed
+when it runs, or a program is not known, the answer is a doubt, which asks in every mode.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from assent.plan import Word
+from assent.policy.shell.checks import run_check
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.phrases import Phrase, phrase, says
+from assent.policy.shell.rules import Prefix, loose
+from assent.policy.shell.survey import Found, survey
+from assent.policy.shell.synonyms import same_program
+from assent.policy.shell.unwrap import FILE_SHELLS
+
+_MOST_TEXTS = 20
+_MOST_BEGINNINGS = 8
+_ALIAS = re.compile(r"alias\.([^=]+)=(.*)", re.DOTALL)
+_LONGEST_TEXT = 2_000
+_PART = re.compile(r"[^\s\"'=:;|&()`!]+")
+_STRING_OPTION = re.compile(r"[-+][A-Za-z]*c|--(?:command|run|call)")
+_TOKEN = re.compile(r"[\w.+-]+")
+_CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
+_NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
+_LATER = frozenset(("at", "batch"))
+_FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_NAMED_BEHIND = re.compile(
+    r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
+)
+_ANYTHING = Word("$…", literal=False)
+
+Words = tuple[Word, ...]
+
+
+class Spoken(Struct, frozen=True):
+    """A rule that speaks about a command. Not `sure`: it may, and `why` says what is not known."""
+
+    rule: Prefix
+    words: tuple[str, ...]
+    text: str
+    sure: bool = True
+    why: str = ""
+
+
+class _Candidate(Struct, frozen=True):
+    words: Words
+    sure: bool = True
+
+
+def spoken(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool) -> Spoken | None:
+    """The first of the rules that is about one of the commands, or else a doubt. `complete`: these are all commands."""
+    if not rules:
+        return None
+    phrases = [phrase(rule) for rule in rules]
+    programs = frozenset(one.program for one in phrases)
+    found = [(command, list(_candidates(command, programs))) for command in commands]
+    doubt: Spoken | None = None
+    for one in phrases:
+        for command, candidates in found:
+            match = _match(one, command, candidates)
+            if match is not None and match.sure:
+                return match
+            doubt = doubt or match
+    return doubt or _doubt(commands, rules, complete=complete)
+
+
+def _match(one: Phrase, command: Found, candidates: list[_Candidate]) -> Spoken | None:
+    doubt: Spoken | None = None
+    for candidate in candidates:
+        if same_program(_named(candidate.words[0])) != one.program:
+            continue
+        answer = says(one, candidate.words)
+        if answer == "yes" and candidate.sure:
+            return _about(one.rule, command)
+        if answer != "no":
+            doubt = _about(one.rule, command, f"It cannot be told whether it is `{' '.join(one.rule)}`")
+    return doubt
+
+
+def _about(rule: Prefix, command: Found, why: str = "") -> Spoken:
+    return Spoken(rule, tuple(word.text for word in command.words), command.text, sure=not why, why=why)
+
+
+# --- the ways to see a command ---
+
+
+def _candidates(command: Found, programs: frozenset[str]) -> Iterator[_Candidate]:
+    """The command, what it is under another name, and what it may run."""
+    words = command.words
+    name = loose(words[0].text)
+    yield _Candidate(words)
+    if name.startswith("git-"):
+        yield _Candidate((Word("git"), Word(name[4:]), *words[1:]))
+    if name in ("docker-compose", "podman-compose"):
+        yield _Candidate((Word("docker"), Word("compose"), *words[1:]))
+    if name == "git":
+        yield from _aliased(words)
+    use = examine(name, words)
+    if use is not None:
+        run_check(use, words)
+    if use is not None and _runs_others(use):
+        last = _last_beginning(use, words)
+        yield from _behind(words, range(1, last + 1), programs, sure=True, feeds=_feeds(use))
+        yield from _command_strings(words)
+    elif use is None or use.problems:
+        first = 1 if use is None else use.at + 1
+        yield from _behind(words, range(first, len(words)), programs, sure=False, feeds=False)
+    if use is None or use.problems or _runs_others(use):
+        yield from _in_texts(words, programs)
+
+
+def _runs_others(use: Use) -> bool:
+    return use.model.wrapper is not None or use.models[0].kind != "program"
+
+
+def _feeds(use: Use | None) -> bool:
+    return use is not None and use.model.wrapper is not None and use.model.wrapper.feeds
+
+
+def _last_beginning(use: Use, words: Words) -> int:
+    """The last word with which the command that it runs may begin; an option before it may have a value or none."""
+    if use.payload:
+        return use.payload_at
+    first = next(iter(use.operands), None)
+    return next((at for at, word in enumerate(words) if at and word is first), len(words) - 1)
+
+
+def _behind(words: Words, places: range, programs: frozenset[str], *, sure: bool, feeds: bool) -> Iterator[_Candidate]:
+    """Every word that names a program of a rule may begin the command that it runs."""
+    named = [at for at in places if words[at].text[:1] != "-" and same_program(words[at].text) in programs]
+    for at in named[:_MOST_BEGINNINGS]:
+        yield _Candidate((*words[at:], _ANYTHING) if feeds else words[at:], sure=sure)
+    for name in {words[at].text for at in named[_MOST_BEGINNINGS:]}:
+        yield _Candidate((Word(name), _ANYTHING), sure=False)
+
+
+def _aliased(words: Words) -> Iterator[_Candidate]:
+    """`git -c alias.x='reset --hard' x` is `git reset --hard`."""
+    texts = [word.text for word in words]
+    for text in texts:
+        if (alias := _ALIAS.search(text)) is None:
+            continue
+        name, value = alias.groups()
+        rest = words[texts.index(name) + 1 :] if name in texts else ()
+        if value.startswith("!"):
+            yield from (_Candidate((*one.words, *rest)) for one in survey(value[1:]).commands)
+        else:
+            yield _Candidate((Word("git"), *map(Word, value.split()), *rest))
+
+
+def _command_strings(words: Words) -> Iterator[_Candidate]:
+    """`bash -o errexit -c TEXT`, `su root -c TEXT`: wherever the option stands."""
+    for option, word in pairwise(words):
+        if word.literal and _STRING_OPTION.fullmatch(option.text):
+            yield from (_Candidate(one.words) for one in survey(word.text).commands)
+
+
+def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
+    """What is not known to be harmless may run a text as a command."""
+    texts = [word.text for word in words[1:] if " " in word.text and _names_program(word.text, programs)]
+    for text in texts[:_MOST_TEXTS]:
+        parts = tuple(map(Word, _PART.findall(text[:_LONGEST_TEXT])))
+        yield from _behind(parts, range(len(parts)), programs, sure=False, feeds=False)
+
+
+def _names_program(text: str, programs: frozenset[str]) -> bool:
+    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_LONGEST_TEXT]))
+
+
+def _named(word: Word) -> str:
+    """The name of the program, as far as it is certain: `"$ROOT/bin/tool"` is tool."""
+    if not word.literal and (behind := _NAMED_BEHIND.fullmatch(word.text)) is not None:
+        return next(group for group in behind.groups() if group)
+    return word.text
+
+
+# --- what cannot be known ---
+
+
+def _doubt(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool) -> Spoken | None:
+    programs = frozenset(same_program(rule[0]) for rule in rules)
+    for command in commands:
+        if why := _unknown(command, programs):
+            return _about(rules[0], command, why)
+    if not complete:
+        return Spoken(rules[0], (), "", sure=False, why="It was not understood completely")
+    return None
+
+
+def _unknown(command: Found, programs: frozenset[str]) -> str | None:
+    first = command.words[0]
+    if not first.literal and _NAMED_BEHIND.fullmatch(first.text) is None:
+        return "The name of a program is computed when it runs"
+    if first.literal and "{" in first.text and "," in first.text:
+        return "The name of a program is computed when it runs"
+    name = loose(first.text)
+    if _gives_name(name, command, programs):
+        return "It gives a program another name, or gives it to a variable"
+    use = examine(name, command.words)
+    if use is None:
+        return None
+    if name in _LATER:
+        return "It runs commands later"
+    if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
+        return "A shell in it gets commands from somewhere else"
+    if _feeds(use) and any(_may_run(word) for word in use.payload):
+        return "Commands in it come from its input"
+    if (use.models[0].kind == "interpreter" or name in _CODE) and any(
+        _names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
+    ):
+        return "A program in it may run another one"
+    return None
+
+
+def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
+    """`alias x=rm`, `GIT_PAGER=rm git log`."""
+    variables = command.text[: max(0, command.text.find(command.words[0].text))]
+    texts = [word.text for word in command.words[1:]] if name in _NAMING else []
+    return any(_names_program(text, programs) for text in (variables, *texts))
+
+
+def _reads_commands(use: Use) -> bool:
+    """No `-c`, and no file that is named plainly."""
+    if use.option("-c", "--command") is not None:
+        return False
+    first = next(iter(use.operands), None)
+    return first is None or not first.literal or first.text in _FROM_INPUT or first.text.startswith("<(")
+
+
+def _may_run(word: Word) -> bool:
+    use = examine(loose(word.text), (word,)) if word.literal else None
+    return not word.literal or word.text == "{}" or (use is not None and use.model.wrapper is not None)

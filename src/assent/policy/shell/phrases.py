@@ -1,0 +1,341 @@
+"""Whether a command says what a rule says: the same program, the same sub-command, a set of options, in any wording.
+
+For rules that deny or ask, so it reads generously: options may stand anywhere, be clustered, shortened or called by
+another name, and an option that is not known may have a value or none. Knows words; which commands there are, and what
+follows from a match, is said in `denial`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from posixpath import normpath
+from typing import Literal
+
+from msgspec import Struct
+
+from assent.plan import Word
+from assent.policy.shell.models import Model, OptionUse, model, options
+from assent.policy.shell.rules import Prefix
+from assent.policy.shell.synonyms import (
+    Names,
+    other_words,
+    same_command,
+    same_option,
+    same_program,
+    synonyms,
+)
+
+Answer = Literal["yes", "maybe", "no"]
+
+_TAKES_VALUE: frozenset[OptionUse | None] = frozenset(("value", "read", "write", "pair", "pair-read"))
+_MAY_TAKE_VALUE: frozenset[OptionUse | None] = _TAKES_VALUE.union(("execute", "optional", None))
+_WILD_NAME = re.compile(r"[*?\[][^./]*")
+_FIXED = re.compile(r"\"[^$`\"-][^\"]*\"|\$\{?(?:HOME|PWD)\b\}?.*")
+_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+
+
+class Option(Struct, frozen=True):
+    """One option of a rule. Of a program that nobody described `-xyz` may be one option or three."""
+
+    names: frozenset[str]
+    letters: tuple[frozenset[str], ...] = ()
+
+
+class Phrase(Struct, frozen=True):
+    """A rule, taken apart. Of `ways`, the ways to say its sub-command and operands, one is enough."""
+
+    rule: Prefix
+    program: str
+    ways: tuple[Names, ...]
+    options: tuple[Option, ...]
+    values: tuple[str, ...]
+
+
+class _Grammar(Struct, frozen=True):
+    """What is known of the options of a program and a sub-command of it."""
+
+    program: str
+    sub: str
+    top: dict[str, OptionUse]
+    table: dict[str, OptionUse]
+    whole: bool
+    tree: bool
+    modelled: bool
+
+    @property
+    def leaf(self) -> bool:
+        """Its `--` ends the options."""
+        return self.modelled and not self.tree and not self.whole
+
+
+@cache
+def _grammar(program: str, sub: str = "") -> _Grammar:
+    found = model(program)
+    if found is None:
+        return _Grammar(program, sub, {}, {}, synonyms(program).whole, tree=False, modelled=False)
+    tree = any(not name.startswith("-") for name in found.sub)
+    top = options((program,), found)
+    below = found.sub.get(sub)
+    table = top | options((program, sub), below) if below is not None and not below.same else top
+    words = (below or found).style == "words" and found.kind != "interpreter"  # which are described in little detail
+    whole = synonyms(program).whole or words
+    return _Grammar(program, sub, top, table, whole, tree, modelled=not _says_nothing(found))
+
+
+def _says_nothing(found: Model) -> bool:
+    """Some are described only as running other programs."""
+    return found.kind == "wrapper" and not found.flags and not found.values
+
+
+@cache
+def phrase(rule: Prefix) -> Phrase:
+    """The parts of a rule."""
+    program = same_program(rule[0])
+    words = rule[1:]
+    sub = next((word for word in words if not _is_option(word)), "")
+    grammar = _grammar(program, sub)
+    names, wanted, values = list[str](), list[Option](), list[str]()
+    after: OptionUse | Literal["none"] | None = "none"
+    for word in words:
+        if _is_option(word):
+            after = _rule_option(grammar, word, wanted, values)
+        elif after in _MAY_TAKE_VALUE and after != "optional":
+            values.append(word)
+            after = "none"
+        else:
+            names.append(word)
+    return Phrase(rule, program, same_command(program, tuple(names)), tuple(wanted), tuple(values))
+
+
+def _rule_option(
+    grammar: _Grammar, word: str, wanted: list[Option], values: list[str]
+) -> OptionUse | Literal["none"] | None:
+    """Adds what an option of a rule wants; the answer says whether the next word may be its value."""
+    name, equals, value = word.partition("=")
+    if equals:
+        values.append(value)
+    if word.startswith("--") or grammar.whole:
+        wanted += _combined(grammar, name)
+        return "none" if equals else grammar.table.get(name)
+    if not grammar.modelled and len(word) > 2:
+        letters = tuple(frozenset(("-" + letter,)) for letter in word[1:])
+        wanted.append(Option(frozenset((name, "-" + name)), letters))
+        return None
+    for index, letter in enumerate(word[1:], 1):
+        use = grammar.table.get("-" + letter)
+        wanted += _combined(grammar, "-" + letter)
+        if use in _TAKES_VALUE and word[index + 1 :]:
+            values.append(word[index + 1 :])
+            return "none"
+    return grammar.table.get("-" + word[-1])
+
+
+def _combined(grammar: _Grammar, name: str) -> list[Option]:
+    """`git branch -D` wants what `-d -f` wants."""
+    several = _combinations(grammar).get(name, name).split()
+    return [Option(same_option(grammar.program, grammar.sub, one)) for one in several]
+
+
+def _combinations(grammar: _Grammar) -> dict[str, str]:
+    own = synonyms(grammar.program)
+    return own.sub[grammar.sub].combined if grammar.sub in own.sub else own.combined
+
+
+def _is_option(text: str) -> bool:
+    return len(text) > 1 and text[0] == "-" and text != "--"
+
+
+# --- a command ---
+
+
+def says(one: Phrase, words: Sequence[Word]) -> Answer:
+    """`words` begin with the program, whose name has been compared. Maybe: something in it expands."""
+    tokens = [word.text for word in words[1:]]
+    wild = [_expands(word) for word in words[1:]]
+    heads = _heads(_grammar(one.program), tokens)
+    grammar = _grammar(one.program, _sub(one.program, [tokens[at] for at in heads]))
+    if _may_be_alias(one, grammar, tokens, heads):
+        return "maybe"
+    answers = (
+        _names_answer(one, grammar, tokens, wild, heads),
+        _options_answer(one.options, grammar, tokens, wild),
+        _values_answer(one.values, grammar, tokens, wild),
+    )
+    return "no" if "no" in answers else "maybe" if "maybe" in answers else "yes"
+
+
+def _sub(program: str, heads: list[str]) -> str:
+    """The sub-command: of the words that may be it, the first that is known as one."""
+    found = model(program)
+    known = (*(found.sub if found else ()), *synonyms(program).sub)
+    return next((head for head in heads if head in known), heads[0] if heads else "")
+
+
+def _expands(word: Word) -> bool:
+    """Whether it may become another word, an option or several words when it runs."""
+    if word.literal:
+        return _BRACES.search(word.text) is not None
+    text = word.text
+    if "$" not in text and "`" not in text:
+        return _WILD_NAME.fullmatch(text) is not None
+    return _FIXED.fullmatch(text) is None
+
+
+def _heads(grammar: _Grammar, tokens: list[str]) -> list[int]:
+    """Where the first operand may be. What follows an option that is not known may be its value or not."""
+    found, reached = list[int](), {0}
+    for at, token in enumerate(tokens):
+        if at not in reached:
+            continue
+        if not _is_option(token) and token != "--":
+            found.append(at)
+            if not token.startswith("+"):  # of cargo: the toolchain
+                continue
+        reached.update(_steps(grammar, token, at))
+    return found
+
+
+def _steps(grammar: _Grammar, token: str, at: int) -> list[int]:
+    name = token if token.startswith("--") or grammar.whole else token[:2]
+    glued = "=" in token if name == token else len(token) > 2
+    use = grammar.top.get(name.partition("=")[0])
+    if glued or not _is_option(token):
+        return [at + 1] if not _is_option(token) or name == token or use in _TAKES_VALUE else [at + 1, at + 2]
+    if use in _TAKES_VALUE:
+        return [at + 2]
+    return [at + 1, at + 2] if use in _MAY_TAKE_VALUE else [at + 1]
+
+
+def _names_answer(one: Phrase, grammar: _Grammar, tokens: list[str], wild: list[bool], heads: list[int]) -> Answer:
+    answers = [_way_answer(way, grammar, tokens, wild, heads) for way in one.ways]
+    return "yes" if "yes" in answers else "maybe" if "maybe" in answers else "no"
+
+
+def _may_be_alias(one: Phrase, grammar: _Grammar, tokens: list[str], heads: list[int]) -> bool:
+    """`git x`: what is no command of git may be an alias for one."""
+    known = synonyms(grammar.program).known.split()
+    return bool(known) and one.ways != ((),) and bool(heads) and all(tokens[at] not in known for at in heads)
+
+
+def _way_answer(way: Names, grammar: _Grammar, tokens: list[str], wild: list[bool], heads: list[int]) -> Answer:
+    if not way:
+        return "yes"
+    if not grammar.tree:
+        return _in_order(way, grammar, tokens, wild)
+    answers = list[Answer]()
+    for at in heads:
+        if wild[at]:
+            answers.append("maybe")
+        elif _same_word(grammar.program, way[0], tokens[at]):
+            answers.append(_in_order(way[1:], grammar, tokens[at + 1 :], wild[at + 1 :]))
+    return "yes" if "yes" in answers else "maybe" if "maybe" in answers else "no"
+
+
+def _in_order(way: Names, grammar: _Grammar, tokens: list[str], wild: list[bool]) -> Answer:
+    left = list(way)
+    for token in tokens:
+        if left and not _is_option(token) and _same_word(grammar.program, left[0], token):
+            left.pop(0)
+    return "yes" if not left else "maybe" if any(wild) else "no"
+
+
+def _same_word(program: str, name: str, token: str) -> bool:
+    own = synonyms(program)
+    if own.folded:
+        name, token = name.casefold(), token.casefold()
+    if token == name or ("/" in token + name and normpath(token) == normpath(name)):
+        return True
+    if own.lists and any(_same_thing(program, name, part) for part in re.split(r"[,/]", token)):
+        return True
+    return own.shortened and bool(token) and _shortened(name, token) and token not in other_words(program)
+
+
+def _same_thing(program: str, name: str, part: str) -> bool:
+    kind = part.partition(".")[0]
+    return any(way == (kind,) for way in same_command(program, (name,)))
+
+
+def _shortened(name: str, token: str) -> bool:
+    """`pub` for `publish`, `db:mig` for `db:migrate`."""
+    longs, shorts = name.split(":"), token.split(":")
+    return len(longs) == len(shorts) and all(long.startswith(short) for long, short in zip(longs, shorts, strict=True))
+
+
+# --- its options and values ---
+
+
+def _options_answer(wanted: Iterable[Option], grammar: _Grammar, tokens: list[str], wild: list[bool]) -> Answer:
+    given, open_end = _given(grammar, tokens, wild)
+    answers = [_has(option, grammar, given) for option in wanted]
+    return "yes" if all(answers) else "maybe" if open_end else "no"
+
+
+def _given(grammar: _Grammar, tokens: list[str], wild: list[bool]) -> tuple[set[str], bool]:
+    """All names of options in the words, and whether a word before `--` may become a further one."""
+    given, ends = set[str](), False
+    for at, (token, expands) in enumerate(zip(tokens, wild, strict=True)):
+        if token == "--" and grammar.leaf:
+            break
+        ends |= expands
+        if _is_option(token):
+            given |= _signs(grammar, token)
+        elif at == 0 and synonyms(grammar.program).letters:
+            given |= _signs(grammar, "-" + token)
+        for mark, option in _marks(grammar).items():
+            if token.startswith(mark):
+                given.add(option)
+    several = _combinations(grammar)
+    return given | {one for name in given if name in several for one in several[name].split()}, ends
+
+
+def _marks(grammar: _Grammar) -> dict[str, str]:
+    own = synonyms(grammar.program)
+    return own.sub[grammar.sub].marks if grammar.sub in own.sub else own.marks
+
+
+def _signs(grammar: _Grammar, token: str) -> set[str]:
+    name = token.partition("=")[0]
+    if token.startswith("--"):
+        return {name, name[1:]} if grammar.whole else {name}
+    if grammar.whole:
+        return {name, "-" + name}
+    signs = set[str]() if grammar.modelled or len(name) == 2 else {name, "-" + name}
+    for letter in token[1:]:
+        signs.add("-" + letter)
+        if grammar.table.get("-" + letter) in _TAKES_VALUE:
+            break
+    return signs
+
+
+def _has(option: Option, grammar: _Grammar, given: set[str]) -> bool:
+    if option.letters and all(letter & given for letter in option.letters):
+        return True
+    alone = len(option.names) == 1 and not option.letters
+    return any(_same_sign(name, grammar, one, alone=alone) for one in given for name in option.names)
+
+
+def _same_sign(name: str, grammar: _Grammar, given: str, *, alone: bool) -> bool:
+    if given == name:
+        return True
+    if given.startswith("--") and name.startswith(given):  # shortened, unless it is an option of its own
+        return given not in grammar.table
+    if grammar.modelled or not alone:
+        return False
+    return given.lstrip("-")[:1] == name.lstrip("-")[:1] and (len(given) == 2) != (len(name) == 2)
+
+
+def _values_answer(wanted: Sequence[str], grammar: _Grammar, tokens: list[str], wild: list[bool]) -> Answer:
+    if not wanted:
+        return "yes"
+    given = {value for token in tokens for value in _values(token)}
+    if all(value in given or any(_same_word(grammar.program, value, one) for one in given) for value in wanted):
+        return "yes"
+    return "maybe" if any(wild) else "no"
+
+
+def _values(token: str) -> list[str]:
+    """What may be an operand or the value of an option, also glued to it."""
+    if not _is_option(token):
+        return [token]
+    equals = token.partition("=")[2]
+    return [equals, *(token[at:] for at in range(2, min(len(token), 6)))]

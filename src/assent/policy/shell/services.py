@@ -1,0 +1,133 @@
+"""Questions for other machines: addresses for curl and wget, SQL for databases, commands for Redis.
+
+An allow-list: what is not plainly a question asks. Knows words; opens no connection.
+"""
+
+import re
+
+from assent.policy.shell.options import Use, Words
+from assent.policy.shell.unknown import changes_something
+
+_URL = re.compile(
+    r"(https?://)?(localhost|\[::1\]|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d{1,5})?(?:[/?][^\s{}\[\]\\<>\"^`|#]*)?"
+)
+_HERE = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?=[:/?]|$)")
+_LONGEST_URL = 300
+# Where clouds keep the keys of a machine.
+_METADATA = re.compile(r"169\.254\.|metadata\b|100\.100\.100\.200", re.I)
+_HEADER = re.compile(
+    r"(?:accept(?:-[a-z]+)?|content-type|user-agent|cache-control|pragma|if-[a-z-]+|x-requested-with|range|origin|dnt)"
+    r": ?[^\r\n@]*",
+    re.I,
+)
+_NUMBER = re.compile(r"[\d.,-]+")
+_WRITE_OUT = re.compile(r"(?:[\w .,:;=/'\"\\-]|%\{[\w.]+\})*")
+_AGENT = re.compile(r"[\w ./();:,+-]+")
+_METHOD = re.compile(r"GET|HEAD|OPTIONS")
+_NOWHERE = re.compile(r"-|/dev/null")
+_TEXTS = {
+    **dict.fromkeys(("-H", "--header"), _HEADER),
+    **dict.fromkeys(("-w", "--write-out"), _WRITE_OUT),
+    **dict.fromkeys(("-A", "--user-agent"), _AGENT),
+    **dict.fromkeys(("-X", "--request"), _METHOD),
+    **dict.fromkeys(("-o", "--output", "-O", "--output-document"), _NOWHERE),
+}
+
+
+def curl(use: Use, _words: Words) -> None:
+    for name, value in use.seen:
+        if value and not _TEXTS.get(name, _NUMBER).fullmatch(value):
+            use.problems.append(f"the value of `{name}` may do more than ask for a page")
+    _addresses(use)
+    if use.option("-k", "--insecure") is not None and not all(_HERE.match(word.text) for word in use.operands):
+        use.problems.append("without certificates nobody knows who answers")
+
+
+def wget(use: Use, words: Words) -> None:
+    curl(use, words)
+    if use.operands and use.option("-O", "--output-document", "--spider") is None:
+        use.problems.append("without `-O -` or `--spider` it writes a file")
+
+
+def _addresses(use: Use) -> None:
+    if not use.operands and use.option("-V", "--version", "--help") is None:
+        use.problems.append("it names no address")
+    if use.operands and use.option("-V", "--version", "--help") is not None:
+        use.problems.append("the version needs no address")
+    for word in use.operands:
+        url = _URL.fullmatch(word.text)
+        if url is None or not word.literal or len(word.text) > _LONGEST_URL or _METADATA.match(url[2]):
+            use.problems.append(f"`{word.text}` is not a plain address of a page")
+        elif any(map(changes_something, re.split(r"[/?&=.]", word.text))):
+            use.problems.append(f"`{word.text}` may change something")
+
+
+# --- databases ---
+
+_SQL_WORDS = frozenset(
+    """
+    all analyze and as asc avg between by case cast coalesce count current_date current_timestamp databases date
+    date_trunc desc describe distinct else end except exists explain extract false first from full group having ilike in
+    indexes inner intersect interval is join last left length like limit lower max min natural not now null nulls
+    offset on or order outer over partition round row_number right schemas select show status sum table tables
+    then to trim true union upper using variables version when where with
+    """.split()  # noqa: SIM905
+)
+_SQL_CHANGES = re.compile(
+    r"\b(?:into|insert|update|delete|drop|alter|create|truncate|grant|revoke|copy|call|do|execute|exec|merge|replace|set|lock"
+    r"|vacuum|load|import|outfile|dumpfile|program|security|perform|begin|commit|notify|listen|reindex|cluster|refresh)\b",
+    re.I,
+)
+_SQL_CALL = re.compile(r"\b(\w+)\s*\(")
+_SQL = re.compile(r"\s*(?:select|show|explain|describe|desc|table|with)\b[\w\s.,*'\"=<>!()%+/|:-]*;?\s*", re.I)
+_META = re.compile(r"\\(?:d[a-zA-Z]{0,3}\+?|l\+?|conninfo|dt\+?)(?: [\w.*]+)?")
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+_QUESTION = ("-c", "--command", "-e", "--execute")
+
+
+def sql(use: Use, _words: Words) -> None:
+    for name, value in use.seen:
+        if name in _QUESTION and not _asks(value):
+            use.problems.append("it may do more than ask the database")
+        elif name not in _QUESTION and value and not _PLAIN.fullmatch(value):
+            use.problems.append(f"the value of `{name}` is not plain")
+    _stays_here(use)
+    if not all(_PLAIN.fullmatch(word.text) for word in use.operands):
+        use.problems.append("the name of the database is not plain")
+    if use.option(*_QUESTION, "-l", "--list", "-V", "--version", "--help") is None:
+        use.problems.append("it runs what it reads from its input")
+
+
+def _stays_here(use: Use) -> None:
+    if (use.option("-h", "--host") or "localhost") not in ("localhost", "127.0.0.1", "::1"):
+        use.problems.append("it asks another machine")
+
+
+def _asks(text: str) -> bool:
+    if _META.fullmatch(text):
+        return True
+    calls = [call.lower() for call in _SQL_CALL.findall(text)]
+    return bool(_SQL.fullmatch(text)) and not _SQL_CHANGES.search(text) and all(call in _SQL_WORDS for call in calls)
+
+
+_REDIS = frozenset(
+    """
+    dbsize echo exists get getrange hexists hget hgetall hkeys hlen hmget hvals info keys lastsave lindex llen lrange
+    mget ping pttl scan scard sismember smembers strlen time ttl type xlen xrange zcard zcount zrange zrank zscore
+    """.split()  # noqa: SIM905
+)
+
+
+def redis(use: Use, _words: Words) -> None:
+    first = next(iter(use.operands), None)
+    if first is None and use.option("-v", "--version", "--help") is None:
+        use.problems.append("it runs what it reads from its input")
+    elif first is not None and first.text.lower() not in _REDIS:
+        use.problems.append(f"`{first.text}` may do more than ask the database")
+    _stays_here(use)
+
+
+def fingerprint(use: Use, _words: Words) -> None:
+    """Of a public key only; anything else shows, makes or changes keys."""
+    if use.option("-l") is None or not (use.option("-f") or "").endswith(".pub"):
+        use.problems.append("it does more than show the fingerprint of a public key")

@@ -1,0 +1,89 @@
+"""Different words for the same thing (`-r` and `--recursive`, `npm i` and `npm install`), read from `synonyms.toml`.
+
+Only rules that deny or ask use it: they mean what is done, whatever it is called. What is allowed is
+said in the models; nothing here is a permission.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from assent.policy.shell.rules import loose
+
+_FILE = Path(__file__).with_name("synonyms.toml")
+_VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*")
+
+Names = tuple[str, ...]
+
+
+class Synonyms(Struct, frozen=True, forbid_unknown_fields=True):
+    """The synonyms of one program or sub-command; the keys are explained in the file."""
+
+    programs: str = ""
+    options: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    combined: dict[str, str] = {}
+    marks: dict[str, str] = {}
+    known: str = ""
+    shortened: bool = False
+    lists: bool = False
+    letters: bool = False
+    whole: bool = False  # an option is a word, not letters: `kill -KILL`
+    folded: bool = False  # upper and lower case are the same
+    sub: dict[str, "Synonyms"] = {}
+
+
+@cache
+def _all() -> dict[str, Synonyms]:
+    return msgspec.toml.decode(_FILE.read_bytes(), type=dict[str, Synonyms])
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {other: name for name, one in _all().items() for other in (name, *one.programs.split())}
+
+
+@cache
+def same_program(word: str) -> str:
+    """One name for all names of a program: `pip3`, `python3.12` and `/usr/bin/apt-get` are pip, python and apt."""
+    name = loose(word)
+    plain = _VERSION.sub("", name) or name
+    return _names().get(name) or _names().get(plain, plain)
+
+
+def synonyms(program: str) -> Synonyms:
+    return _all().get(program, _NONE)
+
+
+@cache
+def same_option(program: str, sub: str, name: str) -> frozenset[str]:
+    """All names of an option; itself alone when no other is known."""
+    own = synonyms(program)
+    for place in (own.sub.get(sub, _NONE), own, _all()["*"]):
+        for line in place.options:
+            if name in line.split():
+                return frozenset(line.split())
+    return frozenset((name,))
+
+
+@cache
+def same_command(program: str, names: Names) -> tuple[Names, ...]:
+    """All ways to say a sub-command: `docker rm` is also `docker container rm`."""
+    found = [names]
+    for line in synonyms(program).commands:
+        ways = [tuple(way.split("/")) for way in line.split()]
+        found += [(*other, *names[len(way) :]) for way in ways if names[: len(way)] == way for other in ways]
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def other_words(program: str) -> frozenset[str]:
+    """Words that are sub-commands themselves, and so no short form of a longer one."""
+    own = synonyms(program)
+    return frozenset([*own.known.split(), *(word for line in own.commands for word in line.replace("/", " ").split())])
+
+
+_NONE = Synonyms()
