@@ -4,11 +4,12 @@ import argparse
 import os
 import sys
 
-from bench import chunks, first_request, memory, rounds, scheduler, server, startup, terminal
+from bench import batch, chunks, first_request, memory, rounds, scheduler, server, startup, terminal
 from bench.report import print_rows, print_title
 
 BENCHMARKS = {
     "scheduler": scheduler,
+    "batch": batch,
     "startup": startup,
     "first-request": first_request,
     "rounds": rounds,

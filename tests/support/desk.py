@@ -11,8 +11,8 @@ from assent.events import ApprovalRequested, CallRequest, CallRequested, Durable
 from assent.parts import JsonObject
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
+from assent.scheduler.batch import Batch
 from assent.scheduler.call import ToolCall, advance, begin
-from assent.scheduler.life import Batch
 from assent.scheduler.scheduler import Scheduler
 from assent.tools.base import AnyTool
 from assent.tools.registry import Registry

@@ -125,7 +125,7 @@ def test_resources_say_what_is_read_and_written(bench: Bench) -> None:
         "grep_search": Resources(reads=(f"{root}/",)),
         "write_file": Resources(writes=(f"{root}/a.txt",)),
         "replace": Resources(writes=(f"{root}/a.txt",)),
-        "run_shell_command": Resources(writes=(f"{root}/",)),
+        "run_shell_command": Resources(anything="write"),
         "web_fetch": Resources(),
     }
 

@@ -9,8 +9,9 @@ from assent.agent.turn import Turn
 from assent.events import CallRequest, TurnFinished, TurnStatus
 from assent.models.base import ModelError, Request
 from assent.parts import Declaration, Failure, Message, Usage
+from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.call import Cancelled, Terminal
-from assent.scheduler.life import Batch, Journal, Parked
+from assent.scheduler.life import Journal
 from assent.scheduler.scheduler import Scheduler
 from assent.secrets.mask import Masker
 

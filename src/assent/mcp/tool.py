@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 from msgspec import Struct
 
 from assent.approval import McpDetails
@@ -103,7 +104,12 @@ class McpInvocation(Invocation):
         )
 
     def resources(self) -> Resources:
-        return self._owner.touched()
+        """A server may touch anything. Its word that a tool only reads is enough here: it only says what may run at the
+        same time, not what may run.
+        """
+        now = self._owner.current(self._tool)
+        anything = "read" if now is not None and now.read_only else "write"
+        return replace(self._owner.touched(), anything=anything)
 
     def _now(self) -> Definition:
         now = self._owner.current(self._tool)

@@ -93,6 +93,12 @@ class Policy:
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]
         return CommandJudge(details, rules, grants, self.mode, self._roots)
 
+    def only_reads(self, details: ExecDetails) -> bool:
+        """Whether the command certainly writes no file, whoever allows it."""
+        from assent.policy.effects import only_reads
+
+        return only_reads(details.command, details.directory, self._roots)
+
     def _by_guards(self, action: Action) -> Verdict | None:
         """A search of a folder may come upon what a rule keeps from it; a hard link may be it by another name."""
         guards = [r for r in self.rules if r.ruling != "allow" and r.is_about(action, self.mode)]

@@ -70,7 +70,7 @@ class Answers:
             return
         invocation, action = await self._rebuilt(life, args)
         check_answer(life.call, answer)
-        life.invocation, life.action = invocation, action
+        life.use(invocation, action)
         await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
 
     async def _proceed(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
@@ -82,7 +82,8 @@ class Answers:
                 raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")
             invocation, action = await self._rebuilt(life, args)
         approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
-        life.invocation, life.action, life.answers = invocation, action, answer.answers
+        life.use(invocation, action)
+        life.answers = answer.answers
         await self._approve(life, answer, approval, _answered(answer, approval, key, args))
 
     async def _approve(self, life: Life, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
@@ -109,6 +110,7 @@ class Answers:
         assert life.tool is not None
         try:
             invocation = life.tool.build(args)
+            life.build_on_siblings(invocation)
             action = await make_action(self._policy, life.tool, args, invocation)
         except (InvalidParams, ToolFailed) as error:
             raise Refused(str(error)) from error

@@ -1,11 +1,12 @@
-"""The running side of calls: a life is one call on its way, a batch the lives of one turn, the barrier their gate.
+"""The running side of a call: a life is one call on its way, from request to result.
 
 Only the state in `Life.call` is truth, and it is always one of the frozen states; everything else here is gone after a
 crash and can be made again from the log.
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
+from functools import partial
 from typing import Protocol
 
 from assent.events import CallOutput, CallProcess, CallRequest, DurableEvent, TransientEvent
@@ -13,7 +14,7 @@ from assent.plan import Plan
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.secrets.mask import Masker
-from assent.tools.base import AnyTool, Invocation
+from assent.tools.base import AnyTool, Invocation, Proposal, Resources
 
 
 class Journal(Protocol):
@@ -24,41 +25,36 @@ class Journal(Protocol):
     def announce(self, event: TransientEvent) -> None: ...
 
 
-class Barrier:
-    """Opens each time that everybody who is still in the batch has arrived."""
+class Siblings(Protocol):
+    """What a life sees of the other calls of its batch."""
 
-    def __init__(self, parties: int) -> None:
-        self._parties = parties
-        self._arrived = 0
-        self._opening = asyncio.Event()
+    def earlier(self, at: int, path: str) -> Proposal | None:
+        """What the calls before this one would make of the file."""
+        ...
 
-    async def arrive(self) -> None:
-        opening = self._opening
-        self._arrived += 1
-        self._open_if_complete()
-        try:
-            await opening.wait()
-        except asyncio.CancelledError:
-            if not opening.is_set():
-                self._arrived -= 1
-            raise
+    def note(self, life: "Life") -> None:
+        """What it would do may be something else now."""
+        ...
 
-    def leave(self) -> None:
-        self._parties -= 1
-        self._open_if_complete()
-
-    def _open_if_complete(self) -> None:
-        if 0 < self._arrived >= self._parties:
-            self._arrived = 0
-            self._opening.set()
-            self._opening = asyncio.Event()
+    def may_change(self, life: "Life") -> bool:
+        """A call before it may still change what it would do."""
+        ...
 
 
 class Life:
-    """One call on its way from request to result."""
-
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
+        self.at = 0
+        """Its number in the batch."""
+        self.siblings: Siblings | None = None
+        """None when it is alone."""
+        self.touches = Resources()
+        self.proposal: Proposal | None = None
+        """The file as it would leave it, as its siblings know it."""
+        self.stale = False
+        """Set when a call before it was refused or changed: what it would do is to be looked at again."""
+        self.postponed = False
+        """It cannot be judged before earlier calls have run, and is judged when its turn comes."""
         self.tool: AnyTool | None = None
         self.invocation: Invocation | None = None
         self.action: Action | None = None
@@ -91,6 +87,25 @@ class Life:
         if self._begun and self.task is not None:
             self.task.cancel()
 
+    def use(self, invocation: Invocation, action: Action) -> None:
+        """Goes on with other arguments."""
+        self.invocation, self.action = invocation, action
+        self.tell_siblings()
+
+    def build_on_siblings(self, invocation: Invocation) -> None:
+        if self.siblings is not None:
+            invocation.build_on(partial(self.siblings.earlier, self.at))
+
+    def tell_siblings(self) -> None:
+        if self.siblings is not None:
+            self.siblings.note(self)
+
+    def disturb(self) -> None:
+        """What it would do may have changed; whoever drives it looks again."""
+        self.stale = True
+        if self.changed is not None:
+            self.changed.set()
+
     @property
     def request(self) -> CallRequest:
         return self.call.request
@@ -103,41 +118,6 @@ class Life:
     @property
     def call_id(self) -> str:
         return self.call.request.call_id
-
-
-class Parked(Exception):
-    """The session was closed while calls of the batch still wait; they go on when it is opened again."""
-
-
-class Batch:
-    """All calls of one turn. `results` gives their final states in request order."""
-
-    def __init__(self, lives: Sequence[Life], *, fresh: bool) -> None:
-        self.lives = lives
-        self.fresh = fresh
-        """False when the calls come from the log and are already recorded."""
-        self.barrier = Barrier(len(lives))
-        self._results: asyncio.Future[list[Terminal]] = asyncio.get_running_loop().create_future()
-
-    async def results(self) -> list[Terminal]:
-        try:
-            return await asyncio.shield(self._results)
-        finally:
-            del self  # an error keeps this frame, and we keep the error: that would be garbage in a circle
-
-    def settle(self) -> None:
-        """Tells whoever waits how it ended, unless that was told already."""
-        if self._results.done():
-            return
-        finished = [life.call for life in self.lives if isinstance(life.call, Terminal)]
-        if len(finished) == len(self.lives):
-            self._results.set_result(finished)
-        else:
-            self.fail(Parked())
-
-    def fail(self, error: BaseException) -> None:
-        self._results.set_exception(error)
-        self._results.exception()  # the one who waits is told; nobody waiting is no news
 
 
 class LiveChannel:

@@ -1,21 +1,25 @@
-"""Who touches what: orders calls that touch the same file or folder, and lets all others run at once.
+"""Who touches what: says for each call of a batch which earlier calls it has to wait for, and lets all others run.
 
-Each call takes its place in line when it becomes ready; it then waits only for the earlier calls that it conflicts
-with. Two reads never conflict. A path that ends in `/` stands for the whole tree below it. The cost of taking a place
-depends on the depth of the paths, not on how many calls are in line.
+Two calls conflict when one writes what the other reads or writes. A path stands for itself and all below it, so a
+folder that is listed conflicts with a file that is written in it. Upper and lower case are not told apart: on some file
+systems they name the same file. The cost of taking a place depends on the depth of the paths, not on how many calls
+are in line.
 """
 
 import asyncio
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from assent.tools.base import Resources
 
 Done = asyncio.Future[None]
 
+_EVERYWHERE = ""
+
 
 class _Users:
-    """The calls in line at one path: the last writers, and the readers since."""
+    """The calls in line at one place: the last writers, and the readers since."""
 
     __slots__ = ("readers", "writers")
 
@@ -23,84 +27,94 @@ class _Users:
         self.readers: set[Done] = set()
         self.writers: set[Done] = set()
 
-    def everyone(self) -> set[Done]:
-        return self.readers | self.writers
+    def enter(self, done: Done, *, writing: bool) -> None:
+        (self.writers if writing else self.readers).add(done)
+
+    def replace(self, done: Done) -> None:
+        """Later calls wait for this writer, which itself waits for all who are here: they need not be kept."""
+        self.readers.clear()
+        self.writers = {done}
+
+    def conflicting(self, *, writing: bool) -> Iterator[Done]:
+        yield from _as_one(self.writers)
+        if writing:
+            yield from _as_one(self.readers)
 
 
 class ResourceLine:
     def __init__(self) -> None:
-        self._exact: dict[str, _Users] = defaultdict(_Users)
-        """Users of exactly this file."""
-        self._tree: dict[str, _Users] = defaultdict(_Users)
-        """Users of the whole tree at this folder."""
+        self._at: dict[str, _Users] = defaultdict(_Users)
+        """Users of exactly this place."""
         self._below: dict[str, _Users] = defaultdict(_Users)
-        """Users of anything below this folder."""
+        """Users of anything below this place."""
 
     def join(self, resources: Resources) -> tuple[set[Done], Done]:
         """Takes a place: whom to wait for, and the future to resolve when finished."""
         done: Done = asyncio.get_running_loop().create_future()
-        waits: set[Done] = set()
-        for path in resources.reads:
-            waits |= self._conflicts(path, writing=False)
-        for path in resources.writes:
-            waits |= self._conflicts(path, writing=True)
-        self._enter(resources, done)
-        return {earlier for earlier in waits if not earlier.done()}, done
+        places = list(_places(resources))
+        earlier = {each for place, writing in places for each in self._conflicts(place, writing=writing)}
+        for place, writing in places:
+            self._enter(place, done, writing=writing)
+        return {each for each in earlier if not each.done()}, done
 
-    def _conflicts(self, path: str, *, writing: bool) -> set[Done]:
-        found: set[Done] = set()
-        for users in self._overlapping(path):
-            found |= users.everyone() if writing else users.writers
-        return found
+    def _conflicts(self, place: str, *, writing: bool) -> Iterator[Done]:
+        """With everybody registered at this place, at one above it, or anywhere below it."""
+        for above in (place, *_above(place)):
+            if above in self._at:
+                yield from self._at[above].conflicting(writing=writing)
+        if place in self._below:
+            yield from self._below[place].conflicting(writing=writing)
 
-    def _overlapping(self, path: str) -> Iterator[_Users]:
-        """Everybody registered at this path, at a tree above it, or (for a tree) anywhere below it."""
-        places = [(self._tree, above) for above in _folders_above(path)]
-        places += [(self._tree, path), (self._below, path)] if path.endswith("/") else [(self._exact, path)]
-        for table, key in places:
-            if key in table:
-                yield table[key]
-
-    def _enter(self, resources: Resources, done: Done) -> None:
-        entered: list[tuple[dict[str, _Users], str]] = []
-        for path in resources.reads:
-            for table, key in self._places(path):
-                table[key].readers.add(done)
-                entered.append((table, key))
-        for path in resources.writes:
-            for table, key in self._places(path):
-                users = table[key]
-                if table is not self._below:
-                    # Later calls wait for this one, which itself waits for all of these: they need not be kept.
-                    users.readers.clear()
-                    users.writers.clear()
-                users.writers.add(done)
-                entered.append((table, key))
-        if entered:
-            done.add_done_callback(lambda future: _leave(entered, future))
-
-    def _places(self, path: str) -> Iterable[tuple[dict[str, _Users], str]]:
-        yield (self._tree if path.endswith("/") else self._exact), path
-        for above in _folders_above(path):
-            yield self._below, above
+    def _enter(self, place: str, done: Done, *, writing: bool) -> None:
+        if writing:
+            self._at[place].replace(done)
+            self._below.pop(place, None)
+        else:
+            self._at[place].enter(done, writing=False)
+        for above in _above(place):
+            self._below[above].enter(done, writing=writing)
 
 
-def _leave(entered: list[tuple[dict[str, _Users], str]], done: Done) -> None:
-    for table, key in entered:
-        users = table.get(key)
-        if users is None:
-            continue
-        users.readers.discard(done)
-        users.writers.discard(done)
-        if not users.readers and not users.writers:
-            del table[key]
+def _places(resources: Resources) -> Iterator[tuple[str, bool]]:
+    """Each place and whether it is written; what is no file has a name without a slash."""
+    yield from ((_key(path), False) for path in resources.reads)
+    yield from ((_key(path), True) for path in (*resources.writes, *resources.things))
+    if resources.anything:
+        yield _EVERYWHERE, resources.anything == "write"
 
 
-def _folders_above(path: str) -> list[str]:
-    """`/a/b/c` → `/a/b/`, `/a/`, `/`."""
-    folders: list[str] = []
-    cut = path.rstrip("/").rfind("/")
+def _key(path: str) -> str:
+    folded = path.rstrip("/").casefold()
+    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
+
+
+def _above(place: str) -> Iterator[str]:
+    """`/a/b/c` → `/a/b`, `/a`, and everywhere."""
+    cut = place.rfind("/")
     while cut >= 0:
-        folders.append(path[: cut + 1])
-        cut = path.rfind("/", 0, cut)
-    return folders
+        place = place[:cut]
+        yield place
+        cut = place.rfind("/")
+
+
+def _as_one(users: set[Done]) -> set[Done]:
+    """Puts one future that waits for all in place of many: each who comes later then waits for one."""
+    living = [user for user in users if not user.done()]
+    users.clear()
+    users.update([_all_of(living)] if len(living) > 1 else living)
+    return users
+
+
+def _all_of(users: list[Done]) -> Done:
+    everybody: Done = asyncio.get_running_loop().create_future()
+    left = len(users)
+
+    def one_less(_: Done) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            everybody.set_result(None)
+
+    for user in users:
+        user.add_done_callback(one_less)
+    return everybody

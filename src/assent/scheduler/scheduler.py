@@ -12,19 +12,20 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from assent import failpoints
-from assent.approval import Approval
+from assent.approval import Approval, Decision
 from assent.commands import Answer
 from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, FileChange, GateKind
 from assent.parts import Failure
 from assent.policy.policy import Policy
+from assent.policy.verdict import Verdict
 from assent.scheduler.answers import Answers
 from assent.scheduler.approvals import Clock, NotWaiting
+from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
-from assent.scheduler.life import Batch, Journal, Life, LiveChannel
-from assent.scheduler.resources import ResourceLine
+from assent.scheduler.life import Journal, Life, LiveChannel
 from assent.scheduler.steps import Over, Steps
 from assent.secrets.mask import Masker
-from assent.tools.base import Invocation, Permit, Resources, ToolFailed
+from assent.tools.base import Invocation, Permit, ToolFailed
 from assent.tools.registry import Registry
 
 INTERRUPTED = Failure(
@@ -56,7 +57,6 @@ class Scheduler:
         self._gate: GateKind = gate
         self._clock = clock
         self._slots = asyncio.Semaphore(max_parallel)
-        self._line = ResourceLine()
         self._lives: dict[str, Life] = {}
         self._running: asyncio.Task[None] | None = None
         self._queue: deque[Batch] = deque()
@@ -81,11 +81,11 @@ class Scheduler:
         """Takes one or many calls as one batch; it starts at once, or when the batch before it is done."""
         many = (requests,) if isinstance(requests, CallRequest) else requests
         now = self._clock()
-        return self._enqueue(Batch([Life(Validating(request, now)) for request in many], fresh=True))
+        return self._enqueue(self._batch([Life(Validating(request, now)) for request in many], fresh=True))
 
     def restore(self, calls: Iterable[ToolCall]) -> Batch:
         """Takes over calls that an earlier process left unfinished. What had started is not run again."""
-        return self._enqueue(Batch([Life(call) for call in calls], fresh=False))
+        return self._enqueue(self._batch([Life(call) for call in calls], fresh=False))
 
     async def answer(self, answer: Answer, key: str = "") -> None:
         """Answers a waiting call; durable when this returns, and with it that the command of this key was taken.
@@ -134,6 +134,9 @@ class Scheduler:
 
     # --- batches ---
 
+    def _batch(self, lives: Sequence[Life], *, fresh: bool) -> Batch:
+        return Batch(lives, self._steps.touched, fresh=fresh)
+
     def _enqueue(self, batch: Batch) -> Batch:
         self._queue.append(batch)
         if self._running is None:
@@ -177,29 +180,43 @@ class Scheduler:
     async def _live(self, life: Life, batch: Batch) -> None:
         try:
             life.begin()
-            await (self._decide(life) if batch.fresh else self._resume(life))
+            await (self._decide(life, batch) if batch.fresh else self._resume(life, batch))
             await self._pass_gate(life, batch)
-            await self._run_in_turn(life)
+            await self._run_in_turn(life, batch)
         except Over:
             pass
         except asyncio.CancelledError:
             await self._cancelled(life)
         finally:
             life.answerable.set()
-            batch.barrier.leave()
+            batch.leave(life)
 
-    async def _decide(self, life: Life) -> None:
+    async def _decide(self, life: Life, batch: Batch) -> None:
         """validating → scheduled, after a question where one is needed."""
         if life.request.problem:
             await self._steps.fail(life, Failure("duplicate_call_id", life.request.problem))
         invocation = await self._steps.build(life)
-        verdict = await self._steps.judge(life, invocation)
+        verdict = await self._judge_in_order(life, invocation, batch)
         await self._steps.apply(life, invocation, verdict)
         await self._until_answered(life)
+
+    async def _judge_in_order(self, life: Life, invocation: Invocation, batch: Batch) -> Verdict:
+        """After the calls before it: what it would do is computed on top of what they would."""
+        await batch.judging.reach(life.at)
+        verdict = await self._steps.judge(life, invocation)
+        life.touches = self._steps.touched(life)
+        batch.overlay.enter(life)
+        batch.judging.passed(life.at)
+        if self._gate == "eager":
+            batch.turns.declare(life)
+        return verdict
 
     async def _until_answered(self, life: Life) -> None:
         life.answerable.set()
         while isinstance(life.call, AwaitingApproval):
+            if life.stale:
+                await self._look_again(life)
+                continue
             life.changed = asyncio.Event()
             expires = life.call.approval.expires_at
             patience = None if expires is None else max(0.0, expires - self._clock())
@@ -221,49 +238,49 @@ class Scheduler:
 
         One that is alone is looked at again right before it starts, like all, and that is enough.
         """
-        if self._gate == "batch" and len(batch.lives) > 1:
-            await batch.barrier.arrive()
-            if isinstance(life.call, Scheduled) and life.call.decision.source == "person":
-                await self._recheck(life)
-            await batch.barrier.arrive()
+        if self._gate == "batch" and not batch.alone:
+            await self._arrive(life, batch)
+            if isinstance(life.call, Scheduled) and (life.postponed or life.call.decision.source == "person"):
+                await self._look_again(life)
+                await self._until_answered(life)
+            await self._arrive(life, batch)
 
-    async def _run_in_turn(self, life: Life) -> None:
+    async def _arrive(self, life: Life, batch: Batch) -> None:
+        """Waits for the others. Meanwhile what it would do may change with what a call before it would do."""
+        while not await batch.barrier.arrive(life):
+            await self._look_again(life)
+            await self._until_answered(life)
+
+    async def _run_in_turn(self, life: Life, batch: Batch) -> None:
         """Waits for earlier calls that touch the same things, then runs."""
+        batch.turns.declare(life)
+        waited = await batch.turns.come(life)
+        async with self._slots:
+            if self._give_way is not None:
+                await self._give_way()
+            if waited or life.postponed or (life.action is not None and life.action.details is not None):
+                await self._look_again(life, in_turn=True)
+                await self._until_answered(life)
+            await self._execute(life)
+
+    async def _look_again(self, life: Life, *, in_turn: bool = False) -> None:
+        """Is what would happen still what was decided on, or asked? A yes covers only exactly what was shown."""
         assert life.invocation is not None
-        earlier, done = self._line.join(self._resources(life.invocation))
-        try:
-            if earlier:
-                await asyncio.wait(earlier)
-            async with self._slots:
-                if self._give_way is not None:
-                    await self._give_way()
-                await self._recheck(life)
-                await self._execute(life)
-        finally:
-            done.set_result(None)
-
-    def _resources(self, invocation: Invocation) -> Resources:
-        """With the batch gate only single files keep their order: commands, which may touch all, run in parallel."""
-        declared = invocation.resources()
-        if self._gate == "eager":
-            return declared
-        return Resources(*(tuple(p for p in paths if p[-1:] != "/") for paths in (declared.reads, declared.writes)))
-
-    async def _recheck(self, life: Life) -> None:
-        """Is what would happen still what was decided on? A person's yes covers only exactly what was shown."""
-        call, invocation = life.call, life.invocation
-        assert isinstance(call, Scheduled) and invocation is not None
-        if life.action is None or life.action.details is None:
-            return
-        verdict = await self._steps.judge(life, invocation)
-        if verdict.ruling == "deny":
-            await self._steps.deny(life, verdict)
-        if call.decision.source == "person":
-            if self._steps.digest(life) != call.decision.digest:
-                await self._steps.ask(life, invocation, "what it would do changed after you approved it")
-        elif (verdict.ruling, verdict.source, verdict.rule) != ("allow", call.decision.source, call.decision.rule):
-            await self._steps.apply(life, invocation, verdict)
-        await self._until_answered(life)
+        postponed = life.postponed
+        verdict = await self._steps.judge(life, life.invocation, in_turn=in_turn)
+        match life.call:
+            case AwaitingApproval(approval=asked) if verdict.ruling == "ask":
+                if self._steps.digest(life) != asked.digest:
+                    await self._steps.ask(life, life.invocation, "what it would do changed with a call before it")
+            case Scheduled(decision=Decision(source="person", digest=digest)) if _may_stand(verdict, life):
+                if self._steps.digest(life) != digest:
+                    await self._steps.ask(life, life.invocation, "what it would do changed after you approved it")
+            case Scheduled(decision=decision) if postponed == life.postponed and _same(verdict, decision):
+                pass
+            case AwaitingApproval() | Scheduled():
+                await self._steps.apply(life, life.invocation, verdict)
+            case _:
+                raise Over
 
     async def _execute(self, life: Life) -> None:
         assert life.invocation is not None
@@ -290,7 +307,7 @@ class Scheduler:
 
     def _permit(self, life: Life) -> Permit:
         """What was allowed by its words runs as these words; a text goes to a shell by a person's own leave."""
-        assert isinstance(life.call, Scheduled)
+        assert isinstance(life.call, Scheduled) and life.action is not None
         decision = life.call.decision
         if decision.source == "grant":
             self._policy.used(decision.rule)
@@ -308,23 +325,23 @@ class Scheduler:
 
     # --- reopening ---
 
-    async def _resume(self, life: Life) -> None:
+    async def _resume(self, life: Life, batch: Batch) -> None:
         """Continues a call from the log. What may have happened does not happen again; a question stays a question."""
         match life.call:
             case Executing():
                 await self._steps.fail(life, INTERRUPTED)
             case Validating():
-                await self._decide(life)
+                await self._decide(life, batch)
             case AwaitingApproval() | Scheduled():
-                await self._resume_decided(life, life.call)
+                await self._resume_decided(life, life.call, batch)
             case _:
                 raise Over
 
-    async def _resume_decided(self, life: Life, call: AwaitingApproval | Scheduled) -> None:
+    async def _resume_decided(self, life: Life, call: AwaitingApproval | Scheduled, batch: Batch) -> None:
         invocation = await self._steps.build(life)
-        verdict = await self._steps.judge(life, invocation)
+        verdict = await self._judge_in_order(life, invocation, batch)
         match call:
-            case Scheduled() if call.decision.source == "person":
+            case Scheduled() if call.decision.source == "person" and not life.postponed:
                 await self._steps.ask(life, invocation, "you approved it, but Assent stopped before it started")
             case Scheduled() if verdict.ruling == "allow":
                 pass
@@ -334,6 +351,14 @@ class Scheduler:
             case _:
                 await self._steps.apply(life, invocation, verdict)
         await self._until_answered(life)
+
+
+def _may_stand(verdict: Verdict, life: Life) -> bool:
+    return verdict.ruling != "deny" and not life.postponed
+
+
+def _same(verdict: Verdict, decision: Decision) -> bool:
+    return (verdict.ruling, verdict.source, verdict.rule) == ("allow", decision.source, decision.rule)
 
 
 def _why_again(life: Life, before: Approval) -> str:

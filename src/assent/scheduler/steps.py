@@ -9,7 +9,7 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from assent import failpoints
-from assent.approval import Decision, Details, McpDetails
+from assent.approval import Decision, Details, ExecDetails, McpDetails
 from assent.events import (
     ApprovalRequested,
     CallFinished,
@@ -29,9 +29,12 @@ from assent.scheduler.digest import action_digest
 from assent.scheduler.life import Journal, Life
 from assent.scheduler.masking import masked
 from assent.secrets.mask import Masker
-from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed, ToolResult
+from assent.tools.base import AnyTool, InvalidParams, Invocation, Resources, ToolFailed, ToolResult
 from assent.tools.registry import Registry
 from assent.tools.response import cancelled_result, failure_result, to_result
+
+LATER = Verdict("allow", "tool", "calls before it come first; then it is decided whether it may run")
+"""For a call that is judged in its turn. Nothing runs by it."""
 
 EDITED = "The user changed the arguments of this call before approving it; it ran with these."
 
@@ -112,21 +115,49 @@ class Steps:
             invocation = tool.build(life.request.args)
         except InvalidParams as error:
             await self.fail(life, Failure("invalid_tool_params", str(error)))
+        life.build_on_siblings(invocation)
         life.tool, life.invocation = tool, invocation
+        life.touches = self.touched(life)
         return invocation
 
-    async def judge(self, life: Life, invocation: Invocation) -> Verdict:
-        """Anything that goes wrong while deciding is an error of the call, never a yes."""
+    async def judge(self, life: Life, invocation: Invocation, *, in_turn: bool = False) -> Verdict:
+        """Anything that goes wrong while deciding is an error of the call, never a yes.
+
+        Before its turn a call that cannot do its work yet is postponed, if calls before it may still change that.
+        """
         assert life.tool is not None
+        life.postponed = life.stale = False
         try:
             life.action = await make_action(self._policy, life.tool, life.request.args, invocation)
             verdict = self.verdict(life.action, life.request)
             life.plan = verdict.plan
+            life.tell_siblings()
             return verdict
         except ToolFailed as error:
-            await self.fail(life, error.failure)
+            life.action = life.plan = None
+            life.tell_siblings()
+            if in_turn or life.siblings is None or not life.siblings.may_change(life):
+                await self.fail(life, error.failure)
+            life.postponed = True
+            return LATER
         except Exception as error:
             await self.fail(life, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
+
+    def touched(self, life: Life) -> Resources:
+        """What the call touches, as far as that can be known now. One that is alone has nobody to wait for."""
+        if life.siblings is None or life.invocation is None:
+            return Resources()
+        try:
+            declared = life.invocation.resources()
+            if declared.anything == "write" and self._only_reads(life):
+                return replace(declared, anything="read")
+            return declared
+        except Exception:  # whatever is wrong with it is said where it is judged
+            return Resources(anything="write")
+
+    def _only_reads(self, life: Life) -> bool:
+        details = life.action.details if life.action is not None else None
+        return isinstance(details, ExecDetails) and self._policy.only_reads(details)
 
     def verdict(self, action: Action, request: CallRequest) -> Verdict:
         return verdict_on(self._policy, action, request)

@@ -13,8 +13,8 @@ from assent.commands import RunTool, Submit
 from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted
 from assent.parts import Call
 from assent.scheduler.approvals import Refused
+from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.ids import CallIds
-from assent.scheduler.life import Batch, Parked
 from assent.scheduler.scheduler import Scheduler
 from assent.session.journal import SessionJournal
 from assent.session.log import LogError

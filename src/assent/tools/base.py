@@ -6,6 +6,7 @@ permit, which the scheduler alone hands out. Tools do not know policy, approvals
 
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -41,10 +42,33 @@ class ToolResult(Struct, frozen=True):
 
 
 class Resources(Struct, frozen=True):
-    """What a call touches, as absolute paths. A path that ends in `/` means everything below it."""
+    """What a call touches: files and folders as absolute paths, with everything below them."""
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    """What it changes that is no file, by name, e.g. the list of steps."""
+    anything: Literal["", "read", "write"] = ""
+    """For a call of which nobody can say which files it touches: it may read all, or also write them."""
+
+    @property
+    def may_write(self) -> bool:
+        return bool(self.writes or self.things or self.anything == "write")
+
+    @property
+    def nothing(self) -> bool:
+        return not (self.reads or self.anything or self.may_write)
+
+
+class Proposal(Struct, frozen=True):
+    """A file as a call would leave it."""
+
+    path: str
+    after: bytes
+
+
+Earlier = Callable[[str], Proposal | None]
+"""What the calls before this one in its batch would make of a file; None when they leave it as it is on disk."""
 
 
 class Permit(Struct, frozen=True):
@@ -99,6 +123,14 @@ class Invocation(ABC):
         return Resources()
 
     def modifiable(self) -> Modifiable | None:
+        return None
+
+    def build_on(self, earlier: Earlier) -> None:
+        """For one that writes a file: from now on it starts from what earlier calls would leave."""
+        return
+
+    def proposal(self) -> Proposal | None:
+        """For one that writes a file: what `should_confirm` has shown last, for the calls after it."""
         return None
 
     def change(self) -> FileChange | None:

@@ -1,7 +1,8 @@
 """What write_file and replace have in common: a plan of the whole change, shown first, then written exactly as shown.
 
-`should_confirm` makes the plan from the file as it is now and keeps it; `execute` writes it only if the file still has
-the bytes that the plan started from. How the new text comes about is each tool's own business.
+`should_confirm` makes the plan from the file as it is now, or as earlier calls of the batch would leave it, and keeps
+it; `execute` writes it only if the file has the bytes that the plan started from. How the new text comes about is each
+tool's own business.
 """
 
 from abc import abstractmethod
@@ -12,7 +13,7 @@ from assent.approval import EditDetails
 from assent.events import FileChange
 from assent.files.workspace import Verdict
 from assent.parts import JsonObject
-from assent.tools.base import Invocation, Live, Modifiable, Permit, Resources, ToolFailed, ToolResult
+from assent.tools.base import Earlier, Invocation, Live, Modifiable, Permit, Proposal, Resources, ToolFailed, ToolResult
 from assent.tools.diff import Diff, changed_lines, diff
 from assent.tools.files import Files
 from assent.tools.textfile import NotText, TextFile, decode
@@ -40,6 +41,7 @@ class EditInvocation(Invocation):
         self._files = files
         self._file_path = file_path
         self._shown: Plan | None = None
+        self._earlier: Earlier = _as_on_disk
 
     @abstractmethod
     def edited(self, current: TextFile | None) -> TextFile:
@@ -52,10 +54,16 @@ class EditInvocation(Invocation):
         return self._file_path
 
     def resources(self) -> Resources:
-        path = self._files.absolute(self._file_path) if self._shown is None else self._shown.path
-        return Resources(writes=(path,))
+        return Resources(writes=(self._files.absolute(self._file_path),))
+
+    def build_on(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+
+    def proposal(self) -> Proposal | None:
+        return None if self._shown is None else Proposal(self._shown.path, self._shown.after)
 
     async def should_confirm(self) -> EditDetails:
+        self._shown = None  # when there can be no plan now, the one before must not be taken for it
         self._shown = plan = self._make_plan()
         protected = plan.place.reason if plan.place.kind == "protected" else ""
         return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected, plan.place.runs)
@@ -93,12 +101,16 @@ class EditInvocation(Invocation):
     def _make_plan(self) -> Plan:
         place = self._files.writable(self._file_path)
         path = place.path
-        before = self._files.read_or_none(path, MAX_BYTES)
+        before = self._before(path)
         current = None if before is None else self._decoded(before)
         wanted = self.edited(current)
         old = None if current is None else current.text
         made = diff(self._files.shown(path), old, wanted.text)
         return Plan(path, before, old, wanted.text, self._encoded(wanted), made, place)
+
+    def _before(self, path: str) -> bytes | None:
+        pending = self._earlier(path)
+        return self._files.read_or_none(path, MAX_BYTES) if pending is None else pending.after
 
     def _decoded(self, data: bytes) -> TextFile:
         try:
@@ -123,3 +135,7 @@ class EditInvocation(Invocation):
             return f"Created {name} ({plan.diff.added} lines)."
         head = f"Changed {name}: {plan.diff.added} line(s) added, {plan.diff.removed} removed."
         return f"{head}\n{changed_lines(plan.new, plan.diff.changes)}" if plan.diff.changes else head
+
+
+def _as_on_disk(path: str) -> Proposal | None:
+    return None

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import Todo, TodosDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Tool, ToolResult
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolResult
 from assent.tools.files import check_text
 
 MOST = 100
@@ -48,6 +48,9 @@ class WriteTodosInvocation(Invocation):
     def describe(self) -> str:
         done = sum(todo.status == "completed" for todo in self._todos)
         return f"{done} of {len(self._todos)} done"
+
+    def resources(self) -> Resources:
+        return Resources(things=("todos",))
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         if not self._todos:

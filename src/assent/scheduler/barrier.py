@@ -1,0 +1,41 @@
+"""The gate of a batch: nobody goes on before everybody is decided."""
+
+import asyncio
+
+from assent.scheduler.life import Life
+
+
+class Barrier:
+    """Opens each time that everybody who is still in the batch has arrived."""
+
+    def __init__(self, parties: int) -> None:
+        self._parties = parties
+        self._arrived: dict[Life, asyncio.Future[bool]] = {}
+
+    async def arrive(self, life: Life) -> bool:
+        """True when it has opened; False when the life is to be looked at again first."""
+        if life.stale:
+            return False
+        place = self._arrived[life] = asyncio.get_running_loop().create_future()
+        self._open_if_complete()
+        try:
+            return await place
+        finally:
+            self._arrived.pop(life, None)
+
+    def withdraw(self, life: Life) -> None:
+        place = self._arrived.pop(life, None)
+        if place is not None and not place.done():
+            place.set_result(False)
+
+    def leave(self) -> None:
+        self._parties -= 1
+        self._open_if_complete()
+
+    def _open_if_complete(self) -> None:
+        if not 0 < len(self._arrived) >= self._parties:
+            return
+        arrived, self._arrived = self._arrived, {}
+        for place in arrived.values():
+            if not place.done():
+                place.set_result(True)

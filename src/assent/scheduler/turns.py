@@ -1,0 +1,107 @@
+"""When each call of a batch may run: calls take their places in line in the order of the request, however long each
+took to be decided, and then wait for the earlier calls that they conflict with.
+
+What a call touches is looked at when its place is taken. After one that may write anything nothing is certain until it
+has finished (a link may lead elsewhere then), so what touches any file takes its place after that.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from assent.scheduler.life import Life
+from assent.scheduler.resources import Done, ResourceLine
+from assent.tools.base import Resources
+
+
+class InOrder:
+    """A point that the calls of a batch pass one by one, in order."""
+
+    def __init__(self, number: int) -> None:
+        self._passed = [False] * number
+        self._next = 0
+        self._waiting: dict[int, asyncio.Future[None]] = {}
+
+    async def reach(self, at: int) -> None:
+        """Waits until all before this one have passed."""
+        if self._next < at:
+            self._waiting[at] = asyncio.get_running_loop().create_future()
+            await self._waiting[at]
+
+    def passed(self, at: int) -> None:
+        self._passed[at] = True
+        while self._next < len(self._passed) and self._passed[self._next]:
+            self._next += 1
+            waiting = self._waiting.pop(self._next, None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(None)
+
+
+class _Place:
+    """One call's place: the calls that it waits for, once that is known, and when it has finished."""
+
+    __slots__ = ("declared", "done", "earlier", "over", "waited")
+
+    def __init__(self) -> None:
+        self.declared = False
+        self.over = False
+        self.waited = False
+        self.earlier: asyncio.Future[set[Done]] | None = None
+        self.done: Done | None = None
+
+
+class Turns:
+    def __init__(self, lives: Sequence[Life], touched: Callable[[Life], Resources]) -> None:
+        self._lives = lives
+        self._touched = touched
+        self._places = [_Place() for _ in lives]
+        self._next = 0
+        self._line = ResourceLine()
+        self._unknown: Done | None = None
+        """The newest call in line that may write anything."""
+
+    def declare(self, life: Life) -> None:
+        """What it touches can be known from now on."""
+        self._places[life.at].declared = True
+        self._advance()
+
+    async def come(self, life: Life) -> bool:
+        """Waits for its turn. True when it had to wait for others, which may have changed what it does."""
+        place = self._places[life.at]
+        if place.earlier is None:
+            place.earlier = asyncio.get_running_loop().create_future()
+        earlier = await place.earlier
+        if earlier:
+            await asyncio.wait(earlier)
+        return place.waited
+
+    def leave(self, life: Life) -> None:
+        place = self._places[life.at]
+        place.over = True
+        if place.done is not None:
+            place.done.set_result(None)
+        self._advance()
+
+    def _advance(self) -> None:
+        while self._next < len(self._lives) and self._can_be_placed(self._lives[self._next]):
+            self._next += 1
+            self._place(self._lives[self._next - 1])
+
+    def _can_be_placed(self, life: Life) -> bool:
+        place = self._places[life.at]
+        held = self._unknown is not None and not self._unknown.done() and not life.touches.nothing
+        return place.over or (place.declared and not held)
+
+    def _place(self, life: Life) -> None:
+        place = self._places[life.at]
+        if place.over:
+            return
+        touches = self._touched(life)
+        earlier, place.done = self._line.join(touches)
+        place.waited = bool(earlier) or (self._unknown is not None and not touches.nothing)
+        if touches.anything == "write":
+            self._unknown = place.done
+            self._unknown.add_done_callback(lambda _: self._advance())
+        if place.earlier is None:
+            place.earlier = asyncio.get_running_loop().create_future()
+        if not place.earlier.done():  # a call that was cancelled while it waited
+            place.earlier.set_result(earlier)
