@@ -744,3 +744,14 @@ def test_a_file_is_kept_behind_the_dots_of_a_link(guarded: Path) -> None:
     assert in_folder(guarded, "(grep x deep/../k)", keep, grep, mode="yolo") == "deny"
     assert in_folder(guarded, "grep -r x near", keep, grep) == "ask"
     assert in_folder(guarded, "grep x notes/plain", keep, grep) == "allow"
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+def test_a_timed_grant_holds_as_long_as_it_says_when_the_clock_is_set(jump: float):
+    now, timer = 1000.0, 5.0
+    policy = Policy(clock=lambda: now, timer=lambda: timer)
+    policy.add_grant(Grant("g", "tool", "write_file", "all edits", expires_at=now + 60))
+    now, timer = now + jump, timer + 59
+    assert policy.judge(edit("/w/a")).ruling == "allow"
+    timer += 1
+    assert policy.judge(edit("/w/a")).ruling == "ask"

@@ -146,7 +146,7 @@ async def test_every_transition_is_announced_in_order_and_the_last_has_the_durat
     desk = Desk()
     batch = desk.schedule(desk.call("run_note", text="a"))
     await desk.settle()
-    desk.now += 1.5
+    desk.timer += 1.5
     await desk.answer("c1")
     await batch.results()
     kinds = [type(event) for event in desk.journal.events]
@@ -158,7 +158,7 @@ async def test_the_time_that_a_call_waited_for_a_person_is_not_told_as_its_own()
     desk = Desk()
     batch = desk.schedule(desk.call("run_note", text="a"))
     await desk.settle()
-    desk.now += 90
+    desk.timer += 90
     await desk.answer("c1")
     (finished,) = await batch.results()
     assert isinstance(finished, Success)
@@ -187,3 +187,46 @@ async def test_a_finished_call_still_has_its_request_its_outcome_and_its_start()
     assert call.started_at == 1000.0
     assert call.decision is not None
     assert (call.decision.source, call.decision.outcome, call.decision.by) == ("person", "proceed_once", "ann")
+
+
+@pytest.mark.spec("A3")
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0, 1e9])
+async def test_a_duration_is_what_really_went_by_when_the_clock_is_set(jump: float):
+    desk = Desk()
+    batch = desk.schedule(desk.call("run_note", text="a", door="d"))
+    await desk.settle()
+    desk.now, desk.timer = desk.now + jump, desk.timer + 2
+    await desk.answer("c1")
+    await desk.settle()
+    desk.now, desk.timer = desk.now - 2 * jump, desk.timer + 3
+    desk.world.door("d").set()
+    (finished,) = await batch.results()
+    assert isinstance(finished, Success)
+    assert (finished.duration_ms, finished.ran_ms) == (5000, 3000)
+
+
+@pytest.mark.parametrize(("jump", "before"), [(60.0, 60_000), (-60.0, 0), (1e9, 0)])
+async def test_a_call_from_before_a_restart_counts_by_the_clock_unless_that_was_set(jump: float, before: int):
+    desk = Desk()
+    desk.schedule(desk.call("run_note", text="a"))
+    await desk.settle()
+    waiting = desk.calls()["c1"]
+    later = Desk()
+    later.now = desk.now + jump
+    batch = later.scheduler.restore([waiting])
+    await later.settle()
+    later.timer += 1
+    await later.answer("c1")
+    (finished,) = await batch.results()
+    assert finished.duration_ms == before + 1000
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+async def test_an_approval_waits_as_long_as_it_says_when_the_clock_is_set(jump: float):
+    desk = Desk(approval_ttl=60)
+    desk.schedule(desk.call("run_note", text="a"))
+    await desk.settle()
+    patience = desk.scheduler._steps.patience  # pyright: ignore[reportPrivateUsage]
+    life = desk.scheduler._lives["c1"]  # pyright: ignore[reportPrivateUsage]
+    desk.now, desk.timer = desk.now + jump, desk.timer + 20
+    assert patience(life, desk.approval("c1")) == 40

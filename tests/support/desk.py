@@ -58,6 +58,9 @@ class Desk:
         self.policy = Policy(rules, mode)
         self.journal = ListJournal()
         self.now = 1000.0
+        """The clock."""
+        self.timer = 0.0
+        """Goes on as time does; the clock may be set."""
         self.scheduler = Scheduler(
             "s",
             registry or Registry(note_tools(self.world)),
@@ -68,6 +71,7 @@ class Desk:
             max_parallel=max_parallel,
             approval_ttl=approval_ttl,
             clock=lambda: self.now,
+            timer=lambda: self.timer,
         )
         self._ids = itertools.count(1)
 

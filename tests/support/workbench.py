@@ -72,12 +72,13 @@ class Workbench:
         """The results of a batch in which everything that is asked gets a yes."""
         return await self.finish(self.schedule(*specs))
 
-    async def finish(self, batch: Batch) -> list[Terminal]:
+    async def finish(self, batch: Batch, outcome: Outcome = "proceed_once") -> list[Terminal]:
+        """Everything that is asked gets this answer."""
         results = asyncio.ensure_future(batch.results())
         while not results.done():
             await self.settle()
             for call in self.scheduler.waiting():
-                await self.answer(call.request.call_id)
+                await self.answer(call.request.call_id, outcome)
             await asyncio.wait([results], timeout=0.001)
         return results.result()
 

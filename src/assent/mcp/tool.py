@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
-from msgspec.structs import replace
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.approval import McpDetails
 from assent.mcp.definitions import Definition

@@ -33,18 +33,25 @@ class Policy:
         roots: tuple[str, ...] = ("/w",),
         uses: dict[str, int] | None = None,
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`clock` tells the time of day, which may be set meanwhile; `timer` only ever goes on."""
         self.rules = tuple(sorted(rules, key=Rule.order))
         self.mode: Mode = mode
-        self.grants = {grant.id: grant for grant in grants}
+        self.grants = dict[str, Grant]()
         self.uses = uses if uses is not None else {}
         self._roots = roots
-        self._clock = clock
+        self._clock, self._timer = clock, timer
+        self._offsets = dict[str, float]()
+        """Of each grant, how far the clock was ahead of the timer when it was given."""
+        for grant in grants:
+            self.add_grant(grant)
 
     # --- grants ---
 
     def add_grant(self, grant: Grant) -> None:
         self.grants[grant.id] = grant
+        self._offsets[grant.id] = self._clock() - self._timer()
 
     def revoke(self, grant_id: str) -> Grant | None:
         return self.grants.pop(grant_id, None)
@@ -55,8 +62,11 @@ class Policy:
             self.uses[grant_id] = self.uses.get(grant_id, 0) + 1
 
     def _live_grants(self) -> list[Grant]:
-        now = self._clock()
-        return [grant for grant in self.grants.values() if is_live(grant, now, self.uses.get(grant.id, 0))]
+        return [one for one in self.grants.values() if is_live(one, self._now(one), self.uses.get(one.id, 0))]
+
+    def _now(self, grant: Grant) -> float:
+        """The time by the clock as it was when the grant was given: one that is set meanwhile does not prolong it."""
+        return self._offsets[grant.id] + self._timer()
 
     # --- judging ---
 

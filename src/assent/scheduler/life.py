@@ -71,8 +71,12 @@ class Life:
         self.recorded: Awaitable[None] | None = None
         """The newest record of this call; await it to know that it is durable."""
         self.cancel_reason = ""
+        self.since = 0.0
+        """When it began, by the timer."""
         self.runs_since: float | None = None
-        """When it started."""
+        """When it started to run, by the timer."""
+        self.expiry: tuple[str, float] | None = None
+        """The approval that waits, and when it expires by the timer."""
         self._begun = False
 
     def begin(self) -> None:

@@ -75,6 +75,15 @@ class ResourceLine:
             self._below[above].enter(done, writing=writing)
 
 
+def finish(done: Done, earlier: set[Done]) -> None:
+    """Others wait for a call in place of those that it waits for itself, so it is never done before them."""
+    pending = [each for each in earlier if not each.done()]
+    if pending:
+        _all_of(pending).add_done_callback(lambda _: done.set_result(None))
+    else:
+        done.set_result(None)
+
+
 def _places(resources: Resources) -> Iterator[tuple[str, bool]]:
     """Each place and whether it is written; what is no file has a name without a slash."""
     yield from ((_key(path), False) for path in resources.reads)

@@ -48,6 +48,7 @@ class Scheduler:
         max_parallel: int = 64,
         approval_ttl: float | None = None,
         clock: Clock = time.time,
+        timer: Clock = time.monotonic,
         masker: Masker | None = None,
         give_way: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -71,6 +72,7 @@ class Scheduler:
             attended=attended,
             approval_ttl=approval_ttl,
             clock=clock,
+            timer=timer,
             masker=self._masker,
         )
         self._answers = Answers(self._lives, self._steps, policy, journal)
@@ -135,6 +137,8 @@ class Scheduler:
     # --- batches ---
 
     def _batch(self, lives: Sequence[Life], *, fresh: bool) -> Batch:
+        for life in lives:
+            self._steps.begin(life)
         return Batch(lives, self._steps.touched, fresh=fresh)
 
     def _enqueue(self, batch: Batch) -> Batch:
@@ -218,10 +222,8 @@ class Scheduler:
                 await self._look_again(life)
                 continue
             life.changed = asyncio.Event()
-            expires = life.call.approval.expires_at
-            patience = None if expires is None else max(0.0, expires - self._clock())
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(self._steps.patience(life, life.call.approval)):
                     await life.changed.wait()
             except TimeoutError:
                 await self._expire(life)
@@ -286,7 +288,7 @@ class Scheduler:
         assert life.invocation is not None
         change = await self._change(life, life.invocation)
         permit = self._permit(life)
-        life.runs_since = self._steps.now()
+        self._steps.run(life)
         await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
         try:

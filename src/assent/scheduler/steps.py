@@ -9,7 +9,8 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from assent import failpoints
-from assent.approval import Decision, Details, ExecDetails, McpDetails
+from assent.approval import Approval, Decision, Details, ExecDetails, McpDetails
+from assent.elapsed import since
 from assent.events import (
     ApprovalRequested,
     CallFinished,
@@ -78,8 +79,10 @@ class Steps:
         attended: bool,
         approval_ttl: float | None,
         clock: Clock,
+        timer: Clock,
         masker: Masker,
     ) -> None:
+        """`clock` tells the time of day, which may be set meanwhile; `timer` only ever goes on."""
         self._session = session
         self._registry = registry
         self._policy = policy
@@ -87,6 +90,7 @@ class Steps:
         self._attended = attended
         self._approval_ttl = approval_ttl
         self._clock = clock
+        self._timer = timer
         self._masker = masker
 
     def move(self, life: Life, *events: DurableEvent) -> Awaitable[None]:
@@ -103,6 +107,21 @@ class Steps:
 
     def now(self) -> float:
         return self._clock()
+
+    def begin(self, life: Life) -> None:
+        """Counts from now; for a call of an earlier process also what the clock says that it has taken so far."""
+        life.since = self._timer() - since(life.call.started_at, self._clock())
+
+    def run(self, life: Life) -> None:
+        life.runs_since = self._timer()
+
+    def patience(self, life: Life, approval: Approval) -> float | None:
+        """Seconds until the approval expires. A clock that is set while it waits changes nothing."""
+        if approval.expires_at is None:
+            return None
+        if life.expiry is None or life.expiry[0] != approval.id:
+            life.expiry = (approval.id, self._timer() + approval.expires_at - self._clock())
+        return max(0.0, life.expiry[1] - self._timer())
 
     # --- towards a decision ---
 
@@ -215,13 +234,13 @@ class Steps:
         return self.finish(life, CallFinished(life.call_id, "cancelled", result, output), *before)
 
     def finish(self, life: Life, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
-        took = self._since(life.call.started_at)
-        ran = None if life.runs_since is None else self._since(life.runs_since)
+        took = self._milliseconds(life.since)
+        ran = None if life.runs_since is None else self._milliseconds(life.runs_since)
         event = event if life.exact else masked(event, self._masker)
         return self.move(life, *before, replace(event, duration_ms=took, ran_ms=ran))
 
-    def _since(self, moment: float) -> int:
-        return max(0, round((self._clock() - moment) * 1000))
+    def _milliseconds(self, moment: float) -> int:
+        return round((self._timer() - moment) * 1000)
 
 
 def _nobody_to_ask(life: Life, verdict: Verdict) -> Failure:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from assent.scheduler.life import Life
-from assent.scheduler.resources import Done, ResourceLine
+from assent.scheduler.resources import Done, ResourceLine, finish
 from assent.tools.base import Resources
 
 
@@ -37,16 +37,19 @@ class InOrder:
 
 
 class _Place:
-    """One call's place: the calls that it waits for, once that is known, and when it has finished."""
+    """One call's place in line."""
 
-    __slots__ = ("declared", "done", "earlier", "over", "waited")
+    __slots__ = ("coming", "declared", "done", "earlier", "over", "waited")
 
     def __init__(self) -> None:
         self.declared = False
         self.over = False
-        self.waited = False
-        self.earlier: asyncio.Future[set[Done]] | None = None
         self.done: Done | None = None
+        """Set when the place is taken, and with it what follows."""
+        self.earlier: set[Done] = set()
+        self.waited = False
+        self.coming: asyncio.Future[None] | None = None
+        """Made by a call that waits for its place."""
 
 
 class Turns:
@@ -67,18 +70,18 @@ class Turns:
     async def come(self, life: Life) -> bool:
         """Waits for its turn. True when it had to wait for others, which may have changed what it does."""
         place = self._places[life.at]
-        if place.earlier is None:
-            place.earlier = asyncio.get_running_loop().create_future()
-        earlier = await place.earlier
-        if earlier:
-            await asyncio.wait(earlier)
+        if place.done is None:
+            place.coming = asyncio.get_running_loop().create_future()
+            await place.coming
+        if place.earlier:
+            await asyncio.wait(place.earlier)
         return place.waited
 
     def leave(self, life: Life) -> None:
         place = self._places[life.at]
         place.over = True
         if place.done is not None:
-            place.done.set_result(None)
+            finish(place.done, place.earlier)
         self._advance()
 
     def _advance(self) -> None:
@@ -96,12 +99,10 @@ class Turns:
         if place.over:
             return
         touches = self._touched(life)
-        earlier, place.done = self._line.join(touches)
-        place.waited = bool(earlier) or (self._unknown is not None and not touches.nothing)
+        place.earlier, place.done = self._line.join(touches)
+        place.waited = bool(place.earlier) or (self._unknown is not None and not touches.nothing)
         if touches.anything == "write":
             self._unknown = place.done
             self._unknown.add_done_callback(lambda _: self._advance())
-        if place.earlier is None:
-            place.earlier = asyncio.get_running_loop().create_future()
-        if not place.earlier.done():  # a call that was cancelled while it waited
-            place.earlier.set_result(earlier)
+        if place.coming is not None and not place.coming.done():
+            place.coming.set_result(None)

@@ -137,7 +137,7 @@ class HeadlessRun:
         self._runner = runner
         self._request = request
         self._output = output
-        self._summariser = Summariser(runner.session, time.time())
+        self._summariser = Summariser(runner.session, time.monotonic())
         self._asker = asker
         self._awaited: str | None = runner.state.open_prompt
         """The prompt whose end we wait for."""
@@ -232,13 +232,13 @@ class HeadlessRun:
         if failure is not None:
             self._summariser.summary.status = "error"
             self._summariser.summary.error = Failure("storage", str(failure))
-        summary = self._summariser.finish(time.time())
+        summary = self._summariser.finish(time.monotonic())
         self._output.finish(summary)
         return summary.exit_code()
 
     def _finish_waiting(self) -> int:
         self._summariser.summary.status = "waiting"
-        self._output.finish(self._summariser.finish(time.time()))
+        self._output.finish(self._summariser.finish(time.monotonic()))
         calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
         session = self._runner.session
         sys.stderr.write(

@@ -1,6 +1,7 @@
 """The lines around the input: what is going on, what waits in the queue, and where we are."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -8,6 +9,7 @@ from rich.text import Text
 from textual.timer import Timer
 from textual.widgets import Static
 
+from assent import elapsed
 from assent.events import Queued
 from assent.front.tui.host import ServerInfo
 from assent.front.tui.ink import Ink
@@ -27,6 +29,8 @@ class StatusLine(Static):
         self._ink = ink
         self._clock = clock
         self._since: float | None = None
+        self._began = 0.0
+        """The same by a clock that nobody sets."""
         self._doing = ""
         self._way_out = ""
         self._beat: Timer | None = None
@@ -35,6 +39,8 @@ class StatusLine(Static):
         """`way_out` says how it is cancelled, or how it ends."""
         if (self._since, self._doing, self._way_out) == (since, doing, way_out):
             return  # the beat draws it
+        if since != self._since:
+            self._began = time.monotonic() - elapsed.since(since, self._clock())
         self._since, self._doing, self._way_out = since, doing, way_out
         if self._beat is None:
             self._beat = self.set_interval(BEAT_SECONDS, self._draw)
@@ -53,7 +59,7 @@ class StatusLine(Static):
         if self._since is None:
             return
         palette = self._ink().palette
-        took = max(self._clock() - self._since, 0)
+        took = time.monotonic() - self._began
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
         line.append(safe(self._doing, "label") or "Working", "bold")

@@ -1,0 +1,9 @@
+"""How long something has taken. The clock may be set while it runs, so it is asked only for what began elsewhere."""
+
+_ABSURD = 366 * 24 * 3600.0
+
+
+def since(moment: float, now: float) -> float:
+    """Seconds between two times of the wall clock; 0 when the clock must have been wrong at one of them."""
+    seconds = now - moment
+    return seconds if 0 <= seconds < _ABSURD else 0.0
