@@ -91,12 +91,15 @@ STEPS = st.one_of(
     st.tuples(st.sampled_from(["append", "delete", "look"]), st.sampled_from(["a", "b"]), WORDS),
     st.just(("link", "b", "a")),
 )
-CALLS = st.one_of(
+FILE_CALLS = st.one_of(
     st.builds(read, FILES),
     st.builds(write, FILES, WORDS.map(lambda word: f"{word}\n")),
     st.builds(replace, FILES, WORDS, WORDS),
     st.just(("list_directory", {"dir_path": "d"})),
     st.just(("grep_search", {"pattern": "one", "dir_path": "."})),
+)
+CALLS = st.one_of(
+    FILE_CALLS,
     st.builds(
         script,
         st.lists(STEPS, min_size=1, max_size=3),
@@ -172,7 +175,7 @@ def test_a_batch_that_is_answered_in_any_order_does_what_its_calls_do_singly(
 
 
 @given(
-    st.lists(CALLS, min_size=2, max_size=8),
+    st.lists(FILE_CALLS, min_size=2, max_size=8),
     st.lists(st.sampled_from(["yes", "no", "edit"]), min_size=8, max_size=8),
     st.sampled_from(["batch", "eager"]),
 )
@@ -180,4 +183,5 @@ def test_a_batch_that_is_answered_in_any_order_does_what_its_calls_do_singly(
 def test_a_batch_with_edited_proposals_does_what_its_calls_do_singly(
     calls: list[Spec], answers: list[str], gate: GateKind
 ):
+    """In the order of the request, and without commands: what a person edits, they must see as it will be."""
     compare(calls, answers, gate, None)

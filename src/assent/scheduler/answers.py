@@ -70,7 +70,7 @@ class Answers:
             return
         invocation, action = await self._rebuilt(life, args)
         check_answer(life.call, answer)
-        life.use(invocation, action)
+        self._use(life, invocation, action)
         await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
 
     async def _proceed(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
@@ -82,7 +82,7 @@ class Answers:
                 raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")
             invocation, action = await self._rebuilt(life, args)
         approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
-        life.use(invocation, action)
+        self._use(life, invocation, action)
         life.answers = answer.answers
         await self._approve(life, answer, approval, _answered(answer, approval, key, args))
 
@@ -100,6 +100,12 @@ class Answers:
         if grant is not None:
             await self.rejudge()
             await self._acknowledge(answer, answered.key)  # now: whoever hears of it sees what the grant has settled
+
+    def _use(self, life: Life, invocation: Invocation, action: Action) -> None:
+        """Goes on with these arguments; calls after it may build on what they would do."""
+        life.invocation, life.action = invocation, action
+        life.touches = self._steps.touched(life)
+        life.tell_siblings()
 
     async def _acknowledge(self, answer: Answer, key: str) -> None:
         if key:

@@ -91,11 +91,6 @@ class Life:
         if self._begun and self.task is not None:
             self.task.cancel()
 
-    def use(self, invocation: Invocation, action: Action) -> None:
-        """Goes on with other arguments."""
-        self.invocation, self.action = invocation, action
-        self.tell_siblings()
-
     def build_on_siblings(self, invocation: Invocation) -> None:
         if self.siblings is not None:
             invocation.build_on(partial(self.siblings.earlier, self.at))

@@ -208,7 +208,6 @@ class Scheduler:
         """After the calls before it: what it would do is computed on top of what they would."""
         await batch.judging.reach(life.at)
         verdict = await self._steps.judge(life, invocation)
-        life.touches = self._steps.touched(life)
         batch.overlay.enter(life)
         batch.judging.passed(life.at)
         if self._gate == "eager":

@@ -136,7 +136,6 @@ class Steps:
             await self.fail(life, Failure("invalid_tool_params", str(error)))
         life.build_on_siblings(invocation)
         life.tool, life.invocation = tool, invocation
-        life.touches = self.touched(life)
         return invocation
 
     async def judge(self, life: Life, invocation: Invocation, *, in_turn: bool = False) -> Verdict:
@@ -150,10 +149,12 @@ class Steps:
             life.action = await make_action(self._policy, life.tool, life.request.args, invocation)
             verdict = self.verdict(life.action, life.request)
             life.plan = verdict.plan
+            life.touches = self.touched(life)
             life.tell_siblings()
             return verdict
         except ToolFailed as error:
             life.action = life.plan = None
+            life.touches = self.touched(life)
             life.tell_siblings()
             if in_turn or life.siblings is None or not life.siblings.may_change(life):
                 await self.fail(life, error.failure)

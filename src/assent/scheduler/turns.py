@@ -1,8 +1,8 @@
 """When each call of a batch may run: calls take their places in line in the order of the request, however long each
 took to be decided, and then wait for the earlier calls that they conflict with.
 
-What a call touches is looked at when its place is taken. After one that may write anything nothing is certain until it
-has finished (a link may lead elsewhere then), so what touches any file takes its place after that.
+After one that may write anything it is not certain what the others touch until it has finished: a link may lead
+elsewhere then. So what touches any file takes its place after that, and is looked at again.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ class Turns:
         place = self._places[life.at]
         if place.over:
             return
-        touches = self._touched(life)
+        touches = life.touches if self._unknown is None else self._touched(life)
         place.earlier, place.done = self._line.join(touches)
         place.waited = bool(place.earlier) or (self._unknown is not None and not touches.nothing)
         if touches.anything == "write":
