@@ -1,11 +1,14 @@
 """Who decides when nobody is there: modes, allow-lists, and the refusal of everything else."""
 
 import os
+import threading
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from support.fake_gemini import FakeGemini
-from support.program import Json, Program, asks_for, read, says, shell, write
+from support.program import Json, Program, asks_for, read, replace, says, shell, write
 
 BATCH = (shell("echo ran > ran.txt", "run"), write("new.txt", "hello\n", "write"), read("old.txt", "read"))
 
@@ -109,17 +112,37 @@ def test_plan_mode_is_stronger_than_an_allowed_tool(program: Program):
 
 @pytest.mark.spec("D1")
 @pytest.mark.spec("B6")
-def test_the_commands_of_a_batch_run_side_by_side(program: Program):
-    """Each waits for the other: one after the other they would wait for ever."""
-    os.mkfifo(program.folder / "here")
-    os.mkfifo(program.folder / "there")
-    one = shell("echo from one > here; cat there", "one")
-    two = shell("cat here; echo from two > there", "two")
-    model = program.scenario(asks_for(one, two), says("Done."))
+def test_commands_of_a_batch_that_only_read_run_side_by_side(program: Program):
+    """What each of them waits for comes when both have begun: one after the other they would wait for ever."""
+    fifos = [program.folder / name for name in ("here", "there")]
+    for fifo in fifos:
+        os.mkfifo(fifo)
+    threading.Thread(target=_write_when_all_are_read, args=(fifos,), daemon=True).start()
+    model = program.scenario(asks_for(shell("cat here", "one"), shell("cat there", "two")), says("Done."))
     ended = program.run("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json")
-    assert ended.result["stats"]["tools"]["success"] == 2
     displays = {event["call_id"]: event["display"]["text"] for event in ended.of_type("call.finished")}
-    assert displays == {"one": "from two\n", "two": "from one\n"}
+    assert displays == {"one": "for here\n", "two": "for there\n"}
+
+
+def _write_when_all_are_read(fifos: list[Path]) -> None:
+    with ExitStack() as stack:
+        writers = [stack.enter_context(fifo.open("w")) for fifo in fifos]  # each waits for its reader
+        for fifo, writer in zip(fifos, writers, strict=True):
+            writer.write(f"for {fifo.name}\n")
+
+
+@pytest.mark.spec("B6")
+def test_calls_of_a_batch_that_may_write_keep_their_order(program: Program):
+    calls = [
+        shell("sleep 0.1; echo one > log", "one"),
+        shell("echo two >> log", "two"),
+        replace("log", "one\ntwo", "all"),
+        read("log"),
+    ]
+    model = program.scenario(asks_for(*calls), says("Done."))
+    ended = program.run("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json")
+    assert ended.result["stats"]["tools"]["success"] == 4
+    assert (program.folder / "log").read_text() == "all\n"
 
 
 @pytest.mark.spec("F10")
