@@ -25,7 +25,7 @@ from assent.session.memory import MemoryLog
 from assent.session.runner import create_session
 from assent.session.sqlite import SqliteLog
 from assent.session.state import fold
-from assent.tools.base import Invocation, Live, Permit, Tool, ToolResult
+from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
 from assent.tools.registry import Registry
 from bench.measure import interleaved
 from bench.report import Row
@@ -44,6 +44,9 @@ class NoParams(Struct):
 class NoOp(Invocation):
     def describe(self) -> str:
         return "nothing"
+
+    def resources(self) -> Resources:
+        return Resources()
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         return ToolResult("done")

@@ -40,9 +40,10 @@ from assent.scheduler.approvals import Refused
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall, advance, begin
 from assent.scheduler.scheduler import Scheduler
+from assent.tools.base import AnyTool
 from assent.tools.registry import Registry
 from support.desk import note_tools
-from support.doubles import World
+from support.doubles import StackedEditNote, World
 
 RULES = (Rule("deny", argument="forbidden"), Rule("allow", "run_note", argument="allowed"))
 TOOLS = st.sampled_from(["read_note", "run_note", "edit_note", "fetch_note", "mcp_notes_add", "no_such_tool"])
@@ -102,10 +103,14 @@ class SchedulerMachine(RuleBasedStateMachine):
         grants = [event.grant for event in self.events if isinstance(event, GrantAdded)]
         self.policy = Policy(RULES, self.mode, grants)
         self.scheduler = Scheduler(
-            "s", Registry(note_tools(self.world)), self.policy, self.journal, gate=self.gate, max_parallel=3
+            "s", Registry(self._tools()), self.policy, self.journal, gate=self.gate, max_parallel=3
         )
         pending = [call for call in self.states().values() if not isinstance(call, Terminal)]
         self.batches = [self.scheduler.restore(pending)] if pending else []
+
+    def _tools(self) -> list[AnyTool]:
+        """Edits build on each other, as the real ones do."""
+        return [tool for tool in note_tools(self.world) if tool.name != "edit_note"] + [StackedEditNote(self.world)]
 
     def run(self, work: Any) -> Any:
         async def whole() -> Any:

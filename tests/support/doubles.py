@@ -9,7 +9,18 @@ from msgspec import Meta, Struct
 from assent.approval import Details, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.events import DurableEvent, TransientEvent
 from assent.parts import JsonObject, PlainDisplay
-from assent.tools.base import Invocation, Live, Modifiable, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.base import (
+    Earlier,
+    Invocation,
+    Live,
+    Modifiable,
+    Permit,
+    Proposal,
+    Resources,
+    Tool,
+    ToolFailed,
+    ToolResult,
+)
 from assent.tools.diff import diff
 
 
@@ -190,6 +201,29 @@ class EditNote(Tool[EditParams]):
 
     def invocation(self, params: EditParams) -> Invocation:
         return _Edit(params, self.world)
+
+
+class _StackedEdit(_Edit):
+    """Starts from what earlier calls of the batch would leave, as the real ones do."""
+
+    _earlier: Earlier | None = None
+
+    def build_on(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+
+    def proposal(self) -> Proposal | None:
+        return Proposal(self._params.path, self._params.content.encode())
+
+    async def should_confirm(self) -> Details | None:
+        pending = self._earlier(self._params.path) if self._earlier is not None else None
+        self._shown = self._world.files.get(self._params.path) if pending is None else pending.after.decode()
+        shown = diff(self._params.path, self._shown, self._params.content).text
+        return EditDetails(self._params.path, shown, self._shown, self._params.content)
+
+
+class StackedEditNote(EditNote):
+    def invocation(self, params: EditParams) -> Invocation:
+        return _StackedEdit(params, self.world)
 
 
 class ListJournal:

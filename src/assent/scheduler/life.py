@@ -55,6 +55,8 @@ class Life:
         """Set when a call before it was refused or changed: what it would do is to be looked at again."""
         self.postponed = False
         """It cannot be judged before earlier calls have run, and is judged when its turn comes."""
+        self.in_turn = False
+        """All calls that it had to wait for are over."""
         self.tool: AnyTool | None = None
         self.invocation: Invocation | None = None
         self.action: Action | None = None

@@ -256,19 +256,20 @@ class Scheduler:
         """Waits for earlier calls that touch the same things, then runs."""
         batch.turns.declare(life)
         waited = await batch.turns.come(life)
+        life.in_turn = True
         async with self._slots:
             if self._give_way is not None:
                 await self._give_way()
             if waited or life.postponed or (life.action is not None and life.action.details is not None):
-                await self._look_again(life, in_turn=True)
+                await self._look_again(life)
                 await self._until_answered(life)
             await self._execute(life)
 
-    async def _look_again(self, life: Life, *, in_turn: bool = False) -> None:
+    async def _look_again(self, life: Life) -> None:
         """Is what would happen still what was decided on, or asked? A yes covers only exactly what was shown."""
         assert life.invocation is not None
         postponed = life.postponed
-        verdict = await self._steps.judge(life, life.invocation, in_turn=in_turn)
+        verdict = await self._steps.judge(life, life.invocation)
         match life.call:
             case AwaitingApproval(approval=asked) if verdict.ruling == "ask":
                 if self._steps.digest(life) != asked.digest:

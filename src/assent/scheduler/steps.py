@@ -138,7 +138,7 @@ class Steps:
         life.tool, life.invocation = tool, invocation
         return invocation
 
-    async def judge(self, life: Life, invocation: Invocation, *, in_turn: bool = False) -> Verdict:
+    async def judge(self, life: Life, invocation: Invocation) -> Verdict:
         """Anything that goes wrong while deciding is an error of the call, never a yes.
 
         Before its turn a call that cannot do its work yet is postponed, if calls before it may still change that.
@@ -156,7 +156,7 @@ class Steps:
             life.action = life.plan = None
             life.touches = self.touched(life)
             life.tell_siblings()
-            if in_turn or life.siblings is None or not life.siblings.may_change(life):
+            if life.in_turn or life.siblings is None or not life.siblings.may_change(life):
                 await self.fail(life, error.failure)
             life.postponed = True
             return LATER

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from assent.approval import AskDetails, Question
 from assent.parts import PlainDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Tool, ToolFailed, ToolResult
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.tools.files import check_text
 
 MOST_QUESTIONS = 4
@@ -57,6 +57,9 @@ class AskUserInvocation(Invocation):
 
     def describe(self) -> str:
         return " ".join(self._questions[0].question.split())
+
+    def resources(self) -> Resources:
+        return Resources()
 
     async def should_confirm(self) -> AskDetails:
         return AskDetails(self._questions)

@@ -120,7 +120,8 @@ class Invocation(ABC):
         return None
 
     def resources(self) -> Resources:
-        return Resources()
+        """What it touches: it waits for earlier calls that touch the same. Who does not say may touch anything."""
+        return Resources(anything="write")
 
     def modifiable(self) -> Modifiable | None:
         return None

@@ -9,7 +9,7 @@ import re
 
 from assent.approval import InfoDetails
 from assent.parts import Failure, PlainDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, ToolFailed, ToolResult
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.web_fetch import MOST_URLS, WebFetchTool
 from assent.web.fetch import FetchFailed, Moved, Page
 from assent.web.urls import Verdict, preview
@@ -61,6 +61,9 @@ class WebFetchInvocation(Invocation):
 
     def describe(self) -> str:
         return ", ".join(self._urls)
+
+    def resources(self) -> Resources:
+        return Resources()
 
     async def should_confirm(self) -> InfoDetails:
         return InfoDetails(self._prompt, self._urls, self._warnings)

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from assent.approval import InfoDetails
 from assent.parts import PlainDisplay, SearchAnswer
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Tool, ToolFailed, ToolResult
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 Search = Callable[[str], Awaitable[SearchAnswer]]
 """Raises ToolFailed."""
@@ -45,6 +45,9 @@ class WebSearchInvocation(Invocation):
 
     def describe(self) -> str:
         return self._query
+
+    def resources(self) -> Resources:
+        return Resources()
 
     async def should_confirm(self) -> InfoDetails:
         return InfoDetails(f"Search the web for: {self._query}")
