@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from support.fake_gemini import FakeGemini
-from support.program import Program, asks_for, says, shell, write
+from support.program import Program, asks_for, replace, says, shell, write
 
 CANARY = shell("echo x >> canary")
 WAITING = ("--ask", "wait", "-o", "stream-json")
@@ -31,6 +31,24 @@ def test_a_question_survives_kill_9_and_is_answered_from_another_process_and_run
     (only_question,) = program.events_of_type("approval.requested")
     assert only_question["approval"]["digest"] == asked["approval"]["digest"]
     assert len(program.events_of_type("call.started")) == 1
+
+
+@pytest.mark.spec("B6")
+@pytest.mark.spec("J1")
+def test_edits_that_build_on_each_other_wait_with_the_same_digests_after_kill_9(program: Program):
+    calls = (write("new.txt", "one\n"), replace("new.txt", "one", "two"))
+    model = program.scenario(asks_for(*calls), says("Done."))
+    with program.start("-p", "go", "-m", model, *WAITING) as first:
+        asked = [first.until_type("approval.requested") for _ in calls]
+        first.kill()
+    session = asked[0]["session"]
+    with program.start("--resume", session, *WAITING) as second:
+        second.until_type("session.opened")
+        assert [program.run("answer", session, call, "yes").code for call in ("replace", "write")] == [0, 0]
+        assert second.wait().result["status"] == "success"
+    assert (program.folder / "new.txt").read_text() == "two\n"
+    digests = [event["approval"]["digest"] for event in program.events_of_type("approval.requested")]
+    assert digests == [event["approval"]["digest"] for event in asked]
 
 
 @pytest.mark.spec("J2")

@@ -34,7 +34,8 @@ def normalised(svg: str) -> str:
 @asynccontextmanager
 async def showing(film: Film, size: tuple[int, int], look: str = "dark") -> AsyncGenerator["Pilot[None]"]:
     """The app with this film on its screen, drawn to the end."""
-    app = AssentApp(FilmHost(film), guard=KeyGuard(quiet=0, settle=0), clock=lambda: NOW, look=look)
+    guard = KeyGuard(quiet=0, settle=0)
+    app = AssentApp(FilmHost(film), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
     async with app.run_test(size=size) as pilot:
         while app.client is None:
             await pilot.pause()

@@ -97,6 +97,7 @@ class AssentApp(App[None]):
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
         driver_class: "type[Driver] | None" = None,
     ) -> None:
         super().__init__(driver_class)
@@ -107,7 +108,7 @@ class AssentApp(App[None]):
         """The session that was open when we left, and its questions; empty when nothing was said in it."""
         self._start = (session, mode, first_prompt, first_note)
         self._guard = guard or KeyGuard()
-        self._clock = clock
+        self._clock, self._timer = clock, timer
         self._ink = Ink(LOOKS[look].palette)
         self._look = look
         self._story = Story()
@@ -140,7 +141,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self._story, self._painter, id="transcript")
         yield ApprovalPanel(self.ink, self._guard, self._me)
-        yield StatusLine(self.ink, self._clock)
+        yield StatusLine(self.ink, self._clock, self._timer)
         yield QueueView(self.ink)
         yield PromptBox(DeskCompletions(self.desk), PLACEHOLDER, id="prompt")
         yield FootLine(self.ink)

@@ -1,7 +1,6 @@
 """The lines around the input: what is going on, what waits in the queue, and where we are."""
 
 import os
-import time
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -24,13 +23,13 @@ PATH_LENGTH = 32
 class StatusLine(Static):
     """A spinner with the time while something runs; empty, and without a timer, otherwise."""
 
-    def __init__(self, ink: Callable[[], Ink], clock: Callable[[], float]) -> None:
+    def __init__(self, ink: Callable[[], Ink], clock: Callable[[], float], timer: Callable[[], float]) -> None:
         super().__init__(id="status")
         self._ink = ink
-        self._clock = clock
+        self._clock, self._timer = clock, timer
         self._since: float | None = None
         self._began = 0.0
-        """The same by a clock that nobody sets."""
+        """The same by the timer, which nobody sets."""
         self._doing = ""
         self._way_out = ""
         self._beat: Timer | None = None
@@ -40,7 +39,7 @@ class StatusLine(Static):
         if (self._since, self._doing, self._way_out) == (since, doing, way_out):
             return  # the beat draws it
         if since != self._since:
-            self._began = time.monotonic() - elapsed.since(since, self._clock())
+            self._began = self._timer() - elapsed.since(since, self._clock())
         self._since, self._doing, self._way_out = since, doing, way_out
         if self._beat is None:
             self._beat = self.set_interval(BEAT_SECONDS, self._draw)
@@ -59,7 +58,7 @@ class StatusLine(Static):
         if self._since is None:
             return
         palette = self._ink().palette
-        took = time.monotonic() - self._began
+        took = self._timer() - self._began
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
         line.append(safe(self._doing, "label") or "Working", "bold")
