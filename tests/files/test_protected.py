@@ -10,15 +10,13 @@ import pytest
 from assent.files import protected
 from assent.files.protected import (
     fold,
-    secret_folders,
-    secret_globs,
-    secret_samples,
     secrets_below,
     why_contains_protected,
     why_protected,
     why_run,
     why_secret,
 )
+from assent.files.secret_names import secret_folders, secret_globs, secret_samples
 
 DECIDES = """
     .git .hg .svn .bzr .jj git~1
@@ -101,7 +99,7 @@ def test_each_name_is_special_in_any_folder_and_any_case(
 def test_what_is_below_a_special_name_is_special_too(
     why: Callable[[Sequence[str]], str | None], names: str, sentence: str
 ) -> None:
-    for name in {*names.split()} - {"credentials", "credentials.json", "environ"}:
+    for name in {*names.split()} - {"credentials", "credentials.json", "environ", "env.production"}:
         assert why([*name.split("/"), "x", "y"]) == f"{name} {sentence}"
 
 

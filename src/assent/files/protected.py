@@ -9,6 +9,8 @@
 Names are compared case-folded and without what some file systems ignore (`.GIT`, `.git.`, `.g\u200cit`,
 `GIT~1` are all `.git` somewhere), at any depth, whether the file exists or not.
 
+Which names are those of secrets is said in `secret_names`.
+
 It knows names only: where the workspace is and what a path resolves to is the workspace's business.
 """
 
@@ -18,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import islice
+
+from assent.files.secret_names import secret_part
 
 _NAMES = """
     .git .hg .svn .bzr .jj git~1
@@ -73,52 +77,12 @@ _RUN_PATTERNS = r"""
     dockerfile\..+ | \.zsh.*
 """
 _RUN_PATHS = "node_modules/.bin"
-_SECRET_FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store .mozilla keyrings google-chrome"
-_SECRET_NAMES = """
-    .dockercfg .s3cfg .boto .my.cnf .databrickscfg .terraformrc rclone.conf .rclone.conf kubeconfig .kubeconfig .envrc
-    credentials.toml credentials.tfrc.json credentials.yml.enc .credentials.json oauth_creds.json
-    application_default_credentials.json wp-config.php settings-security.xml local.settings.json
-    env.local env.prod env.production env.staging env.dev env.development
-    .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
-    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite logins.json key3.db key4.db
-    fish_history fish_variables .passwd .token .secret .sentryclirc wallet.dat htpasswd .htdigest
-"""
-# Also copies (`id_rsa.bak`, `server.key.old`), but not `id_rsa.pub`.
-_SECRET_GLOBS = """
-    *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.p8 *.pk8 *.jceks *.keytab *.ovpn *.kdb *.secret
-    *.pem.[bo][alr]* *.key.[bo][alr]* id_[rde]*sa.[!p]* id_[rde]*sa[_~-]* id_ed25519.[!p]* id_ed25519[_~-]*
-    *.env *.tfvars *.tfvars.json *.tfstate *.tfstate.* .*_history login.keychain*
-    .vault[_-]pass* vault[_-]pass* client_secret*.json service[_-]account*.json *[._-]credentials.json
-    ssh_host_*key *adminsdk*.json *rootkey.csv *accesskeys.csv
-    *[._-]secret.y*ml *[._-]secrets.y*ml *[._-]secrets.json
-"""
-_ENV_EXAMPLES = "example sample template dist default defaults"  # `.env.example` is made to be read
-_SECRET_ENV = rf"\.env(?!.*[._-](?:{'|'.join(_ENV_EXAMPLES.split())})$).*"
-_SECRET_PATHS = """
-    .docker/config.json .config/gcloud .config/gh .config/rclone .config/op .config/sops .config/containers/auth.json
-    .config/hub .config/doctl .config/configstore .config/anthropic .config/stripe .config/glab-cli .config/filezilla
-    .config/chromium .vercel/auth.json .netlify/config.json .railway/config.json .supabase/access-token
-    .m2/settings.xml .gradle/gradle.properties .composer/auth.json .codex/auth.json .fly/config.yml
-    run/secrets etc/ssl/private etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d
-    library/keychains
-"""
-# A folder of code may be called so; /proc has an environ.
-_SECRET_FILES = """
-    credentials credentials.json environ .secrets secret.json secret.yaml secret.yml secret.toml
-    secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt
-    secret.txt password.txt passwords.txt token.txt tokens.txt api_key.txt apikey.txt credentials.txt credentials.csv
-    .secrets.toml .secrets.yaml .secrets.yml .secrets.json vault.yml vault.yaml
-"""
-_HISTORIES = (
-    ".bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history"
-)
 # What file systems leave out when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and ext4 without regard to
 # case passes over all that Unicode calls ignorable.
 _IGNORED = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_GLOB_PART = re.compile(r"\*|\[[^]]+\]|.")
 _MOST_ENTRIES = 20_000
 _SHORT_LOOK = 5_000
 
@@ -140,7 +104,7 @@ def why_run(names: Sequence[str]) -> str | None:
 
 def why_secret(names: Sequence[str]) -> str | None:
     """The sentence for a path whose content is likely a secret."""
-    found = _secret().find(names) or next((one for one in names[-1:] if fold(one) in _SECRET_FILES.split()), None)
+    found = secret_part(names, [fold(name) for name in names])
     return None if found is None else f"{found} is a usual place for secrets"
 
 
@@ -226,65 +190,6 @@ def _run() -> _List:
     return _List(_RUN_NAMES, _RUN_PATTERNS, _RUN_PATHS)
 
 
-@cache
-def _secret() -> _List:
-    return _List(f"{_SECRET_FOLDERS} {_SECRET_NAMES}", f"{_SECRET_ENV}|{_secret_names()}", _SECRET_PATHS)
-
-
-@cache
-def _secret_names() -> str:
-    """The globs as a regular expression for one name."""
-    return "|".join(_GLOB_PART.sub(_as_regex, glob) for glob in _SECRET_GLOBS.split())
-
-
-def _as_regex(part: re.Match[str]) -> str:
-    match part[0]:
-        case "*":
-            return "[^/]*"
-        case text if text.startswith("["):
-            return text.replace("[!", "[^/")
-        case text:
-            return re.escape(text)
-
-
 def protected_names() -> frozenset[str]:
     """Names that are protected or run by tools, to try a wildcard on."""
     return _protected().names | _run().names
-
-
-def secret_samples() -> frozenset[str]:
-    """Names of secrets, to try a wildcard on."""
-    of_globs = (re.sub(r"\[!.*?\]", "b", glob) for glob in _SECRET_GLOBS.split())
-    named = (re.sub("^[*]", "server", re.sub(r"\[(.).*?\]", r"\1", one)).replace("*", "") for one in of_globs)
-    return _secret().names | {*named, *_SECRET_FILES.split(), *_HISTORIES.split(), ".env", "shadow", "sudoers"}
-
-
-@cache
-def secret_globs() -> tuple[str, ...]:
-    """Secret files as globs, for programs that are told what to pass over."""
-    env = (".env", ".env-*", ".env_*", *(f".env.{rest}" for rest in _all_but(_ENV_EXAMPLES.split())))
-    return (*env, *_SECRET_GLOBS.split(), *_SECRET_FILES.split(), *_SECRET_NAMES.split())
-
-
-@cache
-def secret_pattern() -> str:
-    """A regular expression for the whole path of a secret, in small letters, for who cannot ask here."""
-    env = _SECRET_ENV.replace(".*", "[^/]*").replace("$", "(?:/|$)")
-    names = "|".join(map(re.escape, sorted(_secret().names)))
-    paths = "|".join(map(re.escape, _SECRET_PATHS.split()))
-    files = "|".join(map(re.escape, _SECRET_FILES.split()))
-    return f"(?:^|/)(?:(?:{names}|{paths}|{env}|{_secret_names()})(?:/|$)|(?:{files})$)"
-
-
-def secret_folders() -> tuple[str, ...]:
-    """Names of folders to pass over, also of those that hold secrets only where they usually are (`.config/gh`)."""
-    return (".env", *_SECRET_FOLDERS.split(), ".docker", "gcloud", "gh")
-
-
-def _all_but(words: Sequence[str]) -> Iterator[str]:
-    """Globs that together match every text but these words. Programs have no glob that says "not"."""
-    for begin in sorted({word[:size] for word in words for size in range(len(word) + 1)}):
-        follows = "".join(sorted({word[len(begin)] for word in words if word.startswith(begin) and word != begin}))
-        yield f"{begin}[!{follows}]*" if follows else f"{begin}?*"
-        if begin not in words:
-            yield begin

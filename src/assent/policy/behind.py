@@ -82,6 +82,8 @@ def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
         if len(matches) > _MOST_MATCHES:
             return f"`{word.text}` matches more than {_MOST_MATCHES} files, too many to look for secrets among them"
         if program(stage.words[0].text) == "diff":
+            if found := _in_capitals(matches, cwd):
+                return f"`{word.text}` contains {found}, which may hold secrets"
             matches += [os.path.join(folder, name) for folder in matches for name in _entries(folder, cwd)]
         found = next((path for path in matches if _leads_to_secret(path, cwd, links, wild=is_wild(word))), None)
         if found is not None:
@@ -89,6 +91,12 @@ def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
         if (twin := _secret_twin(matches, cwd, roots)) is not None:
             return f"`{word.text}` is another name of {twin}, which may hold secrets"
     return None
+
+
+def _in_capitals(folders: Sequence[str], cwd: str) -> str | None:
+    """A secret in one of these folders that `diff` is not told to pass over: it compares names letter by letter."""
+    found = (path for folder in folders for path in secret_files(os.path.join(cwd, folder)))
+    return next((path for path in found if os.path.basename(path) != os.path.basename(path).lower()), None)
 
 
 def _entries(folder: str, cwd: str) -> list[str]:

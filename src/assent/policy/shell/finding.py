@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from assent.files.protected import secret_folders, secret_globs
+from assent.files.secret_names import secret_folders, secret_globs
 from assent.plan import Word
 from assent.policy.shell.names import BEGINS, LEADING, finds_harmless
 from assent.policy.shell.options import Use, examine
-from assent.policy.shell.paths import of_a_kind
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import COUNTING, opens, shows_content, shows_no_secret
 
@@ -46,23 +45,23 @@ class Clause(Struct, frozen=True):
         return (
             *self.before[:at],
             *_NO_LINK,
-            *(_no_secret() if self.passes_over else ()),
             Word("("),
             *self.before[at:],
-            *clause,
+            *(_unless_secret(clause) if self.passes_over else clause),
             *self.after,
             Word(")"),
         )
 
     @property
     def passes_over(self) -> bool:
-        """`*.yml` is about files of a kind, among which a few are secrets: they are left out."""
-        return any(of_a_kind(word.text) for word in self.without) and shows_content(program(self.payload[0].text))
+        """Whatever is looked for, a copy of a secret may have such a name (`*.bak`, `*-prod`): secrets are left out."""
+        return shows_content(program(self.payload[0].text))
 
 
-def _no_secret() -> tuple[Word, ...]:
-    tests = [("-iname", name) for name in secret_globs()] + [("-path", f"*/{name}/*") for name in secret_folders()]
-    return tuple(Word(text) for test, name in tests for text in ("!", test, name))
+def _unless_secret(clause: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Looked at last, so only for what was found; in brackets, because `!` or `-o` may stand before the clause."""
+    tests = [("-iname", name) for name in secret_globs()] + [("-ipath", f"*/{name}/*") for name in secret_folders()]
+    return (Word("("), *(Word(text) for test, name in tests for text in ("!", test, name)), *clause, Word(")"))
 
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from assent.files.protected import secret_samples
+from assent.files.secret_names import secret_samples
 from assent.plan import Stage, Word
 from assent.policy.shell.models import model, options
 from assent.policy.shell.options import Use, examine

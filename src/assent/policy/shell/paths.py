@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import join, normpath
 
-from assent.files.protected import protected_names, secret_pattern, secret_samples, why_protected, why_run, why_secret
+from assent.files.protected import protected_names, why_protected, why_run, why_secret
+from assent.files.secret_names import secret_pattern, secret_samples
 from assent.plan import Part, Stage, Word
 
 _SPECIAL = re.compile(

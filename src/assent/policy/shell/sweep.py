@@ -5,14 +5,16 @@ A search that walks through folders is told to pass over them. A program that ge
 does not decide.
 """
 
+import re
 from fnmatch import translate
 
-from assent.files.protected import secret_folders, secret_globs
+from assent.files.secret_names import brief_secret_globs, secret_folders, secret_globs
 from assent.plan import Names, Word
 from assent.policy.shell.models import options
 from assent.policy.shell.options import Use
 from assent.policy.shell.paths import secret
 
+_LETTERS = re.compile(r"\[[^]]*\]|[a-z]")
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _GLOBS = ("--include", "-g", "--glob", "--iglob")
 _RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
@@ -81,20 +83,31 @@ def _exclusions(use: Use) -> list[str]:
     gets_names = use.fed or use.found
     if name in _GREPS and (gets_names or walks(use)):
         folders = [f"--exclude={name}/*" if gets_names else f"--exclude-dir={name}" for name in secret_folders()]
-        return [*(f"--exclude={name}" for name in secret_globs()), *folders]
+        names = (name.replace("?*", "*[!/]", 1) for name in secret_globs())  # it compares whole paths that it is given
+        return [_any_case(option) for option in (*(f"--exclude={name}" for name in names), *folders)]
     match name:
-        case "rg":  # it looks at `--iglob` after every `-g`, in whatever order they stand
-            return [word for name in (*secret_globs(), *secret_folders()) for word in ("--iglob", f"!{name}")]
-        case "diff":  # it repeats its options before every pair of files, so it gets fewer
-            names = [".env*", *(name for name in secret_globs() if not name.startswith(".env"))]
-            return [f"--exclude={name}" for name in (*names, *secret_folders())]
+        case "rg":  # it looks at `--iglob` after every `-g`, in whatever order they stand; one is read faster than many
+            return ["--iglob", f"!{{{','.join((*secret_globs(), *secret_folders()))}}}"]
+        case "diff":  # it repeats its options before every pair of files, so it gets fewer, and in small letters
+            return [f"--exclude={name}" for name in (*brief_secret_globs(), *secret_folders())]
         case "ag":
-            return [word for name in (*secret_globs(), *secret_folders()) for word in ("--ignore", name)]
+            names = (*secret_globs(), *secret_folders())
+            return [word for name in names for word in ("--ignore", _any_case(name))]
         case "ack":  # it knows no globs
-            files = [f"--ignore-file=match:/^{translate(name)}/" for name in secret_globs()]
+            files = [f"--ignore-file=match:/^{translate(name)}/i" for name in secret_globs()]
             return ["--noenv", *files, *(f"--ignore-dir={name}" for name in secret_folders())]
         case _:
             return []
+
+
+def _any_case(option: str) -> str:
+    """`.ENV` is `.env` to a person, and on some disks. Ranges and classes already hold every letter that matters."""
+    head, equals, glob = option.rpartition("=")
+    return head + equals + _LETTERS.sub(lambda part: part[0] if part[0][0] == "[" else _both(part[0]), glob)
+
+
+def _both(letter: str) -> str:
+    return f"[{letter}{letter.upper()}]"
 
 
 # --- names from a pipe ---
@@ -120,8 +133,10 @@ def opens(name: str) -> bool:
 
 
 def shows_content(name: str) -> bool:
-    """Whether a program may show what is in files, and not only their names and sizes."""
-    return name not in (*_NO_CONTENT, *COUNTING, "find", "tree", "pwd", "which", "type")
+    """Whether a program may show what is in files, and not only their names and sizes. A checksum of a short text is as
+    good as the text to somebody who can guess.
+    """
+    return name not in (*_ONLY_NAMES, "true", "false", *COUNTING, "find", "tree", "pwd", "which", "type")
 
 
 def shows_no_secret(use: Use) -> bool:

@@ -1,0 +1,222 @@
+"""Which files usually hold keys and passwords, by their names: the one answer for the file tools, the shell gate and
+the programs that are told what to pass over.
+
+A list says what secrets are called (`.env`, `id_rsa`, `*.pem`). One grammar around it says how their copies are called
+(`.env~`, `#.env#`, `..env.swp`, `id_rsa.uat`, `server.key-prod`, `credentials.json.bak`), so the list need not: behind
+the name anything may stand that begins with no letter, but for what makes another kind of file of it (`id_rsa.pub`,
+`.npmrc.example`, `kubeconfig.go`). A word that is used for much else (`credentials`) counts alone and with the endings
+of copies.
+
+It knows names only, and no disk: links and second names are `files.workspace`'s and `files.second_names`'s business.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store .mozilla keyrings google-chrome"
+_NAMES = """
+    .dockercfg .dockerconfigjson .s3cfg .boto .my.cnf .mylogin.cnf .databrickscfg .terraformrc rclone.conf .rclone.conf
+    kubeconfig .kubeconfig .envrc .credentials.json oauth_creds.json
+    application_default_credentials.json wp-config.php settings-security.xml local.settings.json
+    .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
+    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite logins.json key3.db key4.db
+    fish_history fish_variables .passwd .password .token .secret .credentials .sentryclirc wallet.dat htpasswd .htdigest
+    .dbshell secring.gpg credentials.toml credentials.tfrc.json credentials.yml.enc
+"""
+_GLOBS = """
+    *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.p8 *.pk8 *.jceks *.keytab *.ovpn *.kdb *.secret *.agekey
+    *.env *.tfvars *.tfvars.json *.tfstate .*_history login.keychain* *[._-]kubeconfig
+    .vault[_-]pass* vault[_-]pass* client_secret*.json service[_-]account*.json serviceaccount*.json
+    *[._-]credentials.json gcp*key.json ssh_host_*key *adminsdk*.json *rootkey.csv *accesskeys.csv
+    *[._-]secret.y*ml *[._-]secrets.y*ml *[._-]secrets.json
+    private*.asc secret*.asc *[._-]private*.asc *[._-]secret*.asc
+"""
+_FILES = """
+    credentials.json environ .secrets secret.json secret.yaml secret.yml secret.toml
+    secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt secrets.env
+    secret.txt password.txt passwords.txt passwords.csv token.txt tokens.txt api_key.txt api_keys.txt apikey.txt
+    credentials.txt credentials.csv credentials.xml credentials.yml credentials.yaml credentials.ini credentials.db
+    .secrets.toml .secrets.yaml .secrets.yml .secrets.json vault.yml vault.yaml
+"""
+"""No folder of this name holds secrets: code has such folders, and /proc has an environ."""
+_WORDS = """
+    credentials env[._-]local env[._-]prod env[._-]production env[._-]staging env[._-]dev env[._-]development
+    env[._-]uat *[._-]rsa *[._-]dsa *[._-]ecdsa *[._-]ed25519
+"""
+"""Names of files that only copies and plain data make a secret of: `credentials.py` is code."""
+_PATHS = """
+    .docker/config.json .config/gcloud .config/gh .config/rclone .config/op .config/sops .config/containers/auth.json
+    .config/hub .config/doctl .config/configstore .config/anthropic .config/stripe .config/glab-cli .config/filezilla
+    .config/chromium .vercel/auth.json .netlify/config.json .railway/config.json .supabase/access-token
+    .m2/settings.xml .gradle/gradle.properties .composer/auth.json .codex/auth.json .fly/config.yml
+    run/secrets etc/ssl/private etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d
+    library/keychains
+"""
+_HISTORIES = (
+    ".bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history"
+)
+_EXAMPLES = "example sample template dist default defaults"  # `.env.example` is made to be read
+_TEXTS = "md mdx rst adoc html"
+_CODE = (
+    f"{_TEXTS} py pyi ts tsx js jsx mjs cjs go rs java kt kts scala c h cc cpp hpp cs rb swift ex exs lua sh ps1 tf vue"
+)
+_COPIES = "bak backup bk old orig save copy tmp rej gz zip enc"
+_PLACES = "prod production staging uat dev"
+_ALSO_CODE = ("kubeconfig", "htpasswd", "environ")
+_EDITORS = ("#*#", ".#*", "*.sw[a-p]", "copy of *")
+"""What editors and file managers make of any name: programs that know only globs leave out all of it."""
+
+# --- the grammar of copies, as regular expressions for one name ---
+
+_COPY = r"(?:~|\.~[0-9]+~|[._ -](?:bak|backup|old|orig|save|copy|tmp|rej|sw[a-p]|[0-9]+)|\([0-9]+\)|#)"
+_BEFORE = r"(?:\.?#|\._|copy of |\.(?=[^/]*\.sw[a-p](?:/|$)))?"
+_END = rf"{_COPY}{{0,4}}(?=/|$)"
+
+
+def _any(words: str) -> str:
+    return "|".join(words.split())
+
+
+_OTHER_KIND = rf"[^/]*(?:\.(?:{_any(_CODE)}|pub)|[._-](?:{_any(_EXAMPLES)})){_END}"
+_BEHIND = rf"(?:(?!{_OTHER_KIND})[^a-z/][^/]*)?"
+"""What may stand behind the name of a secret."""
+_BEHIND_WORD = rf"(?:[._ -](?:{_any(_PLACES)})|{_COPY}|\.(?:{_any(_COPIES)})){{0,6}}"
+_ENV = rf"\.env(?![^/]*(?:\.(?:{_any(_TEXTS)})|[._-](?:{_any(_EXAMPLES)})){_END})[^/]*"
+_FOR_SHOW = rf"(?!(?:[^/]*[._-])?(?:{_any(_EXAMPLES)})\.(?:env|tfvars){_END})"
+_GLOB_PART = re.compile(r"\*|\[[^]]+\]|.")
+
+
+def _as_regex(glob: str) -> str:
+    return _GLOB_PART.sub(lambda part: _part(part[0]), glob)
+
+
+def _part(text: str) -> str:
+    if text == "*":
+        return "[^/]*"
+    return text if text.startswith("[") else re.escape(text)
+
+
+def _alternatives(globs: str) -> str:
+    """What may begin with anything is one alternative: it is tried at each character, and not for each glob."""
+    words = globs.split()
+    ends = "|".join(_as_regex(word[1:]) for word in words if word[0] == "*")
+    plain = "|".join(_as_regex(word) for word in words if word[0] != "*")
+    return f"{plain}|[^/]*(?:{ends})" if ends else plain
+
+
+@cache
+def _anywhere() -> str:
+    """A name that is a secret's as a file and as a folder."""
+    named = f"{_BEFORE}(?:(?:{_alternatives(f'{_NAMES} {_GLOBS}')}){_BEHIND}|{_ENV})"
+    return f"{_FOR_SHOW}(?:{_alternatives(FOLDERS)}|{named})"
+
+
+@cache
+def _last() -> str:
+    """A name that is a secret's as a file only."""
+    return f"{_BEFORE}(?:(?:{_alternatives(_FILES)}){_BEHIND}|(?:{_alternatives(_WORDS)}){_BEHIND_WORD})"
+
+
+@cache
+def secret_pattern() -> str:
+    """A regular expression for the whole path of a secret, in small letters, for who cannot ask here."""
+    return f"(?:^|/)(?:(?:{_alternatives(_PATHS)}|{_anywhere()})(?:/|$)|{_last()}$)"
+
+
+# --- who asks ---
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _paths() -> dict[str, list[tuple[str, ...]]]:
+    paths: dict[str, list[tuple[str, ...]]] = {}
+    for path in (tuple(path.split("/")) for path in _PATHS.split()):
+        paths.setdefault(path[0], []).append(path)
+    return paths
+
+
+def secret_part(names: Sequence[str], folded: Sequence[str]) -> str | None:
+    """The part of a path that is a usual place for secrets, as it was written. `folded`: as file systems compare it."""
+    for index, name in enumerate(folded):
+        if _compiled(_anywhere()).fullmatch(name):
+            return names[index]
+        for path in _paths().get(name, ()):
+            if tuple(folded[index : index + len(path)]) == path:
+                return "/".join(names[index : index + len(path)])
+    return names[-1] if folded and _compiled(_last()).fullmatch(folded[-1]) else None
+
+
+# --- for programs that know globs ---
+
+
+@cache
+def brief_secret_globs() -> tuple[str, ...]:
+    """The same in few words, which say more still, for a program that repeats them on every page (`diff`)."""
+    named = f".env {_GLOBS} {_FILES} {_NAMES} {_WORDS}".split()
+    return tuple(dict.fromkeys((*(f"{name.rstrip('*')}*" for name in named), *_EDITORS)))
+
+
+@cache
+def secret_globs() -> tuple[str, ...]:
+    """Secret files as globs in small letters, for programs that are told what to pass over. They say rather more than
+    less: a glob cannot say "but not `.py`".
+    """
+    env = (".env", ".env[!.]*", *(f".env.{rest}" for rest in _all_but(_EXAMPLES.split())))
+    named = [glob for name in f"{_GLOBS} {_FILES} {_NAMES}".split() for glob in _with_copies(name)]
+    return tuple(dict.fromkeys((*env, *named, *_word_globs(), *_EDITORS)))
+
+
+def _with_copies(glob: str) -> Iterator[str]:
+    yield glob
+    if glob.endswith("*"):
+        return
+    whole = "?*.env" if glob == "*.env" else glob  # `.env` has globs of its own, which leave examples
+    if glob.startswith("id_"):
+        yield from (f"{glob}[!a-z.]*", f"{glob}.[!p]*")
+    elif glob in _ALSO_CODE:
+        yield from (f"{glob}[!a-z.]*", f"{glob}.y*ml*", *(f"{glob}.{copy}*" for copy in f"{_COPIES} {_PLACES}".split()))
+    else:
+        yield f"{whole}[!a-z]*"
+
+
+def _word_globs() -> Iterator[str]:
+    for word in _WORDS.split():
+        yield word
+        yield from (f"{word}[~#(]*", f"{word}[._-][0-9]*")
+        yield from (f"{word}[._-]{copy}*" for copy in _COPIES.split())
+        yield from (f"{word}[._-]{place}" for place in _PLACES.split())
+
+
+def secret_folders() -> tuple[str, ...]:
+    """Names of folders to pass over, also of those that hold secrets only where they usually are (`.config/gh`)."""
+    return (".env", ".envs", *FOLDERS.split(), ".docker", "gcloud", "gh")
+
+
+def secret_pathspecs() -> tuple[str, ...]:
+    """What to add to the paths of a git command so that it shows no secret: whatever is tracked, at any depth."""
+    files = (f":(exclude,icase,glob)**/{glob}" for glob in secret_globs())
+    return (*files, *(f":(exclude,icase,glob)**/{folder}/**" for folder in secret_folders()))
+
+
+@cache
+def secret_samples() -> frozenset[str]:
+    """Names of secrets, to try a wildcard on."""
+    plain = (
+        re.sub("^[*]", "server", re.sub(r"\[(.).*?\]", r"\1", glob)) for glob in f"{_GLOBS} {_FILES} {_WORDS}".split()
+    )
+    named = (name.replace("*", "") for name in plain)
+    return frozenset(f"{FOLDERS} {_NAMES} {_HISTORIES} .env shadow sudoers".split()) | {*named}
+
+
+def _all_but(words: Sequence[str]) -> Iterator[str]:
+    """Globs that together match every text but these words. Programs have no glob that says "not"."""
+    for begin in sorted({word[:size] for word in words for size in range(len(word) + 1)}):
+        follows = "".join(sorted({word[len(begin)] for word in words if word.startswith(begin) and word != begin}))
+        yield f"{begin}[!{follows}]*" if follows else f"{begin}?*"
+        if begin not in words:
+            yield begin

@@ -1,0 +1,91 @@
+"""Which names are those of secrets: lists that were written down before the grammar was."""
+
+import re
+from fnmatch import fnmatchcase
+
+import pytest
+
+from assent.files.protected import why_secret
+from assent.files.secret_names import (
+    brief_secret_globs,
+    secret_folders,
+    secret_globs,
+    secret_pathspecs,
+    secret_pattern,
+)
+
+# `_SP_` is a blank.
+SECRET = """
+    .env .env.bak .env~ .ENV .env.uat .env.local .env.production .env.prod.old prod.env .env-prod .env_prod #.env#
+    .env.swp ..env.swp .env.swo .#.env .envrc .env.1 .env.orig .env.save .env.copy .env.txt .env.tmp .env.gz
+    .env.2024-01-01 .env(1) .env.bak.1 .env.~1~ .env.rej .env.bk .env.backup .env.development .env.staging .env.test
+    .env.ci .Env.Local local.env db.env .env.enc.bak env.prod .env_SP_copy Copy_SP_of_SP_.env .env.zip .env.old~
+    my.env.bak id_rsa id_rsa.bak id_rsa.old id_rsa~ id_ed25519 id_ed25519_github id_ecdsa id_dsa id_rsa-prod
+    id_rsa_github id_rsa.uat ID_RSA id_ecdsa_sk id_ed25519_sk id_rsa.txt deploy_rsa deploy_ed25519 github_rsa
+    key.pem server.pem cert.pem.bak server.key private.key tls.key SERVER.KEY x.p12 x.pfx x.jks x.kdbx x.ppk
+    x.keystore x.p8 server.key.old server.key~ x.pem.1 private.asc secret.asc secring.gpg private-key.asc .netrc
+    _netrc .pgpass .npmrc .pypirc .git-credentials .docker/config.json .dockercfg .dockerconfigjson kubeconfig
+    kubeconfig.yaml .kube/config .aws/credentials .aws/config credentials.json credentials service-account.json
+    service-account-prod.json service_account.json serviceAccountKey.json gcp-key.json client_secret.json
+    client_secret_123.json terraform.tfvars prod.tfvars terraform.tfstate terraform.tfstate.backup
+    prod.auto.tfvars.json secrets.yaml secrets.yml secrets.json secrets.toml secret.yaml .secrets secrets.env
+    .htpasswd .vault_pass vault_pass.txt .vault-password wp-config.php wp-config.php.bak .bash_history .zsh_history
+    .python_history .psql_history .mysql_history .node_repl_history
+    .config/gcloud/application_default_credentials.json application_default_credentials.json .config/gh/hosts.yml
+    .config/rclone/rclone.conf rclone.conf .ssh/config .ssh/known .gnupg/x .my.cnf .s3cfg .boto .credentials
+    .vault-token master.key config/master.key credentials.yml.enc .netrc.bak .npmrc.old .pgpass~ secrets.yaml.bak
+    .gem/credentials .cargo/credentials.toml .m2/settings.xml .gradle/gradle.properties passwords.txt password.txt
+    .password .passwd token.txt .token api_key.txt apikey.txt .mylogin.cnf .terraformrc .azure/accessTokens.json
+    .env.vault .env.keys .dbshell local.settings.json secrets.tfvars
+"""
+ORDINARY = """
+    environment.ts env.py .env.example .env.sample .env.template .env.dist tokens.py secret_santa.md keyboard.json
+    id_rsa.pub id_ed25519_github.pub key.pub env.ts env.js env.d.ts environment.yml README.md main.py app.bak
+    main.py.bak notes.old notes.txt~ config.json config.yaml settings.py settings.json settings.xml package.json
+    pyproject.toml Makefile docs/env.md src/env/index.ts tokenizer.py token.go tokens.json design-tokens.json
+    password_reset.html password.py passwords.md passwd.c credentials.py credentials_test.go secrets.py secrets.md
+    secrets.rs secret.go keys.py key.ts keymap.c keyboard.py keynote.key.md monkey.py history.py history.md
+    .history.md known_hosts.go rclone.go kubeconfig.go hosts.yml hosts config auth.py auth.ts auth_test.py
+    terraform.tf main.tf variables.tf example.tfvars.md wp-config-sample.php wp-login.php netrc.py npmrc.md
+    test_env.py dotenv.js dotenv-expand.md env.example environment.prod.ts .gitignore .editorconfig .eslintrc
+    .prettierrc .nvmrc .bashrc .profile release-prod notes-prod a.uat x_github deploy-prod.sh service-account.ts
+    service_account.py pemmican.txt keyring.py rsa.py rsa.md test_rsa.py id_card.png id.txt identity.json ids.csv
+    envoy.yaml envelope.txt .environment-docs.md convent.env.md public.key.md env_test.go sample.env example.env
+    template.env .env.example.bak test.txt vault.py vault.md .vaultrc.md gradle.properties LICENSE.asc
+    release.tar.gz.asc SHA256SUMS.asc
+"""
+
+
+def names(text: str) -> list[str]:
+    return [name.replace("_SP_", " ") for name in text.split()]
+
+
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize("name", names(SECRET))
+def test_the_name_of_a_secret_and_of_its_copies_is_known_to_all_who_ask(name: str) -> None:
+    parts = name.split("/")
+    assert why_secret(parts) is not None
+    assert re.search(secret_pattern(), f"/w/{name.lower()}")
+    if name not in (".m2/settings.xml", ".gradle/gradle.properties"):  # no glob of a name says this
+        low = name.lower().split("/")
+        for globs in (secret_globs(), brief_secret_globs()):
+            assert any(fnmatchcase(low[-1], glob) for glob in globs) or {*low} & {*secret_folders()}
+
+
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize("name", names(ORDINARY))
+def test_an_ordinary_name_is_no_secret(name: str) -> None:
+    assert why_secret(name.split("/")) is None
+    assert not re.search(secret_pattern(), f"/w/{name.lower()}")
+
+
+def test_ordinary_code_is_not_passed_over_by_programs_that_know_globs() -> None:
+    code = [name for name in names(ORDINARY) if re.search(r"\.(?:py|ts|js|go|rs|c|tf|json|yml|html)$", name)]
+    assert [name for name in code if any(fnmatchcase(name, glob) for glob in secret_globs())] == []
+
+
+def test_git_is_told_of_the_same_names_at_any_depth_and_in_any_case() -> None:
+    specs = secret_pathspecs()
+    assert ":(exclude,icase,glob)**/.env" in specs
+    assert ":(exclude,icase,glob)**/.ssh/**" in specs
+    assert len(specs) == len(secret_globs()) + len(secret_folders())
