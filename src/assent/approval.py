@@ -35,6 +35,8 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True)
     """Why this file is asked about even where edits run by themselves, e.g. because it configures Assent."""
     runs: str = ""
     """Why edits that run by themselves leave this file out: tools run or obey what it says."""
+    secret: str = ""
+    """Why reading what is there now asks: an edit tells of it, by its diff, its report or its error."""
 
 
 class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):

@@ -7,7 +7,7 @@ folders when it acts.
 
 Decisions:
 - Outside beats protected: what is not in the workspace is not edited at all.
-- Reading `.git/config` is ordinary; reading where secrets live (`.env`, `.ssh`, keys) is protected.
+- Reading `.git/config` is ordinary; reading where secrets live (`.env`, `.ssh`, keys) is protected, by whatever name.
 - `delete` and `rename` act on a link itself. If its target is outside or protected, the verdict says so all
   the same, because a person expects to be told.
 - A regular file with a second name (hard link) is protected for `write`: the other name may be anywhere.
@@ -17,7 +17,6 @@ Decisions:
 """
 
 import os
-import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -27,6 +26,7 @@ import msgspec
 
 from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
+from assent.files.second_names import has_other_names, why_second_name
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
 Kind = Literal["inside", "outside", "protected", "reject"]
@@ -102,7 +102,7 @@ class Workspace:
             case "list":
                 return None
             case "read":
-                return _first(map(why_secret, called))
+                return _first(map(why_secret, called)) or why_second_name(path, self.roots)
             case "write" | "create" | "rename" | "delete":
                 reason = _first(why_protected(names, may_bring=op != "delete") for names in called)
                 return reason or self._why_special_place(path, op)
@@ -204,12 +204,3 @@ def _links_at(folder: str, _changed: int) -> list[str]:
 def _scanned(folder: str) -> list[str]:
     with os.scandir(folder) as entries:
         return [entry.path for entry in entries if entry.is_symlink()]
-
-
-def has_other_names(path: str) -> bool:
-    """Whether this regular file can be reached by another name as well (hard link)."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from assent.files.protected import secret_files, why_secret
-from assent.files.workspace import has_other_names, links_at_top, names_by_links
+from assent.files.second_names import TooManyFiles, secrets_with_second_names, why_second_name
+from assent.files.workspace import links_at_top, names_by_links
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, is_wild, value, with_folders
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import inside, protected, secret
 from assent.policy.shell.rules import program
-from assent.policy.shell.sweep import shows_content
+from assent.policy.shell.sweep import shows_content, walks
 
 _MOST_MATCHES = 2_000
 
@@ -59,9 +60,29 @@ def _copies(plan: Plan) -> Iterator[str]:
 
 
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    if _comes_upon_files(name, stage) and (why := _may_come_upon_twin(roots)):
+        return why
     if name == "find":
         return _starts_outside(stage, cwd, roots)
     return _behind(stage, cwd, roots) if shows_content(name) else None
+
+
+def _comes_upon_files(name: str, stage: Stage) -> bool:
+    """Whether it opens files that no word names."""
+    texts = [word.text for word in stage.words]
+    if name in ("find", "xargs"):
+        return name == "xargs" or "-exec" in texts
+    use = examine(name, stage.words)
+    return use is not None and walks(use)
+
+
+def _may_come_upon_twin(roots: Sequence[str]) -> str | None:
+    """A search knows secrets by their names, and one of them has a second name."""
+    try:
+        twin = next(iter(secrets_with_second_names(roots).values()), None)
+    except TooManyFiles:
+        return None  # nobody has a second name of a secret by chance; a file that is named is asked about
+    return None if twin is None else f"{twin} has a second name (hard link), under which it may be come upon"
 
 
 def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
@@ -88,8 +109,8 @@ def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
         found = next((path for path in matches if _leads_to_secret(path, cwd, links, wild=is_wild(word))), None)
         if found is not None:
             return f"`{word.text}` leads to {os.path.realpath(os.path.join(cwd, found))}, which may hold secrets"
-        if (twin := _secret_twin(matches, cwd, roots)) is not None:
-            return f"`{word.text}` is another name of {twin}, which may hold secrets"
+        if (why := _first_twin(matches, cwd, roots)) is not None:
+            return f"`{word.text}`: {why}"
     return None
 
 
@@ -107,21 +128,9 @@ def _entries(folder: str, cwd: str) -> list[str]:
         return []
 
 
-def _secret_twin(paths: Sequence[str], cwd: str, roots: Sequence[str]) -> str | None:
-    """A secret of the workspace that one of these files is (hard link). Such files are rare, and so is the search."""
-    twins = [path for path in paths if has_other_names(os.path.join(cwd, path))]
-    if not twins:
-        return None
-    secrets = {_identity(path): path for root in roots for path in secret_files(root)}
-    return next((secrets[one] for path in twins if (one := _identity(os.path.join(cwd, path))) in secrets), None)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+def _first_twin(paths: Sequence[str], cwd: str, roots: Sequence[str]) -> str | None:
+    """Why one of these files may be a secret of the workspace by another name."""
+    return next((why for path in paths if (why := why_second_name(os.path.join(cwd, path), roots))), None)
 
 
 def _leads_to_secret(path: str, cwd: str, links: Sequence[tuple[str, str]], *, wild: bool) -> bool:

@@ -12,7 +12,7 @@ from posixpath import dirname, isdir, normpath, realpath
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
-from assent.files.workspace import has_other_names
+from assent.files.second_names import has_other_names
 from assent.plan import Plan, Stage, Word
 from assent.policy.behind import matches_of, secret_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
-from assent.files.workspace import has_other_names
+from assent.files.second_names import has_other_names
 from assent.policy.action import Action
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
-from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
+from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only, stricter
 
 if TYPE_CHECKING:
     from assent.policy.commands import CommandJudge
@@ -81,8 +81,28 @@ class Policy:
         return replace(details, roots=found.roots, risk=found.risk, risk_reason=reason)
 
     def judge(self, action: Action) -> Verdict:
-        if isinstance(action.details, ExecDetails):
-            return self.command_judge(action, action.details).verdict()
+        match action.details:
+            case ExecDetails() as details:
+                return self.command_judge(action, details).verdict()
+            case EditDetails(old=str()) as details:
+                return stricter(self._on_reading(action, details), self._on_tool(action))
+            case _:
+                return self._on_tool(action)
+
+    def shows(self, action: Action) -> bool:
+        """Whether the model may be told, without a question, what is in the file that the action would change."""
+        assert isinstance(action.details, EditDetails)
+        denied = first([rule for rule in self.rules if rule.matches(action, self.mode, self._roots)], "deny")
+        return denied is None and self._on_reading(action, action.details).ruling == "allow"
+
+    def _on_reading(self, action: Action, details: EditDetails) -> Verdict:
+        """An edit shows what is there: by its diff, its report, or its error. So it must be allowed to be read, too."""
+        about = InfoDetails(details.secret) if details.secret else None
+        verdict = self._on_tool(replace(action, tool="read_file", details=about))
+        reason = f"{details.secret}, and a change tells of what is there"
+        return replace(verdict, reason=reason) if details.secret and verdict.ruling == "ask" else verdict
+
+    def _on_tool(self, action: Action) -> Verdict:
         matching = [rule for rule in self.rules if rule.matches(action, self.mode, self._roots)]
         for ruling in ("deny", "ask"):
             rule = first(matching, ruling)

@@ -22,6 +22,9 @@ _WHOLE_HOST = re.compile(r"https?://[^/*?]+/")
 """How a glob must begin that allows addresses: `https://a.org*` would be `https://a.org.evil.net`, too."""
 _UPWARDS = re.compile(r"(?:\.|%2e){2}", re.IGNORECASE)
 
+_SHOWING = ("read_many_files", "grep_search", "run_shell_command")
+"""Tools that show what is in files, whatever they are called with."""
+
 TIERS: tuple[Tier, ...] = ("admin", "user", "workspace", "session", "built-in")
 
 
@@ -55,12 +58,17 @@ class Rule(Struct, frozen=True):
         """Everything that can be said without looking at files. A rule about commands is about nothing else."""
         return (
             (not self.command or bool(self.argument) or isinstance(action.details, ExecDetails))
-            and text_matches(self.tool, action.tool)
+            and (text_matches(self.tool, action.tool) or self._keeps_content(action.tool))
             and (not self.modes or mode in self.modes)
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
             and (not self.argument or self._argument_matches(action))
         )
+
+    def _keeps_content(self, tool: str) -> bool:
+        """What must not be read by read_file must not be shown by a search or a command either."""
+        kept = bool(self.path) and self.ruling != "allow" and text_matches(self.tool, "read_file")
+        return kept and tool in _SHOWING
 
     def words(self) -> tuple[str, ...]:
         """The command words that it is about; empty for a rule about whole tools."""

@@ -23,6 +23,13 @@ def first(rules: list[Rule], ruling: Ruling) -> Rule | None:
     return next((rule for rule in rules if rule.ruling == ruling), None)
 
 
+def stricter(one: Verdict, other: Verdict) -> Verdict:
+    """Deny before ask before allow. Of two that deny or ask the first tells why, of two that allow the second."""
+    order = ("deny", "ask", "allow")
+    found = min((one, other), key=lambda verdict: order.index(verdict.ruling))
+    return other if found.ruling == "allow" else found
+
+
 def by_rule(rule: Rule) -> Verdict:
     return Verdict(rule.ruling, "rule", rule.message or f"{rule.describe()} says so", rule.describe())
 

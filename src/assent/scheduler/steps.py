@@ -45,8 +45,16 @@ class Over(Exception):
 
 
 async def make_action(policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
-    """What is judged: the checked call with what it would do now."""
-    return action_of(policy, tool, args, invocation, await invocation.should_confirm())
+    """What is judged: the checked call with what it would do now, or with what its failure would tell."""
+    try:
+        return action_of(policy, tool, args, invocation, await invocation.should_confirm())
+    except ToolFailed as failed:
+        if failed.tells_of is None:
+            raise
+        action = action_of(policy, tool, args, invocation, failed.tells_of)
+        if policy.shows(action):
+            raise
+        return action
 
 
 def action_of(

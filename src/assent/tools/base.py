@@ -30,6 +30,8 @@ class ToolFailed(Exception):
     def __init__(self, type_: str, message: str) -> None:
         super().__init__(message)
         self.failure = Failure(type_, message)
+        self.tells_of: Details | None = None
+        """What is judged before the message is told, for one that tells what is in a file."""
 
 
 class ToolResult(Struct, frozen=True):

@@ -42,6 +42,7 @@ class EditInvocation(Invocation):
         self._file_path = file_path
         self._shown: Plan | None = None
         self._earlier: Earlier = _as_on_disk
+        self._fits = True
 
     @abstractmethod
     def edited(self, current: TextFile | None) -> TextFile:
@@ -63,10 +64,22 @@ class EditInvocation(Invocation):
         return None if self._shown is None else Proposal(self._shown.path, self._shown.after)
 
     async def should_confirm(self) -> EditDetails:
+        """A change that does not fit fails with what is there instead, so that is judged, too, before it is told."""
         self._shown = None  # when there can be no plan now, the one before must not be taken for it
-        self._shown = plan = self._make_plan()
-        protected = plan.place.reason if plan.place.kind == "protected" else ""
-        return EditDetails(plan.path, plan.diff.text, plan.old, plan.new, protected, plan.place.runs)
+        place = self._files.writable(self._file_path)
+        try:
+            self._shown = plan = self._make_plan(place)
+        except ToolFailed as failed:
+            self._fits = False
+            failed.tells_of = self._details(place, "", "", "")
+            raise
+        self._fits = True
+        return self._details(place, plan.diff.text, plan.old, plan.new)
+
+    def _details(self, place: Verdict, change: str, old: str | None, new: str) -> EditDetails:
+        secret = "" if old is None else self._files.why_asked(self._file_path)
+        protected = place.reason if place.kind == "protected" else secret
+        return EditDetails(place.path, change, old, new, protected, place.runs, secret)
 
     def change(self) -> FileChange:
         plan = self._plan()
@@ -79,8 +92,8 @@ class EditInvocation(Invocation):
 
     # --- what a person may edit before approving ---
 
-    def modifiable(self) -> Modifiable:
-        return self
+    def modifiable(self) -> Modifiable | None:
+        return self if self._fits else None
 
     def file_path(self) -> str:
         return self._plan().path
@@ -98,8 +111,8 @@ class EditInvocation(Invocation):
             self._shown = self._make_plan()
         return self._shown
 
-    def _make_plan(self) -> Plan:
-        place = self._files.writable(self._file_path)
+    def _make_plan(self, place: Verdict | None = None) -> Plan:
+        place = place or self._files.writable(self._file_path)
         path = place.path
         before = self._before(path)
         current = None if before is None else self._decoded(before)

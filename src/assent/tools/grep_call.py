@@ -1,7 +1,8 @@
 """A call of grep_search: asks `searching` and puts what was found into words, file by file."""
 
+from assent.files.protected import secrets_below
 from assent.parts import PlainDisplay
-from assent.tools.base import Invocation, Live, Permit, Resources, ToolResult
+from assent.tools.base import Invocation, Live, Permit, Resources, ToolFailed, ToolResult
 from assent.tools.files import Files, printable
 from assent.tools.grep_search import GrepParams
 from assent.tools.searching import Hit, Query, Search, search
@@ -26,12 +27,15 @@ class GrepInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         start = self._files.existing(self._params.dir_path)
+        if why := self._files.why_asked(start):
+            raise ToolFailed("permission_denied", f"{why}; it is not searched. read_file asks the user for it.")
         found = await search(self._files, start, self._query(), self._timeout)
         if not found.hits:
-            return ToolResult(f"No matches found for {self._what()}.{_notes(found)}", PlainDisplay("No matches found"))
+            notes = _notes(found, start)
+            return ToolResult(f"No matches found for {self._what()}.{notes}", PlainDisplay("No matches found"))
         if self._params.names_only:
-            return self._names(found)
-        return self._lines(found)
+            return self._names(found, start)
+        return self._lines(found, start)
 
     def _query(self) -> Query:
         params = self._params
@@ -53,19 +57,19 @@ class GrepInvocation(Invocation):
         files = f' (files: "{self._params.include_pattern}")' if self._params.include_pattern else ""
         return f'"{self._params.pattern}" in {self._params.dir_path or "the workspace"}{files}'
 
-    def _names(self, found: Search) -> ToolResult:
+    def _names(self, found: Search, start: str) -> ToolResult:
         names = list(dict.fromkeys(self._shown(hit.path) for hit in found.hits))
         summary = f"Found {len(names)} file(s) with matches{_limited(found)}"
         body = "\n".join([f"{summary} for {self._what()}:", *names])
-        return ToolResult(body + _notes(found), PlainDisplay(summary))
+        return ToolResult(body + _notes(found, start), PlainDisplay(summary))
 
-    def _lines(self, found: Search) -> ToolResult:
+    def _lines(self, found: Search, start: str) -> ToolResult:
         hits = found.hits if self._context_wanted() else self._with_context(found)
         summary = f"Found {found.matches} match(es){_limited(found)}"
         body = self._grouped(hits)
         if len(body) > MAX_CHARACTERS:
             body = body[:MAX_CHARACTERS] + "\n... [cut: narrow the search]"
-        return ToolResult(f"{summary} for {self._what()}:\n{body}{_notes(found)}", PlainDisplay(summary))
+        return ToolResult(f"{summary} for {self._what()}:\n{body}{_notes(found, start)}", PlainDisplay(summary))
 
     def _grouped(self, hits: list[Hit]) -> str:
         lines: list[str] = []
@@ -110,10 +114,11 @@ def _limited(found: Search) -> str:
     return " (stopped there: there may be more)" if found.limited else ""
 
 
-def _notes(found: Search) -> str:
+def _notes(found: Search, start: str) -> str:
+    """How many secrets were passed over is said whatever is in them: nobody learns whether one has a match."""
     notes: list[str] = []
+    if number := secrets_below(start):
+        notes.append(f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like).")
     if found.timed_out:
         notes.append("The search took too long and was stopped; narrow it with dir_path or include_pattern.")
-    if found.withheld:
-        notes.append(f"{found.withheld} file(s) with matches are usual places for secrets and are not shown.")
     return "".join(f"\n{note}" for note in notes)

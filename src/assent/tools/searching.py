@@ -47,8 +47,6 @@ class Search(Struct):
     matches: int = 0
     limited: bool = False
     timed_out: bool = False
-    withheld: int = 0
-    """Files with matches that are usual places for secrets; what is found there is not told."""
 
 
 class _Enough(Exception):
@@ -76,9 +74,9 @@ class _Collector:
         self.search.hits.append(hit)
 
     def _is_withheld(self, path: str) -> bool:
+        """Nothing of a secret is told, nor whether anything matched there: by that it could be guessed bit by bit."""
         if path not in self._withheld:
             self._withheld[path] = bool(self._files.why_asked(path))
-            self.search.withheld += self._withheld[path]
         return self._withheld[path]
 
 
