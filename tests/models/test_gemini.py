@@ -212,6 +212,16 @@ async def test_a_refused_key_tells_how_to_get_one_and_does_not_repeat_it() -> No
 
 
 @pytest.mark.spec("F8")
+async def test_a_key_of_one_letter_does_not_garble_what_an_error_says() -> None:
+    reply = {"status": 400, "body": {"error": {"code": 400, "message": "so it is"}}}
+    async with FakeGemini({"replies": [reply]}) as fake:
+        model = GeminiModel("gemini-test", "s", fake.url)
+        with pytest.raises(ModelError, match="so it is"):
+            await anext(aiter(model.stream(HELLO)))
+        await model.close()
+
+
+@pytest.mark.spec("F8")
 @pytest.mark.parametrize("key", ["", "a b\nc", "schlüssel"])
 def test_a_key_that_cannot_be_one_is_refused_at_once(key: str) -> None:
     with pytest.raises(AuthFailed, match="GEMINI_API_KEY"):

@@ -1,8 +1,8 @@
 """Secrets that have a second name (hard link): `notes.txt` may be the very file that `.env` is.
 
 Only files with more than one name are looked at. They are rare where people work; package managers make many of them,
-so their folders are passed over. One walk serves all questions of the next seconds. Where a folder is too large to tell,
-nobody knows, and who asks must ask a person.
+so their folders are passed over. One walk serves all questions of the next seconds. Where a folder is too large to
+tell, nobody knows, and who asks must ask a person.
 """
 
 import os

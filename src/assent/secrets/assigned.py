@@ -13,7 +13,26 @@ from assent.secrets.names import is_password, key_is_secret, kind_of, variable_i
 from assent.secrets.spans import Span
 from assent.secrets.values import is_code, is_name, is_path, is_placeholder, is_random
 
-_HINTS = ("key", "token", "secret", "pass", "cred", "pwd", "auth", "pat", "cookie")
+_HINTS = (
+    *(
+        "key",
+        "token",
+        "secret",
+        "pass",
+        "cred",
+        "pw",
+        "auth",
+        "pat",
+        "cookie",
+        "jwt",
+        "psk",
+        "_sk",
+        "_rk",
+        "salt",
+        "seed",
+    ),
+    *("sessid", "session", "webhook", "mnemonic", "otp", "string", "connstr", "bearer"),
+)
 _LONGEST_NAME = 64
 _OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _PATTERNS = {

@@ -19,19 +19,109 @@ _ANYWHERE = frozenset(
         "passwords",
         "passwd",
         "passphrase",
+        "passcode",
+        "passkey",
         "credential",
         "credentials",
         "cred",
         "creds",
+        "psk",
+        "jwt",
+        "dsn",
+        "mnemonic",
     )
 )
-_LAST = frozenset(("pass", "pwd", "auth", "pat"))
+_LAST = frozenset(
+    (
+        "pass",
+        "pwd",
+        "pw",
+        "pat",
+        "pin",
+        "otp",
+        "sk",
+        "rk",
+        "sas",
+        "seed",
+    )
+)
+"""They say it at the end of a name, and not alone: `DB_PW` and `STRIPE_SK`, but not `PWD` and `PAT`."""
+_LAST_OR_ALONE = frozenset(
+    (
+        "auth",
+        "oauth",
+        "bearer",
+        "cookie",
+        "cookies",
+        "salt",
+        "webhook",
+    )
+)
+_PAIRS = frozenset(
+    (("connection", "string"), ("conn", "str"), ("conn", "string"), ("seed", "phrase"), ("auth", "config"))
+)
+_PAIRS_FOR_WEB = frozenset((("webhook", "url"), ("webhook", "uri"), ("kubeconfig", "data")))
 _JOINED = (
     *("password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey"),
-    *("authkey", "accountkey", "masterkey"),
+    *("authkey", "accountkey", "masterkey", "sessionid", "sessid", "connectionstring", "connstr"),
+)
+_OWNED = re.compile(r"(?:admin|root|user|db|database|sql|my|pg|smtp|mail|imap|ftp|ssh|login|store)(?:pass|pwd|pw)")
+_ABOUT = frozenset(
+    (
+        "count",
+        "limit",
+        "dir",
+        "directory",
+        "file",
+        "path",
+        "name",
+        "length",
+        "repeat",
+        "date",
+        "domain",
+        "host",
+        "port",
+        "issuer",
+        "algorithm",
+        "alg",
+        "enabled",
+        "timeout",
+        "provider",
+        "type",
+        "ttl",
+        "helper",
+        "prefix",
+        "suffix",
+        "version",
+        "size",
+        "min",
+        "max",
+        "expiry",
+        "expires",
+        "endpoint",
+        "policy",
+    )
+)
+"""What a name ends with that speaks about a secret and does not hold it: `TOKEN_LIMIT`, `PASSWORD_FILE`."""
+_OTHER_SEEDS = frozenset(
+    (
+        "random",
+        "hash",
+        "test",
+        "tests",
+        "pytest",
+        "rng",
+        "np",
+        "numpy",
+        "torch",
+        "data",
+        "db",
+        "run",
+        "shuffle",
+    )
 )
 _PUBLIC = frozenset(("public", "pub", "publishable"))
-_PASSWORDS = ("password", "passwd", "passphrase", "secret", "pwd")
+_PASSWORDS = ("password", "passwd", "passphrase", "passcode", "secret", "pwd", "pw", "_pass")
 _KEYS = frozenset(
     (
         *(
@@ -51,6 +141,7 @@ _KEYS = frozenset(
     )
 )
 """A `key` in a text is one of these: others sort, cache, or lie on a keyboard."""
+_IN_TEXT = _ANYWHERE - {"keys", "dsn", "mnemonic"}
 
 
 def words(name: str) -> tuple[str, ...]:
@@ -60,11 +151,17 @@ def words(name: str) -> tuple[str, ...]:
 def variable_is_secret(name: str) -> bool:
     """For a variable of the environment: rather one too many, since a person can name what they want to pass on."""
     said = words(name)
-    if not said or _PUBLIC.intersection(said):
+    if not said or _PUBLIC.intersection(said) or said[-1] in _ABOUT:
         return False
-    if any(word in _ANYWHERE or word.endswith(_JOINED) for word in said):
+    if any(word in _ANYWHERE or word.endswith(_JOINED) or _OWNED.fullmatch(word) for word in said):
         return True
-    return len(said) > 1 and said[-1] in _LAST
+    return _ends_secret(said)
+
+
+def _ends_secret(said: tuple[str, ...]) -> bool:
+    if said[-2:] in _PAIRS | _PAIRS_FOR_WEB or said[-1] in _LAST_OR_ALONE:
+        return True
+    return len(said) > 1 and said[-1] in _LAST and not (said[-1] == "seed" and _OTHER_SEEDS.intersection(said))
 
 
 @lru_cache(1024)
@@ -75,7 +172,9 @@ def key_is_secret(name: str) -> bool:
         return False
     if said[-1] == "key":
         return len(said) > 1 and said[-2] in _KEYS
-    return said[-1] in _ANYWHERE - {"keys"} or said[-1].endswith(_JOINED) or said[1:][-1:] in (("pass",), ("pwd",))
+    if said[-1] in _IN_TEXT or said[-1].endswith(_JOINED) or said[-2:] in _PAIRS:
+        return True
+    return len(said) > 1 and said[-1] in ("pass", "pwd", "pw", "sk")
 
 
 def kind_of(name: str) -> str:
@@ -87,4 +186,4 @@ def kind_of(name: str) -> str:
 def is_password(name: str) -> bool:
     """A person chose its value, so it may look like any word."""
     said = words(name)
-    return bool(said) and said[-1].endswith(_PASSWORDS)
+    return bool(said) and f"_{said[-1]}".endswith(_PASSWORDS)
