@@ -130,8 +130,13 @@ class LiveChannel:
         self._stream = None if life.exact else masker.stream()
 
     def output(self, text: str) -> None:
-        shown = text if self._stream is None else self._stream.feed(text)
-        self._tell(CallOutput(self._life.call_id, shown))
+        if shown := text if self._stream is None else self._stream.feed(text):
+            self._tell(CallOutput(self._life.call_id, shown))
+
+    def close(self) -> None:
+        """Tells what was held back because it might have been the beginning of a secret."""
+        if self._stream is not None and (left := self._stream.close()):
+            self._tell(CallOutput(self._life.call_id, left))
 
     def received(self, total: int) -> None:
         self._tell(CallOutput(self._life.call_id, "", total))

@@ -25,7 +25,7 @@ from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Termin
 from assent.scheduler.life import Journal, Life, LiveChannel
 from assent.scheduler.steps import Over, Steps
 from assent.secrets.mask import Masker
-from assent.tools.base import Invocation, Permit, ToolFailed
+from assent.tools.base import Invocation, Permit, ToolFailed, ToolResult
 from assent.tools.registry import Registry
 
 INTERRUPTED = Failure(
@@ -291,8 +291,9 @@ class Scheduler:
         self._steps.run(life)
         await self._steps.move(life, CallStarted(life.call_id, permit.digest, change))
         failpoints.hit("started")
+        live = LiveChannel(life, self._journal, self._masker)
         try:
-            result = await life.invocation.execute(permit, LiveChannel(life, self._journal, self._masker))
+            result = await _closing(live, life.invocation.execute(permit, live))
         except ToolFailed as error:
             await self._steps.fail(life, error.failure)
         except Exception as error:
@@ -377,3 +378,10 @@ def _can_be_parked(call: ToolCall) -> bool:
             return call.decision.source != "person"  # their yes would have to be asked for again
         case _:
             return False
+
+
+async def _closing(live: LiveChannel, work: Awaitable[ToolResult]) -> ToolResult:
+    try:
+        return await work
+    finally:
+        live.close()

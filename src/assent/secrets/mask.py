@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from assent.secrets.spans import Span
+    from assent.secrets.stream import Stream
 
 OPENING = "[secret: "
 _SHORTEST = 8
@@ -49,8 +50,17 @@ class Masker:
                 return mark(kind_of(key))
         return self.data(value)
 
-    def stream(self) -> "Stream":
-        return Stream(self)
+    def stream(self, *, whole_lines: bool = False) -> "Stream":
+        """For a text that comes in pieces."""
+        from assent.secrets.stream import Stream
+
+        return Stream(self, whole_lines=whole_lines)
+
+    def pending(self, text: str) -> int:
+        """From where on the text may be the beginning of a secret; its length when it is not."""
+        from assent.secrets.pending import pending
+
+        return pending(text, self._known)
 
     def find(self, text: str) -> "list[Span]":
         if len(text) < _SHORTEST:
@@ -72,28 +82,11 @@ class Unmasked(Masker):
     def find(self, text: str) -> "list[Span]":
         return []
 
+    def pending(self, text: str) -> int:
+        return len(text)
+
     def data(self, value: object) -> Any:
         return value
-
-
-class Stream:
-    """Masks a text that comes in pieces. A private key is remembered from one piece to the next; anything else must
-    be in one piece, so whoever feeds it cuts between lines where that is possible.
-    """
-
-    def __init__(self, masker: Masker) -> None:
-        self._masker = masker
-        self._in_key = False
-
-    def feed(self, piece: str) -> str:
-        from assent.secrets.private_keys import KIND, is_open, rest_of_key
-        from assent.secrets.spans import Span, join
-
-        spans = self._masker.find(piece)
-        if self._in_key and (rest := rest_of_key(piece)):
-            spans = join([Span(0, rest, KIND), *spans])
-        self._in_key = bool(spans) and is_open(piece, spans[-1])
-        return with_marks(piece, spans)
 
 
 def with_marks(text: str, spans: "list[Span]") -> str:

@@ -15,6 +15,8 @@ from assent.secrets.providers import IN_ADDRESS, PROVIDERS, WRITTEN, Provider
 from assent.secrets.spans import Span
 from assent.secrets.values import is_placeholder
 
+_SHORT = 2
+
 
 class Shape(Struct, frozen=True):
     kind: str
@@ -43,6 +45,13 @@ def _shapes() -> tuple[Shape, ...]:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
+
+
+@cache
+def hints() -> tuple[str, ...]:
+    """By which a word that has not ended yet may be the beginning of a token. What is shorter is in too many words."""
+    found = (shape.hint for shape in _shapes() if shape.hint == shape.hint.strip() and len(shape.hint) > _SHORT)
+    return tuple(dict.fromkeys((*found, "Q~")))
 
 
 def find_tokens(text: str) -> Iterator[Span]:

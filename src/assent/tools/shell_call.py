@@ -49,7 +49,7 @@ class ShellInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         throttle = Throttle(live.output, live.received)
-        masked = self._tool.masker.stream()
+        masked = self._tool.masker.stream(whole_lines=True)
         name = output_name(permit.call_id)
         whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
         try:
