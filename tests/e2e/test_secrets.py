@@ -150,3 +150,28 @@ def test_masking_of_results_can_be_switched_off(canaries: Program):
     (finished,) = canaries.events_of_type("call.finished")
     assert STRIPE in finished["result"]["response"]["output"]
     assert STRIPE not in canaries.run("sessions", "export").out
+
+
+@pytest.mark.parametrize("mode", ["default", "auto_edit", "plan"])
+def test_nobody_there_to_ask_means_that_the_model_learns_nothing_of_a_secret(canaries: Program, mode: str):
+    guesses = ["DB_PASSWORD=canaryd", "DB_PASSWORD=canaryx", "a"]
+    edits = [replace(".env", guess, "x", f"r{place}") for place, guess in enumerate(guesses)]
+    searches = [
+        {"name": "grep_search", "args": {"pattern": pattern, "no_ignore": True}, "id": f"g{place}"}
+        for place, pattern in enumerate(("canarydot", "canaryxyz"))
+    ]
+    model = canaries.scenario(*(asks_for(call) for call in (*edits, *searches)), says("done"))
+    ended = canaries.run("-p", "go", "-m", model, "--approval-mode", mode, "-o", "stream-json")
+    told = [event["result"]["response"] for event in ended.of_type("call.finished")]
+    assert told[0] == told[1] == told[2]
+    assert told[3] == {**told[4], "output": told[4]["output"].replace("canaryxyz", "canarydot")}
+    assert found_in(*said_by(ended)) == []
+
+
+def test_a_token_that_is_printed_in_two_pieces_is_not_shown_live_either(canaries: Program):
+    half = len(STRIPE) // 2
+    command = f"printf 'it is {STRIPE[:half]}'; sleep 0.4; printf '{STRIPE[half:]} now\\n'; printf 'Continue? [y/N]'"
+    model = canaries.scenario(asks_for(shell(command)), says("done"))
+    ended = canaries.run("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json")
+    live = "".join(event["text"] for event in ended.of_type("call.output"))
+    assert live == "it is [secret: Stripe key] now\nContinue? [y/N]"
