@@ -1,5 +1,7 @@
 """Bounded memory of output, and plain text out of terminal output."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,21 @@ def test_what_is_kept_is_the_head_and_the_tail_and_the_count_adds_up(pieces: lis
     excerpt = kept.excerpt()
     assert whole.startswith(excerpt.head) and whole.endswith(excerpt.tail)
     assert len(excerpt.head) + len(excerpt.tail) + excerpt.omitted == len(whole)
-    assert len(excerpt.head) + len(excerpt.tail) == min(len(whole), cap)
+    assert len(excerpt.head) + len(excerpt.tail) <= min(len(whole), cap)
+    if len(whole) <= cap or not any(map(str.isspace, whole)):
+        assert len(excerpt.head) + len(excerpt.tail) == min(len(whole), cap)
+
+
+@pytest.mark.spec("I3")
+def test_no_cut_goes_through_a_word() -> None:
+    words = "".join(f"word{number:04}secret " for number in range(1000))
+    for cap in range(200, 240):
+        kept = Kept(cap)
+        kept.add(words)
+        for text in (kept.excerpt().text(), cut_middle(words, cap)):
+            shown = text.replace("characters omitted", "").split()
+            assert all(re.fullmatch(r"word[0-9]{4}secret|\.\.\.|\[[0-9,]+|\]", word) for word in shown), shown
+            assert len(text) < cap + 60
 
 
 def test_many_tiny_pieces_stay_within_the_cap() -> None:

@@ -4,12 +4,18 @@ It knows neither processes nor screens.
 """
 
 import codecs
+import re
 from collections.abc import Callable
 
 from msgspec import Struct
 
 _PIECES = 512
 """So many small pieces are joined into one: a string object costs fifty bytes before its first character."""
+
+
+_LONGEST_WORD = 500
+_BLANK = re.compile(r"\s")
+_LAST_WORD = re.compile(r"\s\S*\Z")
 
 
 class Excerpt(Struct, frozen=True):
@@ -57,7 +63,10 @@ class Kept:
 
     def excerpt(self) -> Excerpt:
         self._squeeze()
-        return Excerpt(self._head, self._tail[0], self.total - len(self._head) - self._tail_length)
+        head, tail = self._head, self._tail[0]
+        if len(head) + len(tail) < self.total:
+            head, tail = until_word(head), from_word(tail)
+        return Excerpt(head, tail, self.total - len(head) - len(tail))
 
 
 def omission(count: int) -> str:
@@ -70,7 +79,19 @@ def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:
         return text
     head = int(cap * head_share)
     tail = cap - head
-    return text[:head] + omission(len(text) - cap) + text[len(text) - tail :]
+    first, last = until_word(text[:head]), from_word(text[len(text) - tail :])
+    return first + omission(len(text) - len(first) - len(last)) + last
+
+
+def until_word(text: str) -> str:
+    """Without the word that a cut goes through: half of a secret is none that anybody would find."""
+    found = _LAST_WORD.search(text, max(len(text) - _LONGEST_WORD - 1, 0))
+    return text[: found.start() + 1] if found else text
+
+
+def from_word(text: str) -> str:
+    found = _BLANK.search(text, 0, _LONGEST_WORD)
+    return text[found.start() :] if found else text
 
 
 class Decoder:

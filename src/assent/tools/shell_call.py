@@ -16,7 +16,7 @@ from assent.parts import TerminalDisplay
 from assent.process.environment import command_environment, withheld
 from assent.process.launch import pipeline_argv
 from assent.process.memory import most_memory
-from assent.process.output import Excerpt, cut_middle, omission
+from assent.process.output import Excerpt, cut_middle, from_word, omission, until_word
 from assent.process.plain import plain
 from assent.process.pty import Size
 from assent.process.run import Finished, Limits, run
@@ -188,7 +188,7 @@ def _cut(output: Excerpt) -> str:
     if not output.omitted:
         return cut_middle(plain(output.head + output.tail), MODEL_CHARACTERS)
     head, tail = plain(output.head), plain(output.tail)
-    first, last = head[:HEAD], tail[max(len(tail) - (MODEL_CHARACTERS - HEAD), 0) :]
+    first, last = until_word(head[:HEAD]), from_word(tail[max(len(tail) - (MODEL_CHARACTERS - HEAD), 0) :])
     missing = output.omitted + len(head) - len(first) + len(tail) - len(last)
     return first + omission(missing) + last
 
