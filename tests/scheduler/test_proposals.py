@@ -235,7 +235,7 @@ async def test_what_a_command_makes_of_a_name_is_judged_before_it_is_read(tmp_pa
     (tmp_path / ".env").write_text("KEY=1\n")
     rules = (Rule("allow", "run_shell_command"), Rule("deny", "read_file", path="kept"))
     bench = Workbench(tmp_path, rules=rules)
-    batch = bench.schedule(sh("ln -s kept x; ln -s .env y"), read("x"), read("y"))
+    batch = bench.schedule(sh("ln -s $(printf ke%st p) x; ln -s .env y"), read("x"), read("y"))
     results = await bench.finish(batch, "cancel")
     assert statuses(results) == ["ok", "policy_violation", "no"]
     assert bench.started() == ["c1"]
