@@ -21,6 +21,8 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 
+from assent.files.secret_names import secret_folders as secret_folders  # for who asks here for all special names
+from assent.files.secret_names import secret_globs as secret_globs
 from assent.files.secret_names import secret_part
 
 _NAMES = """
