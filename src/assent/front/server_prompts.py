@@ -43,7 +43,10 @@ async def typed_out(manager: "McpManager | None", typed: str) -> str:
     if name in offered:
         return await written(offered[name], "".join(rest), lambda prompt, given: fetched(manager, prompt, given))
     server, found, _ = name.partition(":")
-    if found and any(status.server == server for status in manager.status()):
+    status = next((status for status in manager.status() if found and status.server == server), None)
+    if status is not None and status.state != "ready":
+        raise NoText(f"The server {server} is not connected: {status.reason or status.state}")
+    if status is not None:
         there = ", ".join(f"/{each}" for each in offered if each.startswith(f"{server}:")) or "it has none"
         raise NoText(f"The server {server} has no prompt /{safe(name, 'label')}; {there}")
     return typed

@@ -190,6 +190,12 @@ class Workshop:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def _awaited(self) -> str:
+        if self.project is not None and self.project.status.state == "connecting":
+            return "Waiting for the command that tells the project's tools"
+        slow = [status.server for status in self.statuses() if status.state == "connecting"]
+        return f"Waiting for the MCP servers: {', '.join(slow)}"
+
     async def ready(self, tell: Callable[[str], None]) -> None:
         """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
         for problem in self.problems:
@@ -200,8 +206,7 @@ class Workshop:
         try:
             await asyncio.wait([waiting], timeout=PATIENCE)
             if not waiting.done():
-                slow = [status.server for status in self.statuses() if status.state == "connecting"]
-                tell(f"Waiting for the tools of: {', '.join(slow)}")
+                tell(self._awaited())
             for status in await waiting:
                 for line in _problems(status, own=self.project is not None and status is self.project.status):
                     tell(line)

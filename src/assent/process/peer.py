@@ -33,6 +33,7 @@ class Peer:
         self._decoder = Decoder(self._errors.add, sniff=False)
         self._exited = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
+        self._reading: asyncio.ReadTransport | None = None
 
     @classmethod
     async def start(cls, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> "Peer":
@@ -78,6 +79,8 @@ class Peer:
         self._reading, _ = await self._loop.connect_read_pipe(lambda: protocol, read)
         self._writing, flow = await self._loop.connect_write_pipe(asyncio.streams.FlowControlMixin, write)
         self._writer = asyncio.StreamWriter(self._writing, flow, None, self._loop)
+        if self._exited.is_set():
+            self._let_go()
 
     # --- talking ---
 
@@ -137,7 +140,12 @@ class Peer:
         """A grandchild may hold the output open; the program itself says nothing more."""
         self._process.poll()
         self._exited.set()
-        self._loop.call_later(0.1, self._reading.close)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """It may have ended before we were connected to it."""
+        if self._reading is not None:
+            self._loop.call_later(0.1, self._reading.close)
 
     # --- the end ---
 
@@ -159,7 +167,8 @@ class Peer:
         await end_family(self._family, self.pid, grace, asyncio.Event())
         swallowing.cancel()
         self._notice.close()
-        self._reading.close()
+        if self._reading is not None:
+            self._reading.close()
         self._stop_reading_errors()
         self._process.poll()
 
