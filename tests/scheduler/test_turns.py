@@ -6,7 +6,7 @@ import pytest
 
 from assent.events import GateKind
 from assent.mcp.definitions import Definition
-from assent.mcp.tool import McpTool
+from assent.mcp.tool import Call, McpTool
 from assent.parts import JsonObject
 from assent.policy.policy import Policy
 from assent.scheduler.resources import ResourceLine, finish
@@ -186,7 +186,16 @@ class Notes:
     def accept(self, *definition: Definition) -> None:
         pass
 
-    async def call(self, tool: str, args: JsonObject, progress: object) -> ToolResult:
+    def introduced(self) -> str:
+        return "A tool of the server notes"
+
+    def command(self, tool: str) -> str:
+        return ""
+
+    def touched(self) -> Resources:
+        return Resources()
+
+    async def call(self, tool: str, args: JsonObject, call: Call) -> ToolResult:
         self._world.running += 1
         self._world.most_running = max(self._world.most_running, self._world.running)
         await self._world.door("d").wait()

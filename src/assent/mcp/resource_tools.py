@@ -14,7 +14,7 @@ from assent.mcp.kept import Part
 from assent.mcp.offers import Resource, Template
 from assent.parts import PlainDisplay, Text
 from assent.screen import make_safe
-from assent.tools.base import Invocation, Live, Permit, Tool, ToolFailed, ToolResult
+from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 LIST, READ = "list_mcp_resources", "read_mcp_resource"
 METHOD = "resources/read"
@@ -62,6 +62,9 @@ class _Listing(Invocation):
     def __init__(self, source: Source, server: str) -> None:
         self._source = source
         self._server = server
+
+    def resources(self) -> Resources:
+        return Resources(anything="read")
 
     def describe(self) -> str:
         return f"resources of {self._server or 'all servers'}"
@@ -111,6 +114,9 @@ class _Reading(Invocation):
     def __init__(self, source: Source, server: str, uri: str) -> None:
         self._source = source
         self._server, self._uri = server, uri
+
+    def resources(self) -> Resources:
+        return Resources(anything="read")
 
     def describe(self) -> str:
         return _label(f"{self._server}: {self._uri}")
