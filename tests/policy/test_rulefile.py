@@ -230,3 +230,15 @@ def test_the_examples_of_a_rule_are_read_like_commands():
     (rule,) = parse(f'[[rule]]\ncommand = "rm -rf"\ndecision = "deny"\nexamples = {{ {examples} }}\n')
     assert rule.command == ("rm", "-rf")
     parse(f'[[rule]]\ncommand = "rm -rf"\ndecision = "ask"\nexamples = {{ {examples} }}\n')
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("path", ["~/x", "../x", "a/../b", "a//b", "a/./b", "/etc/../x", "a/.."])
+def test_a_path_that_no_file_has_is_refused(path: str):
+    with pytest.raises(BadRule, match=r"p\.toml:1: the path .* never matches.*: write"):
+        parse(f'[[rule]]\npath = "{path}"\ndecision = "deny"\n')
+
+
+@pytest.mark.parametrize("path", ["./a", "a/", "a/**", ".env", "**/.git/**", "/etc/x", "...", "a..b"])
+def test_plain_paths_are_taken(path: str):
+    assert parse(f'[[rule]]\npath = "{path}"\ndecision = "deny"\n')[0].path == path.removeprefix("./")

@@ -214,6 +214,32 @@ def test_a_hostile_repository_cannot_make_git_run_a_program(key: str, command: s
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_looking_for_changes_runs_no_filter_of_a_submodule(folder: Path) -> None:
+    clean = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+    canary = folder.parent / "canary"
+
+    def git(cwd: Path, *words: str) -> None:
+        identity = ["-c", "user.name=n", "-c", "user.email=e"]
+        subprocess.run(["git", *identity, *words], cwd=cwd, env=clean, check=True, capture_output=True)
+
+    inner = folder / "inner"
+    inner.mkdir()
+    for place in (inner, folder):  # a repository within the other becomes a submodule of it when it is added
+        git(place, "init", "-q")
+        (place / "f").write_text("a\n")
+        git(place, "add", ".")
+        git(place, "commit", "-qm", "x")
+    (inner / ".git" / "info" / "attributes").write_text("f filter=evil\n")
+    git(inner, "config", "filter.evil.clean", f"touch {canary}; cat")
+    (inner / "f").write_text("b\n")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder.parent)}
+    run("git describe --always --dirty", folder, environment)
+    assert not canary.exists()
+    git(folder, "describe", "--always", "--dirty")
+    assert canary.exists()  # without us it runs
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("name", [b"a=b", b"caf\xe9", b"a.b", b"a b"])
 @pytest.mark.parametrize("command", ["git diff", "git status", "timeout 9 git diff", "git -C . diff -C"])
 def test_a_filter_of_any_name_is_switched_off(name: bytes, command: str, folder: Path) -> None:

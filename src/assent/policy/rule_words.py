@@ -1,4 +1,4 @@
-"""Whether the words of a rule about commands can ever match one, and what to write instead.
+"""Whether a rule about commands or paths can ever match one, and what to write instead.
 
 A rule that silently matches nothing would protect or allow nothing. Knows spelling only.
 """
@@ -8,6 +8,7 @@ import re
 _SYSTEM_FOLDER = re.compile(r"/(?:usr/(?:local/)?)?s?bin/([^/]+)|/opt/homebrew/bin/([^/]+)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*")
 _QUOTED = re.compile(r"[\"'`\\]")
+_DETOUR = re.compile(r"(?:^|/)\.{1,2}(?:/|$)|//")
 _JOINED = re.compile(r"[;|&<>()]")
 
 
@@ -34,4 +35,13 @@ def why_several(words: tuple[str, ...]) -> str | None:
     """Why these are not the words of one command."""
     if any(map(_JOINED.search, words)):
         return f"{' '.join(words)!r} never matches, because a rule is about one command: write a list of commands"
+    return None
+
+
+def why_no_path(glob: str) -> str | None:
+    """Why no file has a path like this: paths are compared as they are, without detours."""
+    if glob.startswith("~"):
+        return f"{glob!r} never matches, because `~` is not expanded: write the whole path"
+    if _DETOUR.search(glob.removeprefix("./")):
+        return f"{glob!r} never matches: write it without `..`, `.` and double `/`"
     return None

@@ -28,7 +28,7 @@ from assent.approval import ExecDetails, Mode
 from assent.files.plain import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
-from assent.policy.rule_words import why_never, why_several
+from assent.policy.rule_words import why_never, why_no_path, why_several
 from assent.policy.rulefile_words import in_words, rule_lines
 from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_domain, check_tool
 
@@ -96,6 +96,8 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
         check_domain(spec.domain, place)
     if spec.path.count("**/") > 4 or len(spec.path) > 1000:
         raise BadRule(f"{place}: the path has more than four `**/` or is too long")
+    if why := why_no_path(spec.path):
+        raise BadRule(f"{place}: the path {why}")
     if not 0 <= spec.priority <= 999:
         raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
     commands = _commands(spec, place)

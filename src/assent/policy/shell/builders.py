@@ -62,13 +62,14 @@ _CHOSEN = re.compile(
 )
 _CHOICE = re.compile(r"[A-Za-z0-9_][\w .:,'#()|-]*")
 _GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
-_FOLDER = re.compile(r"\.|\./[\w./-]*|\w[\w-]*(?:/[\w./-]*)?")  # `github.com/x` is fetched
+_FOLDER = re.compile(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?")  # `github.com/x` is fetched
 _OUTPUT = re.compile(
     r"/dev/null|(?:\./)?(?:bin|build|dist|out|tmp)/[A-Za-z0-9_][\w.-]*|[\w-]*cover[\w-]*\.(?:out|txt)|c\.out"
 )
 _REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:@[\w.^~*+-]+|(?:===|[=~!<>^]=?|==)[\w.*+!-]+(?:,(?:[=~!<>]=?|==)[\w.*+!-]+)*)?"
 )
+_OWN_FILE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _PROJECT = re.compile(r"\.(?:\[[\w,.-]+\])?")
 _GO_MODULE = re.compile(r"\.|(?:\./)?[A-Za-z0-9_][\w./-]*(?:\.\.\.)?(?:@[\w.+-]+)?|\./\.\.\.|\.\.\.")
 _PLAIN_VALUE = re.compile(r"[\w.,+-]*")
@@ -91,6 +92,8 @@ def npm_install(use: Use, _words: Words) -> None:
 def requirements(use: Use, _words: Words) -> None:
     """Packages of Python by their names, with versions; of folders only the project itself."""
     folders = [value for name, value in use.seen if name in ("-e", "--editable") and value]
+    if any(not _OWN_FILE.fullmatch(word.text) for word in use.reads):
+        use.problems.append("what to install is said by a file elsewhere")
     for text in (*(word.text for word in use.operands), *folders):
         if not _REQUIREMENT.fullmatch(text) and not (_PROJECT.fullmatch(text)):
             use.problems.append(f"`{text}` is not the plain name of a package")
@@ -130,10 +133,11 @@ def hook_files(use: Use, _words: Words) -> None:
 
 def workspace(use: Use, words: Words) -> None:
     """`yarn workspace NAME SCRIPT`: as `yarn run SCRIPT` there."""
-    if len(use.operands) < 2 or not _PACKAGE.fullmatch(use.operands[0].text):
+    texts = [word.text for word in use.operands[:2]]
+    if len(texts) < 2 or not _PACKAGE.fullmatch(texts[0]):
         use.problems.append("it names no script of a workspace")
     script(use, words)
-    use.by_name = False
+    use.names, use.by_name = (*use.names, *texts), True
 
 
 def terraform_fmt(use: Use, _words: Words) -> None:

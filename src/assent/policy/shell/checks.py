@@ -264,8 +264,16 @@ def _certificate(use: Use, _words: Words) -> None:
 
 
 def _kubectl_apply(use: Use, _words: Words) -> None:
-    if use.option("--dry-run") not in ("client", "server"):
+    if use.names[-1] == "apply" and use.option("--dry-run") not in ("client", "server"):
         use.problems.append("without `--dry-run` it changes the cluster")
+    if any("://" in word.text or word.text == "-" for word in use.reads):
+        use.problems.append("what to apply is said elsewhere")
+
+
+def _compose_names(use: Use, _words: Words) -> None:
+    """The whole configuration has the values of `.env` in it."""
+    if use.option("-q", "--quiet", "--services", "--images", "--volumes", "--profiles") is None:
+        use.problems.append("it shows variables, which may hold secrets")
 
 
 def _by_name(use: Use, _words: Words) -> None:
@@ -363,6 +371,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "dotnet-add": builders.dotnet_add,
     "certificate": _certificate,
     "kubectl-apply": _kubectl_apply,
+    "compose-names": _compose_names,
     "named": _by_name,
     "never": _never,
 }

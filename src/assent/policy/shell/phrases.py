@@ -245,6 +245,8 @@ def _same_word(program: str, name: str, token: str) -> bool:
         name, token = name.casefold(), token.casefold()
     if token == name or ("/" in token + name and normpath(token) == normpath(name)):
         return True
+    if token.isdigit() and name.isdigit() and token.lstrip("0") == name.lstrip("0"):  # of chmod
+        return True
     if own.lists and any(_same_thing(program, name, part) for part in re.split(r"[,/]", token)):
         return True
     return own.shortened and bool(token) and _shortened(name, token) and token not in other_words(program)

@@ -15,6 +15,7 @@ _HERE = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?=[:/?]|$)")
 _LONGEST_URL = 300
 # Where clouds keep the keys of a machine.
 _METADATA = re.compile(r"169\.254\.|metadata\b|100\.100\.100\.200", re.I)
+_IPV4 = re.compile(r"(?:[1-9]?\d|1\d\d|2\d\d)(?:\.(?:[1-9]?\d|1\d\d|2\d\d)){3}")
 _HEADER = re.compile(
     r"(?:accept(?:-[a-z]+)?|content-type|user-agent|cache-control|pragma|if-[a-z-]+|x-requested-with|range|origin|dnt)"
     r": ?[^\r\n@]*",
@@ -56,10 +57,16 @@ def _addresses(use: Use) -> None:
         use.problems.append("the version needs no address")
     for word in use.operands:
         url = _URL.fullmatch(word.text)
-        if url is None or not word.literal or len(word.text) > _LONGEST_URL or _METADATA.match(url[2]):
+        if url is None or not word.literal or len(word.text) > _LONGEST_URL or _unusual(url[2]):
             use.problems.append(f"`{word.text}` is not a plain address of a page")
         elif any(map(changes_something, re.split(r"[/?&=.]", word.text))):
             use.problems.append(f"`{word.text}` may change something")
+
+
+def _unusual(host: str) -> bool:
+    """The keys of a machine in a cloud, also as an address in another notation: `0xA9.0xFE.0xA9.0xFE`."""
+    number = host.rpartition(".")[2][:1].isdigit() or any(label[:2].lower() == "0x" for label in host.split("."))
+    return bool(_METADATA.match(host)) or (number and not _IPV4.fullmatch(host))
 
 
 # --- databases ---

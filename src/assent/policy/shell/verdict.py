@@ -245,8 +245,9 @@ def _unmodelled(
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
     """A rule that says every word of the command allows it even where the model would ask, but no text for a shell."""
     texts = (name, *(word.text for word in stage.words[1:]))
-    script = _runs_script(use, texts) or _continues_script(use, texts, rules)
-    if (use.model.wrapper is not None and not script) or stage.env:
+    if stage.env:
+        return False
+    if use.model.wrapper is not None and not _runs_script(use, texts) and not _continues_script(use, texts, rules):
         return False
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
@@ -259,8 +260,8 @@ def _continues_script(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
     """`python manage.py test` covers plain words and flags behind it, `python report.py` names of files and flags: a
     word alone may say what the script does. `bash ci.sh` covers flags.
     """
-    rule = covering(rules.allow, texts) or ()
-    if len(rule) < 2 or not (_FILE.search(rule[1]) or rule[1] == "artisan") or not _may_continue(use, texts):
+    rule = (covering(rules.allow, texts) or ()) if _may_continue(use, texts) else ()
+    if len(rule) < 2 or not (_FILE.search(rule[1]) or rule[1] == "artisan"):
         return False
     words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
     if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
