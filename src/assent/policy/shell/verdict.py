@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from assent.plan import Redirect, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
-from assent.policy.shell.finding import Clause, exec_clause, payload_problem
+from assent.policy.shell.finding import Clause, Finds, exec_clause, payload_problem
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, changing, examine, spread, with_options
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
@@ -78,20 +78,20 @@ class Verdict(Struct, frozen=True):
 
 
 def judge_stage(
-    stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False, found: bool = False
+    stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False, found: Finds = ""
 ) -> Verdict:
     """Allow or ask; deny rules were applied before, to everything that could be found.
 
-    `fed`: further words come from its input. `found`: a word of it stands for whatever find finds.
+    `fed`: further words come from its input. `found`: `{}` stands for one file that find finds, or for several.
     """
     name = program(stage.words[0].text)
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
         return _finding(stage, clause, rules, where, depth)
-    use = examine(name, stage.words)
+    use = examine(name, stage.words, more=fed and where.at_the_end, many="{}" if found == "several" else "")
     problems = _outside_the_model(stage, where)
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
-    use.fed, use.found = fed, found
+    use.fed, use.found = fed, found != ""
     if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
@@ -195,7 +195,7 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
         return replace(outer, stage=stage)
     if why := payload_problem(clause, where.cwd, where.roots):
         return Verdict("ask", "model find", _sentence("find", why), stage)
-    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=True)
+    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=clause.finds)
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
