@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
-from assent.process.repository import UnreadableError, without_filters
+from assent.process.repository import RefusedRepository, guard
 from assent.process.sift import Sieve, Sifted, sift
 
 if TYPE_CHECKING:
@@ -99,9 +99,13 @@ class Pipeline:
             return self._say(f"{argv[0]}: command not found", NOT_FOUND)
         environment = {**self.environment, "PWD": self.cwd, **dict(stage.env)}
         try:
-            environment |= without_filters(program, argv, self.cwd, environment)
-        except (UnreadableError, OSError) as error:
-            return self._say(f"{argv[0]}: the configuration of git cannot be read: {error}", REFUSED)
+            guarded = guard(program, argv, self.cwd, environment, self.plan.roots)
+        except (RefusedRepository, OSError) as error:
+            return self._say(f"{argv[0]}: {error}", REFUSED)
+        argv += self.plan.hidden if stage.hides else ()
+        environment |= guarded.variables
+        for note in guarded.notes:
+            self._say(note, 0)
         with tempfile.TemporaryFile() as spool, open(os.devnull, "r+b") as null:
             files: list[IO[bytes]] = []
             try:

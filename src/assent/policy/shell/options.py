@@ -32,6 +32,7 @@ class Use(Struct):
     at: int = 0  # index of the last name among the words
     seen: list[tuple[str, str]] = []  # option, value
     operands: list[Word] = []
+    operands_at: list[int] = []  # where they stand among the words
     texts: list[Word] = []
     reads: list[Word] = []
     writes: list[Word] = []
@@ -152,11 +153,13 @@ class _Scan:
             self._descend(word)
             return False
         self.use.operands.append(word)
+        self.use.operands_at.append(self.at)
         self.at += 1
         if self._payload_begins():
             return True
         if self.use.model.style == "first" and self._wrapper() is None:
             self.use.operands += self.words[self.at :]
+            self.use.operands_at += range(self.at, len(self.words))
             self.at = len(self.words)
         return False
 
@@ -182,7 +185,7 @@ class _Scan:
 
     def _start_payload(self, start: int, *, drop: int) -> bool:
         if drop:
-            del self.use.operands[-drop:]
+            del self.use.operands[-drop:], self.use.operands_at[-drop:]
         if any(map(is_several, self.use.operands)):
             self.use.problems.append("a wildcard before the program that it runs may become several words")
         if start >= len(self.words):

@@ -16,6 +16,7 @@ from assent.plan import Redirect, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
 from assent.policy.shell.finding import Clause, Finds, exec_clause, payload_problem
+from assent.policy.shell.git_secrets import hides, told, unhidden
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, changing, examine, spread, with_options
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
@@ -168,7 +169,7 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
         if why := unsifted(use):
             return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
         words, names = sifted(use, words, names=where.harmless_names)
-    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names)
+    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names, inner.stage.hides)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
 
@@ -331,6 +332,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
         problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
+        problems += [why] if (why := unhidden(use)) else []
     if use.model.effect == "run":
         problems += [
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
@@ -432,12 +434,13 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     if use.model.effect == "network":
         before = [_NETWORK_GIT.get(word, word) for word in before]
     after = [word for one in use.models for word in one.after]
-    words = guarded(use, without_more_options(use, stage.words))
+    is_git = use.names[0] == "git"
+    words = told(use, stage.words) if is_git else guarded(use, without_more_options(use, stage.words))
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)
-    return replace(stage, words=ready, env=stage.env + tuple(env.items()))
+    return replace(stage, words=ready, env=stage.env + tuple(env.items()), hides=is_git and hides(use))
 
 
 def _rule(decision: str, rule: Prefix) -> str:
