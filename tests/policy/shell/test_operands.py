@@ -212,3 +212,11 @@ def printed(command: str, work: Path) -> str:
         Pipeline(plan, output.fileno()).run()
         output.seek(0)
         return output.read().decode()
+
+
+@pytest.mark.spec("C7")
+def test_a_folder_may_be_called_like_a_file_that_tools_run() -> None:
+    assert decision("mkdir -p build", "mkdir") == "allow"
+    assert decision("touch build/x", "touch") == "allow"
+    assert decision("touch BUILD", "touch") == "ask"
+    assert decision("mkdir .vscode", "mkdir") == "ask"

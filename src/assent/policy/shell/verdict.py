@@ -338,7 +338,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
         ]
     for word in use.writes:
-        problems += _write_problem(word, where)
+        problems += _write_problem(word, where, folder=use.names[0] in ("mkdir", "rmdir"))
         if secret(word, where.cwd):
             problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
@@ -408,7 +408,7 @@ def _git_folders(words: tuple[Word, ...]) -> list[str]:
     return found
 
 
-def _write_problem(word: Word, where: Place) -> list[str]:
+def _write_problem(word: Word, where: Place, *, folder: bool) -> list[str]:
     path = place(word.text, where.cwd)
     if path == "/dev/null":
         return []
@@ -418,7 +418,7 @@ def _write_problem(word: Word, where: Place) -> list[str]:
         return ["it is not certain in which folder it writes"]
     if not inside(path, where.roots) or (path in where.roots and word.text != "."):
         return [f"{word.text} is outside the workspace"]
-    if protected(path, where.roots):
+    if protected(path, where.roots, folder=folder):
         return [f"{word.text} is run or trusted by tools or later commands"]
     return []
 
