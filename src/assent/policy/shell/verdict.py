@@ -47,6 +47,7 @@ _GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr
 # Options of git that write a file or start a pager, whatever place they seem to have.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
+_FOLDERS = ("mkdir", "rmdir", "rm")  # what they are about is a folder, as a rule, or gone afterwards
 _SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _FILE = re.compile(r"\.\w+$")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
@@ -338,7 +339,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
         ]
     for word in use.writes:
-        problems += _write_problem(word, where, folder=use.names[0] in ("mkdir", "rmdir"))
+        problems += _write_problem(word, where, folder=use.names[0] in _FOLDERS)
         if secret(word, where.cwd):
             problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
@@ -408,7 +409,7 @@ def _git_folders(words: tuple[Word, ...]) -> list[str]:
     return found
 
 
-def _write_problem(word: Word, where: Place, *, folder: bool) -> list[str]:
+def _write_problem(word: Word, where: Place, *, folder: bool = False) -> list[str]:
     path = place(word.text, where.cwd)
     if path == "/dev/null":
         return []
