@@ -14,6 +14,7 @@ from msgspec import Struct
 
 _MOST_ALTERNATES = 20
 _LONGEST_FILE = 1_000_000
+_HEAD = re.compile(r"ref:\s*refs/|[0-9a-f]{40}", re.IGNORECASE)
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?([^\"\n]*)\"?\s*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -30,7 +31,9 @@ class GitFolder(Struct, frozen=True):
 
 
 def git_folders(cwd: str) -> list[GitFolder]:
-    """Every folder that git could take for the repository of `cwd`, up to the first that it certainly takes."""
+    """Every folder that git could take for the repository of `cwd`, from there upwards: what looks like none to git,
+    which is rather strict, it passes over.
+    """
     found: list[GitFolder] = []
     folder = os.path.realpath(cwd)
     while True:
@@ -39,9 +42,14 @@ def git_folders(cwd: str) -> list[GitFolder]:
             found.append(_opened(folder, entry))
         if _is_repository(folder):
             found.append(_at(folder, folder))
-        if (found and _is_repository(found[-1].git)) or folder == os.path.dirname(folder):
+        if folder == os.path.dirname(folder):
             return found
         folder = os.path.dirname(folder)
+
+
+def taken(folders: Sequence[GitFolder]) -> GitFolder | None:
+    """The one that git takes."""
+    return next((one for one in folders if _is_repository(one.git)), None)
 
 
 def leads_outside(cwd: str, roots: Sequence[str]) -> str | None:
@@ -90,8 +98,10 @@ def _at(work: str, git: str) -> GitFolder:
 
 
 def _is_repository(folder: str) -> bool:
-    one = _at(folder, folder)
-    return os.path.lexists(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(one.common, "objects"))
+    common = _at(folder, folder).common
+    head = os.path.join(folder, "HEAD")
+    there = all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs"))
+    return there and (os.path.islink(head) or _HEAD.match(_text(head)) is not None)
 
 
 def _outside(one: GitFolder, roots: Sequence[str]) -> Iterator[str]:

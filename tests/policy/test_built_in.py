@@ -288,6 +288,7 @@ def test_a_repository_that_leads_out_of_the_workspace_asks(tmp_path: Path, text:
     root, outside = tmp_path / "work", tmp_path / "outside"
     for git in (root / "nested" / ".git", outside / ".git"):
         (git / "objects" / "info").mkdir(parents=True)
+        (git / "refs").mkdir()
         (git / "HEAD").write_text("ref: refs/heads/main\n")
         (git / "config").write_text("")
     assert ruling(text, str(root), str(root)) == "allow"

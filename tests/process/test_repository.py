@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 _ALLOW = [
     *("git", "cd", "timeout"),
     *(f"git {one}" for one in ("add", "commit", "checkout", "switch", "reset", "fetch", "pull", "push", "ls-remote")),
-    "git remote show",
+    *("git remote show", "git stash push", "git stash pop", "git restore"),
 ]
 _HOOKS = """
     pre-commit prepare-commit-msg commit-msg post-commit post-checkout post-merge pre-push reference-transaction
@@ -45,6 +45,7 @@ _CHANGING = [
     *("git add a.txt", "git add -A", "git commit -m y", "git commit -am y", "git commit -v -m y --trailer evil=x"),
     *("git commit --dry-run", "git checkout other", "git switch other", "git reset -q", "git checkout -b new"),
     *("git fetch", "git fetch origin", "git fetch --all", "git ls-remote origin", "git push origin main", "git pull"),
+    *("git stash push -m x", "git restore --staged a.txt", "git stash pop", "git describe --always --dirty"),
     *("git pull --rebase", "git remote show origin", "git push --dry-run origin main"),
 ]
 
@@ -420,6 +421,17 @@ def test_who_decides_knows_that_a_repository_leads_outside(nested: World, elsewh
     assert "outside the workspace" in str(leads_outside(str(nested.work / "nested"), [str(nested.work)]))
     if elsewhere is not _quoted_alternates:
         assert leads_outside(str(nested.work / "nested"), [str(nested.folder)]) is None
+
+
+@pytest.mark.spec("I3")
+def test_what_only_looks_like_a_repository_hides_no_other(nested: World) -> None:
+    _alternates(nested)
+    inner = nested.work / "nested" / "inner"
+    for place in (inner, inner / ".git"):
+        (place / "objects").mkdir(parents=True)
+        (place / "HEAD").write_text("nothing that git would take\n")
+    code, output = nested.run("cd nested/inner && git log -p --all")
+    assert code == REFUSED, output
 
 
 @pytest.mark.spec("C7")

@@ -25,7 +25,6 @@ _NAMED = {
     ("trailer", "command"): "true",
     ("trailer", "cmd"): "true",
     ("hook", "command"): "true",
-    ("submodule", "ignore"): "dirty",
     ("submodule", "update"): "none",
     ("tar", "command"): "false",
     ("http", "savecookies"): "false",
@@ -95,6 +94,8 @@ def overrides(settings: Sequence[Setting], roots: Sequence[str], places: Sequenc
             found[one.key] = value
         elif one.is_own and f"{section}.{name}" in _PATHS and not _plain_inside(one.value, roots, places):
             found[one.key] = _PATHS[f"{section}.{name}"]
+        if section == "submodule" and one.between:
+            found[f"submodule.{one.between}.ignore"] = "dirty"
         if section == "filter":
             found[f"filter.{one.between}.required"] = "false"
     return list(found.items())

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options
+from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options, taken
 from assent.process.git_settings import (
     Setting,
     dangerous_connection,
@@ -85,10 +85,11 @@ class _Git:
         self.sub = self.words[0] if self.words else ""
         self.roots = [os.path.realpath(root) for root in roots]
         self.folders = git_folders(cwd)
+        self.taken = taken(self.folders)
         self.places = [os.path.realpath(cwd), *(place for one in self.folders for place in (one.work, one.git))]
 
     def guard(self, settings: Sequence[Setting]) -> Guard:
-        if "diff" in self.words and not self.folders:
+        if "diff" in self.words and self.taken is None:
             raise RefusedRepository("there is no repository, where `git diff` shows whatever files lie in two folders")
         if self.roots:
             self._stay_inside(settings)
@@ -109,9 +110,9 @@ class _Git:
             raise RefusedRepository(why)
         own = [one for one in settings if one.is_own]
         trees = [one.value for one in own if one.key == "core.worktree"]
-        for one in self.folders[-1:]:
-            tree = os.path.realpath(os.path.join(one.git, os.path.expanduser(trees[-1]))) if trees else one.work
-            if _below(one.work, self.roots) and not _below(tree, self.roots):
+        if (one := self.taken) is not None and trees and _below(one.work, self.roots):
+            tree = os.path.realpath(os.path.join(one.git, os.path.expanduser(trees[-1])))
+            if not _below(tree, self.roots):
                 raise RefusedRepository(f"the git repository {one.work} has its files in {tree}, outside the workspace")
         check = _READING.get(self.sub)
         if check is not None and (key := check(own, self.roots, self.places)) is not None:
@@ -136,10 +137,10 @@ class _Git:
         """Hooks are commands of the repository, and so they do not run; whoever relies on them must know."""
         wanted = _HOOKS.get(self.sub, ())
         skipped = not set(_WITHOUT_HOOKS.get(self.sub, ())).isdisjoint(self.words)
-        if not wanted or skipped or not self.folders:
+        if not wanted or skipped or self.taken is None:
             return ()
         configured = [one.value for one in settings if one.key == "core.hookspath" and one.scope != "command"]
-        there = hooks_of(self.folders[-1], configured[-1] if configured else None)
+        there = hooks_of(self.taken, configured[-1] if configured else None)
         there += [one.value for one in settings if one.names == ("hook", "event")]
         named = [name for name in dict.fromkeys(there) if name in wanted]
         return (f"git {self.sub}: hooks of this repository were not run: {', '.join(named)}",) if named else ()
