@@ -57,6 +57,8 @@ class Stage(Struct, frozen=True):
     text: str = ""
     names: Names = ""
     """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
+    hides: bool = False
+    """It is git, and `Plan.hidden` stands behind its words."""
 
 
 class Step(Struct, frozen=True):
@@ -80,6 +82,8 @@ class Plan(Struct, frozen=True):
     """A search in it passes over files that usually hold secrets."""
     secret: str = ""
     """What the path of a secret matches, in small letters: a regular expression."""
+    hidden: tuple[str, ...] = ()
+    """Patterns that make git leave secrets out."""
 
 
 def paths_in(text: str) -> list[str]:

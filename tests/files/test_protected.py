@@ -63,7 +63,23 @@ RUN = """
     flake.nix shell.nix default.nix Earthfile Tiltfile skaffold.yaml Jakefile Brewfile
     AGENTS.md CLAUDE.md GEMINI.md ASSENT.md
     rules.mk x.cmake x.pth jest.config.js jest.config.mts .eslintrc .eslintrc.json .babelrc.yaml Dockerfile.dev .zsh_x
-    node_modules/.bin
+    node_modules .flake8 pylintrc .pylintrc .isort.cfg hatch_build.py pdm_build.py tox.toml requirements.txt
+    requirements-dev.txt requirements.in Pipfile.lock uv.lock pyvenv.cfg .python-version mkdocs.yml entry_points.txt
+    x.egg-info y.dist-info __pycache__ site-packages gunicorn.conf.py pyrightconfig.json
+    package-lock.json yarn.lock pnpm-lock.yaml pnpm-workspace.yaml binding.gyp tsconfig.json tsconfig.build.json
+    .c8rc.json .lint-x-rc gulpfile.babel.js webpack.config.babel.js karma.conf.ts nodemon.json turbo.json nx.json
+    babel.config.json .storybook .markdownlint-cli2.jsonc firebase.json vercel.json
+    x.gemspec x.rake Guardfile Capfile .rubocop.yml config.ru Gemfile.lock Dangerfile.ts
+    phpstan.neon.dist rector.php .htaccess composer.lock .php-cs-fixer.dist.php
+    gradle-wrapper.properties gradle.properties x.gradle plugins.sbt buildSrc gradle/wrapper deps.edn libs.versions.toml
+    x.csproj Directory.Build.props x.targets NuGet.Config global.json x.runsettings x.sln launchSettings.json
+    go.sum .golangci.yml magefile.go Cargo.lock Cross.toml Makefile.toml
+    build.ninja x.bzl .bazelrc .bazelversion .buckconfig SConscript meson_options.txt configure.ac x.m4 Makefile.am
+    Makefile.inc CMakePresets.json conanfile.py premake5.lua xmake.lua compile_commands.json tools/bazel x.nimble
+    ansible.cfg x.tf terragrunt.hcl kustomization.yaml helmfile.yaml Puppetfile .kitchen.yml cdk.json Pulumi.prod.yaml
+    compose.override.yml docker-compose.prod.yaml x.dockerfile docker-bake.hcl x.service x.desktop
+    x.nix flake.lock devbox.json Taskfile.dist.yml x.just mcp.json SKILL.md AGENT.md .project .settings .run
+    docs/conf.py
 """
 SECRET = """
     .ssh .gnupg .aws .azure .kube .password-store
@@ -227,3 +243,44 @@ def test_globs_find_each_secret_file_and_leave_what_is_made_to_be_read() -> None
 def test_folders_that_hold_secrets_are_passed_over() -> None:
     assert {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"} <= {*secret_folders()}
     assert {".env", ".docker", "gcloud", "gh"} <= {*secret_folders()}
+
+
+@pytest.mark.spec("I2")
+def test_a_file_may_be_special_where_a_folder_of_that_name_is_not() -> None:
+    for name in ("BUILD", "WORKSPACE", "BUCK", "TARGETS", "dune", "configure", "build", "Build.", "WORKSPACE ", "DUNE"):
+        assert why_run([name]) == f"{name} says what tools run or do here"
+        assert why_run(["some", "where", name]) is not None
+        assert why_run([name, "output.txt"]) is None
+        assert why_run([name], folder=True) is None
+    assert why_run(["Makefile"], folder=True) is not None
+
+
+@pytest.mark.spec("I2")
+def test_other_spellings_of_a_name_are_the_same_name() -> None:
+    for name in (
+        ".FLAKE8",
+        "pylintrc.",
+        "pylintrc ",
+        "build.ninja::$DATA",
+        "p\u200bylintrc",
+        "ａnsible.cfg",
+        "BU\u00adILD",
+    ):
+        assert why_run([name]) is not None, ascii(name)
+
+
+@pytest.mark.spec("C7")
+def test_ordinary_files_are_ordinary() -> None:
+    ordinary = """
+        src/app.py README.md index.html config.yaml config.yml config.json config/settings.json app.config.json main.go
+        src/main.rs lib/index.js src/index.ts App.tsx styles.css docs/guide.md data.csv notes.txt tests/test_app.py
+        src/build/index.ts build/output.txt targets/list.py workspace/a.md description/x.md Program.cs Main.java app.rb
+        index.php schema.sql templates/base.html settings.py urls.py models.py manage.py wsgi.py user.service.ts
+        app.module.ts router.js store.ts util.c util.h main.cpp CMake.md LICENSE CHANGELOG.md .editorconfig .gitignore
+        .dockerignore values.yaml deployment.yaml openapi.yaml locale/en.json i18n/de.po logo.svg src/hooks/use.ts
+        src/rules.py requirements.md tsconfig.md component.vue page.svelte query.graphql api.proto script.sh run.bat
+        notebook.ipynb package.md my-package.json.md rc.py source.rc.py src/configure.py src/projects.json App.xaml
+    """
+    for name in ordinary.split():
+        assert why_run(name.split("/")) is None, name
+        assert why_protected(name.split("/")) is None, name

@@ -488,6 +488,8 @@ RUN_BY_TOOLS = [
     "x.pth",
     ".config/other/x",
     ".github/dependabot.yml",
+    *(".flake8", "pylintrc", "BUILD", "pkg/WORKSPACE", "build.ninja", "ansible.cfg", "hatch_build.py"),
+    "gradle/wrapper/gradle-wrapper.properties",
 ]
 
 

@@ -277,3 +277,25 @@ def test_diff_of_folders_opens_the_links_in_them(tmp_path: Path) -> None:
     assert secret_behind(plan("diff one two", str(tmp_path))) is None
     (tmp_path / "two" / "notes").symlink_to(tmp_path / ".env")
     assert "secrets" in (secret_behind(plan("diff one two", str(tmp_path))) or "")
+
+
+@pytest.mark.spec("I3")
+@pytest.mark.parametrize(
+    "text",
+    ["git -C nested log -p", "cd nested && git status", "git -C nested diff HEAD", "cd nested && git show | head"],
+)
+def test_a_repository_that_leads_out_of_the_workspace_asks(tmp_path: Path, text: str) -> None:
+    root, outside = tmp_path / "work", tmp_path / "outside"
+    for git in (root / "nested" / ".git", outside / ".git"):
+        (git / "objects" / "info").mkdir(parents=True)
+        (git / "refs").mkdir()
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        (git / "config").write_text("")
+    assert ruling(text, str(root), str(root)) == "allow"
+    (root / "nested/.git/objects/info/alternates").write_text(f"{outside}/.git/objects\n")
+    assert ruling(text, str(root), str(root)) == "ask"
+    (root / "nested/.git/objects/info/alternates").unlink()
+    (root / "nested/.git/config").write_text(f"[core]\n\tworktree = {outside}\n")
+    assert ruling(text, str(root), str(root)) == "ask"
+    (root / "nested/.git/config").write_text("[core]\n\tworktree = ../../nested\n")
+    assert ruling(text, str(root), str(root)) == "allow"

@@ -3,7 +3,7 @@
 - *Protected*: decides what runs or what is allowed (`.git`, hooks, CI, editor and shell configuration, our own
   settings). A change needs a question of its own, and no "always" is offered.
 - *Run by tools*: an ordinary file of a project that tools run or obey (`Makefile`, `package.json`, `conftest.py`).
-  It is inside the workspace like any other, but nothing changes it without a question.
+  It is inside the workspace like any other, but nothing changes it without a question (`run_by_tools`).
 - *Secret*: where keys and passwords usually are. The content would go to the model, so reading asks.
 
 Names are compared case-folded and without what some file systems ignore (`.GIT`, `.git.`, `.g\u200cit`,
@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 
+from assent.files import run_by_tools
 from assent.files.secret_names import secret_folders as secret_folders  # for who asks here for all special names
 from assent.files.secret_names import secret_globs as secret_globs
 from assent.files.secret_names import secret_part
@@ -62,23 +63,6 @@ _PATHS = """
     .config/mise .config/systemd .config/environment.d .config/direnv .config/pip .config/code .config/husky
     .docker/config.json .docker/cli-plugins .local/bin .local/share/assent .local/state/assent
 """
-_RUN_NAMES = """
-    package.json makefile gnumakefile justfile .justfile taskfile.yml taskfile.yaml rakefile gemfile podfile
-    setup.py setup.cfg pyproject.toml tox.ini noxfile.py tasks.py fabfile.py conftest.py pytest.ini dodo.py
-    cargo.toml build.rs build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew mvnw pom.xml
-    build.xml build.sbt cmakelists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
-    dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml procfile
-    vagrantfile gulpfile.js gruntfile.js .venv venv .config .docker .github
-    rust-toolchain rust-toolchain.toml .tool-versions go.mod go.work mypy.ini .mypy.ini phpunit.xml phpunit.xml.dist
-    .rspec karma.conf.js build.bazel module.bazel workspace.bazel sconstruct wscript snakefile package.swift project.clj
-    flake.nix shell.nix default.nix earthfile tiltfile skaffold.yaml jakefile brewfile
-    agents.md claude.md gemini.md assent.md
-"""
-_RUN_PATTERNS = r"""
-    .+\.mk | .+\.cmake | .+\.pth | .+\.config\.[cm]?[jt]s | \.[a-z]+rc(?:\.(?:js|cjs|mjs|json|ya?ml|toml))? |
-    dockerfile\..+ | \.zsh.*
-"""
-_RUN_PATHS = "node_modules/.bin"
 # What file systems leave out when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and ext4 without regard to
 # case passes over all that Unicode calls ignorable.
 _IGNORED = re.compile(
@@ -98,9 +82,10 @@ def why_protected(names: Sequence[str], *, may_bring: bool = False) -> str | Non
     return None if found is None else f"{found} decides what runs or what is allowed here"
 
 
-def why_run(names: Sequence[str]) -> str | None:
-    """The sentence for a file of a project that tools run or obey."""
-    found = _run().find(names)
+def why_run(names: Sequence[str], *, folder: bool = False) -> str | None:
+    """The sentence for a file of a project that tools run or obey. `folder`: it becomes one, as `build` often is."""
+    file = next((one for one in names[-1:] if fold(one) in run_by_tools.FILES.split()), None)
+    found = _run().find(names) or (None if folder else file)
     return None if found is None else f"{found} says what tools run or do here"
 
 
@@ -189,7 +174,7 @@ def _protected() -> _List:
 
 @cache
 def _run() -> _List:
-    return _List(_RUN_NAMES, _RUN_PATTERNS, _RUN_PATHS)
+    return _List(run_by_tools.NAMES, run_by_tools.PATTERNS, run_by_tools.PATHS)
 
 
 def protected_names() -> frozenset[str]:

@@ -13,6 +13,7 @@ from itertools import islice
 from assent.files.protected import secret_files, why_secret
 from assent.files.second_names import TooManyFiles, secrets_with_second_names, why_second_name
 from assent.files.workspace import links_at_top, names_by_links
+from assent.git_folder import folders_of, leads_outside, split_options
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, is_wild, value, with_folders
 from assent.policy.shell.options import examine
@@ -42,8 +43,22 @@ def write_behind(plan: Plan) -> str | None:
         real = os.path.realpath(path)
         if not inside(real, roots):
             return f"{path} leads to {real}, outside the workspace"
-        if protected(real, roots):
+        if real != os.path.normpath(path) and protected(real, roots):  # the text itself was judged already
             return f"{path} leads to {real}, which is run or trusted by tools or later commands"
+    return None
+
+
+def repository_behind(plan: Plan) -> str | None:
+    """Why git would look outside the workspace: a repository may say that its files or objects are elsewhere."""
+    for stage, folders in with_folders(plan):
+        words = [word.text for word in stage.words]
+        at = next((at for at, word in enumerate(words) if program(word) == "git"), None)
+        if at is None:
+            continue
+        into = folders_of(split_options(words[at + 1 :])[0])
+        why = next((why for cwd in folders if (why := leads_outside(os.path.join(cwd, *into), plan.roots))), None)
+        if why is not None:
+            return why
     return None
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from assent.approval import ExecDetails, Grant, Mode
 from assent.files.second_names import has_other_names
 from assent.plan import Plan, Stage, Word
-from assent.policy.behind import matches_of, secret_behind, write_behind
+from assent.policy.behind import matches_of, repository_behind, secret_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.folders import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.globs import text_matches
@@ -251,7 +251,7 @@ _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
 def _by_link(plan: Plan) -> Verdict | None:
-    why = secret_behind(plan) or write_behind(plan)
+    why = secret_behind(plan) or write_behind(plan) or repository_behind(plan)
     return None if why is None else Verdict("ask", "rule", why)
 
 

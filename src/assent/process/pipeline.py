@@ -8,6 +8,7 @@ policy room.
 
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
-from assent.process.repository import UnreadableError, without_filters
+from assent.process.repository import RefusedRepository, guard
 from assent.process.sift import Sieve, Sifted, sift
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 NOT_FOUND = 127
 REFUSED = 126
 _SIEVE_ENDS = 1.0  # seconds, after all programs of the pipeline have ended
+# `-x` is an option, `@x` a file of options, `|x` a command, `host:x` another machine, `HEAD:x` a file in git.
+_MORE_THAN_A_NAME = re.compile(r"[!-\-:-@\[-^`{-~]|[^/]*:")
 _KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 
 
@@ -96,9 +99,13 @@ class Pipeline:
             return self._say(f"{argv[0]}: command not found", NOT_FOUND)
         environment = {**self.environment, "PWD": self.cwd, **dict(stage.env)}
         try:
-            environment |= without_filters(program, argv, self.cwd, environment)
-        except (UnreadableError, OSError) as error:
-            return self._say(f"{argv[0]}: the configuration of git cannot be read: {error}", REFUSED)
+            guarded = guard(program, argv, self.cwd, environment, self.plan.roots)
+        except (RefusedRepository, OSError) as error:
+            return self._say(f"{argv[0]}: {error}", REFUSED)
+        argv += self.plan.hidden if stage.hides else ()
+        environment |= guarded.variables
+        for note in guarded.notes:
+            self._say(note, 0)
         with tempfile.TemporaryFile() as spool, open(os.devnull, "r+b") as null:
             files: list[IO[bytes]] = []
             try:
@@ -194,7 +201,7 @@ class Pipeline:
                 self._say(f"xargs: {one.problem}", 0)
 
     def _expand(self, word: "Word") -> list[str]:
-        """One text, or the files a wildcard matches. A match never looks like an option."""
+        """One text, or the files a wildcard matches. A match looks like nothing but a file."""
         if word.literal:
             return [word.text]
         known = {
@@ -220,7 +227,7 @@ class Pipeline:
             return [plain]
         found = sorted(glob.glob(pattern, root_dir=self.cwd))
         fixed = word.fixed.startswith("-")
-        return [one if fixed or not one.startswith("-") else "./" + one for one in found] or [plain]
+        return [one if fixed or not _MORE_THAN_A_NAME.match(one) else "./" + one for one in found] or [plain]
 
     def _program(self, name: str) -> str | None:
         """The program's path. A bare name is never looked up inside the workspace."""

@@ -1,8 +1,8 @@
-"""Switches off the filters that a repository's configuration asks git to run.
+"""Makes git safe to run in a repository that nobody has looked at.
 
-Their names are chosen by the repository, so they are known only where it lies; the other helpers of git
-are switched off by the plan. Reading the configuration starts no program. The overrides go through the
-environment, where a name may hold any byte. Knows git, not the policy.
+Before git starts, its effective settings are read, which starts no program. What they would run is set to something
+harmless, through the environment, where a name may hold any byte; a repository that leads outside the workspace is
+refused. What is the same for every repository is in the plan. Knows git, not the policy.
 """
 
 import os
@@ -10,39 +10,153 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 
-_KEYS = ("clean", "smudge", "process")
-# Global options of git whose value is the next word.
-_VALUED = frozenset(("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"))
+from msgspec import Struct
+
+from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options, taken
+from assent.process.git_settings import (
+    Setting,
+    dangerous_connection,
+    helpers,
+    ignores_by,
+    included_from_outside,
+    overrides,
+    parsed,
+    remotes,
+)
+
 _PAGING = frozenset(("-p", "--paginate"))
 _WRAPPERS = frozenset(("timeout", "gtimeout", "nice", "ionice", "stdbuf", "time", "command", "env", "xargs", "nohup"))
-_NO_MATCH = 1
+_CONNECTS = frozenset(("fetch", "pull", "push", "ls-remote", "clone"))
+_REMOTE_STAYS = frozenset(("-v", "--verbose", "get-url"))
+_PROTOCOLS = "file:git:http:https:ssh"
+_COMMIT_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+_MERGE_HOOKS = ("pre-merge-commit", "commit-msg", "post-merge", "post-checkout", "pre-rebase", "post-rewrite")
+_HOOKS = {
+    "commit": (*_COMMIT_HOOKS, "post-rewrite"),
+    "merge": _MERGE_HOOKS,
+    "pull": _MERGE_HOOKS,
+    "rebase": _MERGE_HOOKS,
+    "cherry-pick": _COMMIT_HOOKS,
+    "revert": _COMMIT_HOOKS,
+    "am": ("applypatch-msg", "pre-applypatch", "post-applypatch"),
+    "checkout": ("post-checkout",),
+    "switch": ("post-checkout",),
+    "push": ("pre-push",),
+}
+_READING = {"config": included_from_outside, "blame": ignores_by, "annotate": ignores_by}
+_WITHOUT_HOOKS = {"commit": ("-n", "--no-verify", "--dry-run"), "push": ("--no-verify", "-n", "--dry-run")}
 
 
 _LOOKS_FOR_CHANGES = re.compile(r"--(?:d|br)")  # `--dirty`, `--broken`, also shortened
 _SUBMODULE = b"160000 "
 
 
-class UnreadableError(Exception):
-    """Git could not read the configuration, so nobody knows which filters there are."""
+class RefusedRepository(Exception):
+    """`str(error)` says why git must not run there."""
 
 
-def without_filters(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that empty every filter of the repository `argv` works in; none when it is not about git."""
+class Guard(Struct, frozen=True):
+    """What git runs with, and what whoever reads its output should know."""
+
+    variables: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
+
+
+def guard(
+    program: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str], roots: Sequence[str] = ()
+) -> Guard:
+    """How `argv` may run. Nothing is special about it when it is not about git."""
     start = _git_at(program, argv)
     if start is None:
-        return {}
-    git = [program if start == 0 else argv[start], *_global_options(argv[start + 1 :])]
-    listing = _ask([*git, "config", "--null", "--name-only", "--get-regexp", "^filter"], cwd, environment)
-    if listing.returncode not in (0, _NO_MATCH):
-        raise UnreadableError(os.fsdecode(listing.stderr).strip())
-    if "diff" in argv[start:] and _ask([*git, "rev-parse"], cwd, environment).returncode != 0:
-        raise UnreadableError("there is no repository, where `git diff` shows whatever files lie in two folders")
-    if "describe" in argv[start:] and any(map(_LOOKS_FOR_CHANGES.match, argv[start:])):
-        staged = _ask([*git, "ls-files", "--stage", "-z"], cwd, environment)
-        if staged.returncode != 0 or any(entry.startswith(_SUBMODULE) for entry in staged.stdout.split(b"\0")):
-            raise UnreadableError("there are submodules, whose own filters `git describe --dirty` would run")
-    found = {key.rpartition(b".")[0] for key in listing.stdout.split(b"\0") if key.startswith(b"filter.")}
-    return _emptied([os.fsdecode(name) for name in sorted(found)])
+        return Guard()
+    before, words = split_options(argv[start + 1 :])
+    git = [program if start == 0 else argv[start], *(word for word in before if word not in _PAGING)]
+    if "describe" in words and any(map(_LOOKS_FOR_CHANGES.match, words)):
+        _no_submodules(git, cwd, environment)
+    return _Git(git, words, os.path.join(cwd, *folders_of(before)), roots).guard(_settings(git, cwd, environment))
+
+
+class _Git:
+    """One command of git, and the place where it works."""
+
+    def __init__(self, git: Sequence[str], words: Sequence[str], cwd: str, roots: Sequence[str]) -> None:
+        self.git, self.cwd = git, cwd
+        self.words = words
+        self.sub = self.words[0] if self.words else ""
+        self.roots = [os.path.realpath(root) for root in roots]
+        self.folders = git_folders(cwd)
+        self.taken = taken(self.folders)
+        self.places = [os.path.realpath(cwd), *(place for one in self.folders for place in (one.work, one.git))]
+
+    def guard(self, settings: Sequence[Setting]) -> Guard:
+        if "diff" in self.words and self.taken is None:
+            raise RefusedRepository("there is no repository, where `git diff` shows whatever files lie in two folders")
+        if self.roots:
+            self._stay_inside(settings)
+        pairs = overrides(settings, self.roots, self.places)
+        if not self._connects():
+            return Guard(_variables(pairs), self._notes(settings))
+        self._connect_safely(settings)
+        return Guard(
+            {**_variables([*pairs, *helpers(settings)]), "GIT_ALLOW_PROTOCOL": _PROTOCOLS}, self._notes(settings)
+        )
+
+    def _connects(self) -> bool:
+        stays = self.sub != "remote" or _REMOTE_STAYS.issuperset(self.words[1:2])
+        return self.sub in _CONNECTS or not stays
+
+    def _stay_inside(self, settings: Sequence[Setting]) -> None:
+        if (why := leads_outside(self.cwd, self.roots)) is not None:
+            raise RefusedRepository(why)
+        own = [one for one in settings if one.is_own]
+        trees = [one.value for one in own if one.key == "core.worktree"]
+        if (one := self.taken) is not None and trees and _below(one.work, self.roots):
+            tree = os.path.realpath(os.path.join(one.git, os.path.expanduser(trees[-1])))
+            if not _below(tree, self.roots):
+                raise RefusedRepository(f"the git repository {one.work} has its files in {tree}, outside the workspace")
+        check = _READING.get(self.sub)
+        if check is not None and (key := check(own, self.roots, self.places)) is not None:
+            raise RefusedRepository(f"its setting `{key}` may show a file outside the workspace or a secret")
+
+    def _connect_safely(self, settings: Sequence[Setting]) -> None:
+        if (key := dangerous_connection(settings, self.roots, self.places)) is not None:
+            raise RefusedRepository(f"its setting `{key}` says what runs to connect to another repository")
+        names = [word for word in self.words[2 if self.sub == "remote" else 1 :] if not word.startswith("-")]
+        name = names[0] if names else "origin"
+        if name not in remotes(settings) and self._is_folder(name):
+            raise RefusedRepository(f"`{name}` is no remote, but a folder, whose own hooks and settings would run")
+        legacy = [os.path.join(one.common, name) for one in self.folders for name in ("remotes", "branches")]
+        if any(map(_has_entries, legacy)):
+            raise RefusedRepository("it describes other repositories in an old way that cannot be checked")
+
+    def _is_folder(self, name: str) -> bool:
+        found = (os.path.realpath(os.path.join(self.cwd, name + end)) for end in ("", ".git"))
+        return any(os.path.exists(one) and _below(one, self.roots) for one in found)
+
+    def _notes(self, settings: Sequence[Setting]) -> tuple[str, ...]:
+        """Hooks are commands of the repository, and so they do not run; whoever relies on them must know."""
+        wanted = _HOOKS.get(self.sub, ())
+        skipped = not set(_WITHOUT_HOOKS.get(self.sub, ())).isdisjoint(self.words)
+        if not wanted or skipped or self.taken is None:
+            return ()
+        configured = [one.value for one in settings if one.key == "core.hookspath" and one.scope != "command"]
+        there = hooks_of(self.taken, configured[-1] if configured else None)
+        there += [one.value for one in settings if one.names == ("hook", "event")]
+        named = [name for name in dict.fromkeys(there) if name in wanted]
+        return (f"git {self.sub}: hooks of this repository were not run: {', '.join(named)}",) if named else ()
+
+
+def _settings(git: Sequence[str], cwd: str, environment: Mapping[str, str]) -> list[Setting]:
+    listing = _ask([*git, "config", "--null", "--list", "--show-scope"], cwd, environment)
+    if listing.returncode != 0:
+        raise RefusedRepository(f"the configuration of git cannot be read: {os.fsdecode(listing.stderr).strip()}")
+    return parsed(listing.stdout)
+
+
+def _no_submodules(git: Sequence[str], cwd: str, environment: Mapping[str, str]) -> None:
+    staged = _ask([*git, "ls-files", "--stage", "-z"], cwd, environment)
+    if staged.returncode != 0 or any(entry.startswith(_SUBMODULE) for entry in staged.stdout.split(b"\0")):
+        raise RefusedRepository("there are submodules, whose own filters `git describe --dirty` would run")
 
 
 def _ask(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
@@ -61,21 +175,18 @@ def _git_at(program: str, argv: Sequence[str]) -> int | None:
     return next((index for index, word in enumerate(argv) if os.path.basename(word) == "git"), None)
 
 
-def _global_options(words: Sequence[str]) -> list[str]:
-    """The words before the sub-command: they decide which repository it is."""
-    found: list[str] = []
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        width = 2 if words[at] in _VALUED else 1
-        if words[at] not in _PAGING:
-            found += words[at : at + width]
-        at += width
-    return found if at < len(words) else []
+def _has_entries(folder: str) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except OSError:
+        return False
 
 
-def _emptied(names: Sequence[str]) -> dict[str, str]:
-    pairs = [(f"{name}.{key}", "") for name in names for key in _KEYS]
-    pairs += [(f"{name}.required", "false") for name in names]
+def _below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _variables(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     variables = {"GIT_CONFIG_COUNT": str(len(pairs))}
     for index, (key, value) in enumerate(pairs):
         variables |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}

@@ -104,7 +104,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     "mvn": ([f"mvn {goal}" for goal in _GOALS.split()], ["mvn deploy", "mvn test deploy"]),
     "gradle": (
         [
-            *("gradle test --tests a.B*", "gradle test --console 'a b'"),
+            *("gradle test --tests 'a.B*'", "gradle test --console 'a b'"),
             *(f"gradle test {option} :a:lint" for option in ("-x", "--exclude-task")),
         ],
         [

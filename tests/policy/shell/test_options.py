@@ -140,7 +140,7 @@ def _texts(words: list[Word]) -> str:
         ("sort --key=*", "sort; options --key=*"),
         ("sort --ke*", "sort; ! `--ke*` expands inside the name of an option"),
         ("sort -k *", "sort; options -k=*; ! `*` may become several words after `-k`"),
-        ("sort -k a*", "sort; options -k=a*"),
+        ("sort -k a*", "sort; options -k=a*; ! `a*` may become several words after `-k`"),
         ("sort -k $HOME", "sort; options -k=$HOME"),
         ("sort -k -o f", "sort; options -k=-o; operands f; reads f; ! `-o` after `-k` may be an option or a value"),
         ("sort -k -5 f", "sort; options -k=-5; operands f; reads f"),

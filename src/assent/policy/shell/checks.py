@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from assent.policy.shell import builders, compiling, git, languages, services
 from assent.policy.shell.cloud import cloud_problems, without_account
+from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import secret
 from assent.secrets.names import variable_is_secret
@@ -89,7 +90,7 @@ def _cd(use: Use, _words: Words) -> None:
     use.problems.clear()
     if len(use.operands) > 1 or any(word.text == "-" for word in use.operands):
         use.problems.append("it goes to something other than one plain folder")
-    if any(part.kind == "glob" for word in use.operands for part in word.parts):
+    if any(map(is_several, use.operands)):
         use.problems.append("a wildcard decides where it goes")
 
 
@@ -162,6 +163,11 @@ def _plain_media(use: Use, _words: Words) -> None:
         use.problems.append("an operand may be more than the name of a file")
     if use.names[0] != "helm" and any(_NOT_A_PICTURE.search(word.text) for word in use.operands):
         use.problems.append("a file of this kind can run or fetch something")
+    if use.found or any(is_several(word) and not _ENDS_PLAINLY.search(word.text) for word in use.operands):
+        use.problems.append("among the files there may be one of a kind that can run or fetch something")
+
+
+_ENDS_PLAINLY = re.compile(r"\.\w+$")
 
 
 def _gh(use: Use, _words: Words) -> None:
@@ -377,7 +383,19 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
 }
 
 
+# These look at options, at the number of operands, or at nothing that a name of a file could change.
+_WILDCARDS_ARE_FINE = frozenset(
+    (
+        *("any", "bat", "eslint", "git-diff", "git-format", "git-listing", "git-outside", "go-build", "grep"),
+        *("listing", "only-checks", "plain-words", "printf", "rg", "tar", "tsc", "unzip"),
+    )
+)
+
+
 def run_check(use: Use, words: Words) -> None:
-    """The check that the model names, if it does."""
-    if use.model.check:
-        CHECKS[use.model.check](use, words)
+    """The check that the model names, if it does. It sees the text of a wildcard, not what it stands for."""
+    if not use.model.check:
+        return
+    CHECKS[use.model.check](use, words)
+    if use.model.check not in _WILDCARDS_ARE_FINE and (use.wild or any(map(is_several, use.texts))):
+        use.problems.append("a wildcard stands where a word decides what it does")

@@ -7,6 +7,7 @@ links, which may lead to a secret under any name: find is told to pass over them
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,6 +25,8 @@ _FOLLOWING = frozenset(("-L", "-follow"))
 _LANGUAGES = frozenset(("sed", "awk", "jq", "sqlite", "man"))
 _NOT_ONLY_A_NAME = re.compile(r"@|[^-/!(][^/]*[:|]")  # `host:file`, `format:file`, `@options`
 
+Finds = Literal["", "one", "several"]
+
 
 class Clause(Struct, frozen=True):
     """`-exec` and what follows it, up to `;` or `+`."""
@@ -36,6 +39,11 @@ class Clause(Struct, frozen=True):
     @property
     def without(self) -> tuple[Word, ...]:
         return (*self.before, Word("-print"), *self.after)
+
+    @property
+    def finds(self) -> Finds:
+        """How many files `{}` stands for at a time."""
+        return "several" if self.end.text == "+" else "one"
 
     def running(self, payload: tuple[Word, ...]) -> tuple[Word, ...]:
         clause = (Word("-exec"), *payload, self.end)

@@ -3,6 +3,7 @@
 import re
 
 from assent.plan import Word
+from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import secret
 
@@ -42,7 +43,9 @@ def git_outside(use: Use, _words: Words) -> None:
 def git_diff(use: Use, words: Words) -> None:
     """Two paths of which one is outside the repository are compared as they lie there, with all that is in them."""
     git_outside(use, words)
-    if len(use.operands) == 2 and any(not word.literal or _OUTSIDE.match(word.text) for word in use.operands):
+    two = len(use.operands) == 2
+    maybe = two or any(map(is_several, use.operands))
+    if maybe and any(_OUTSIDE.match(word.text) or (two and not word.literal) for word in use.operands):
         use.problems.append("it may compare files that are not under version control, which may hold secrets")
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from assent.plan import Plan, Stage, Step
 from assent.policy.shell.characters import hidden
 from assent.policy.shell.denial import Spoken, spoken
+from assent.policy.shell.git_secrets import hidden_paths
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.models import Risk
 from assent.policy.shell.names import give_harmless_names
@@ -177,7 +178,9 @@ def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) ->
     writes = tuple(path for line in verdicts for verdict in line for path in verdict.writes)
     sweeps = any(verdict.sweeps for line in verdicts for verdict in line)
     sifts = any(stage.names for step in ready for stage in step.stages)
-    return Plan(ready, where.cwd, where.roots, writes, sweeps=sweeps, secret=secret_path() if sifts else "")
+    hidden = hidden_paths() if any(stage.hides for step in ready for stage in step.stages) else ()
+    secret = secret_path() if sifts else ""
+    return Plan(ready, where.cwd, where.roots, writes, sweeps=sweeps, secret=secret, hidden=hidden)
 
 
 def _part(verdict: Verdict) -> PartJudgement:

@@ -5,6 +5,7 @@ They are not parsed: what could run, write or show more than its input is looked
 
 import re
 
+from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.sed import harmful_sed
 
@@ -78,6 +79,8 @@ def jq(use: Use, _words: Words) -> None:
     if use.names[0] == "yq":  # some of them want a sub-command first
         rest = use.operands[1:] if [word.text for word in use.operands[:1]] in _YQ_COMMANDS else use.operands
         program = " ".join(word.text for word in rest)
+        if rest is not use.operands and any(map(is_several, rest[:1])):
+            use.problems.append("the program is not literal")
     if re.search(r"(?<!\.)\bENV\b|(?<!(?<!\.)\.)\b(?:str)?env\b|\benvsubst\b", program):
         use.problems.append("the program shows variables")
     if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from assent.plan import Word
 from assent.policy.shell.models import Model, OptionUse, Wrapper, model, options
+from assent.policy.shell.operands import UNKNOWN, is_several, meanings
 
 _OPTION_NAME = re.compile(r"[!-~]+")
 _TOOLCHAIN = re.compile(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
@@ -31,6 +32,7 @@ class Use(Struct):
     at: int = 0  # index of the last name among the words
     seen: list[tuple[str, str]] = []  # option, value
     operands: list[Word] = []
+    operands_at: list[int] = []  # where they stand among the words
     texts: list[Word] = []
     reads: list[Word] = []
     writes: list[Word] = []
@@ -41,6 +43,7 @@ class Use(Struct):
     unknown_sub: bool = False
     fed: bool = False  # further words will come from its input
     found: bool = False  # a word of it stands for whatever find finds
+    wild: bool = False  # the value of an option has a wildcard in it
     by_name: bool = False  # only a rule that names it in full covers it
     also: list[tuple[str, ...]] = []  # further commands in its words, as `make test install` has one
 
@@ -78,22 +81,26 @@ def _has(option: str, seen: set[str]) -> bool:
     return option in seen or (not option.startswith("--") and letters <= seen)
 
 
-def examine(program: str, words: tuple[Word, ...]) -> Use | None:
-    """`words` includes the program's word. None: there is no model."""
+def examine(program: str, words: tuple[Word, ...], *, more: bool = False, many: str = "") -> Use | None:
+    """`words` includes the program's word. None: there is no model.
+
+    `more`: any number of further operands will follow. `many`: a word with this text stands for any number of them.
+    """
     found = model(program)
     if found is None:
         return None
     use = Use((program,), found, [found])
-    _Scan(use, words).run()
+    _Scan(use, words, more=more, many=many).run()
     return use
 
 
 class _Scan:
     """One walk over the words; descends into the models of sub-commands."""
 
-    def __init__(self, use: Use, words: tuple[Word, ...]) -> None:
+    def __init__(self, use: Use, words: tuple[Word, ...], *, more: bool, many: str) -> None:
         self.use = use
         self.words = words
+        self.more, self.many = more, many
         self.at = 1
         self.table: dict[str, OptionUse] = options(use.names, use.model)
 
@@ -146,11 +153,13 @@ class _Scan:
             self._descend(word)
             return False
         self.use.operands.append(word)
+        self.use.operands_at.append(self.at)
         self.at += 1
         if self._payload_begins():
             return True
         if self.use.model.style == "first" and self._wrapper() is None:
             self.use.operands += self.words[self.at :]
+            self.use.operands_at += range(self.at, len(self.words))
             self.at = len(self.words)
         return False
 
@@ -176,7 +185,9 @@ class _Scan:
 
     def _start_payload(self, start: int, *, drop: int) -> bool:
         if drop:
-            del self.use.operands[-drop:]
+            del self.use.operands[-drop:], self.use.operands_at[-drop:]
+        if any(map(is_several, self.use.operands)):
+            self.use.problems.append("a wildcard before the program that it runs may become several words")
         if start >= len(self.words):
             return False
         self.use.payload, self.use.payload_at = self.words[start:], start
@@ -267,7 +278,7 @@ class _Scan:
             return Word("")
         word = self.words[self.at]
         self.at += 1
-        if not word.literal and word.parts[0].kind == "glob":
+        if is_several(word) or (self.many and word.text == self.many):
             self.use.problems.append(f"`{word.text}` may become several words after `{name}`")
         if word.text.startswith("-") and not _NEGATIVE.fullmatch(word.text):
             self.use.problems.append(f"`{word.text}` after `{name}` may be an option or a value")
@@ -276,6 +287,7 @@ class _Scan:
     def _note(self, name: str, use: OptionUse, value: Word) -> None:
         found = self.use
         found.seen.append((name, value.text))
+        found.wild |= is_several(value)
         match use:
             case "read":
                 found.reads.append(value)
@@ -295,7 +307,8 @@ class _Scan:
         if not use.model.bare and not use.seen:
             use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
         if not use.unknown_sub:
-            _sort_operands(use)
+            several = [is_several(word) or (bool(self.many) and word.text == self.many) for word in use.operands]
+            _sort_operands(use, several, more=self.more)
 
 
 def _ends_plainly(word: Word) -> bool:
@@ -303,28 +316,37 @@ def _ends_plainly(word: Word) -> bool:
     return word.parts[-1].text.startswith(".")
 
 
-def _sort_operands(use: Use) -> None:
-    """Gives every operand its role: `read* write` means all but the last are read and the last is written."""
-    roles = use.model.operands.split()
+def _sort_operands(use: Use, several: list[bool], *, more: bool) -> None:
+    """Gives every operand its meaning, or each that it may have."""
+    declared = use.model.operands.split()
     if any(name in use.model.unless.split() for name, _ in use.seen):
-        roles = roles[1:]
-    operands = use.operands
-    for role, operand in zip(_assign(roles, len(operands)), operands, strict=False):
-        match role:
-            case "read":
-                use.reads.append(operand)
-            case "write":
-                use.writes.append(operand)
-            case "text":
-                use.texts.append(operand)
-            case _:
-                use.problems.append(f"the operand `{operand.text}` is not known to be harmless")
+        declared = declared[1:]
+    operands = [*use.operands, *([_MORE] if more else [])]
+    found = meanings(declared, [*several, *([True] if more else [])])
+    for operand, meant in zip(operands, found, strict=True):
+        use.problems += _unclear(operand, meant)
+        if operand is not _MORE:
+            _take(use, operand, meant)
 
 
-def _assign(roles: list[str], count: int) -> list[str]:
-    star = next((index for index, role in enumerate(roles) if role.endswith("*")), None)
-    if star is None:
-        return (roles + ["unknown"] * count)[:count]
-    head, tail = roles[:star], roles[star + 1 :]
-    middle = [roles[star][:-1]] * max(0, count - len(head) - len(tail))
-    return (head + middle + tail)[:count]
+_MORE = Word("…")
+
+
+def _unclear(operand: Word, meant: frozenset[str]) -> list[str]:
+    """Why it must not become whatever the place wants."""
+    if meant == frozenset((UNKNOWN,)):
+        return [f"the operand `{operand.text}` is not known to be harmless"]
+    if UNKNOWN in meant or (operand is _MORE and "write" in meant):
+        return [f"`{operand.text}` may become several words, of which one would be more than a file to read"]
+    if "script" in meant and not (operand.literal and operand is not _MORE and len(meant) == 1):
+        return [f"`{operand.text}` may become a name of a file that would be read as a program"]
+    return []
+
+
+def _take(use: Use, operand: Word, meant: frozenset[str]) -> None:
+    if "read" in meant:
+        use.reads.append(operand)
+    if "write" in meant:
+        use.writes.append(operand)
+    if meant & {"text", "script"}:
+        use.texts.append(operand)

@@ -56,15 +56,15 @@ def inside(path: str, roots: Sequence[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in map(normpath, roots))
 
 
-def protected(path: str, roots: Sequence[str] = ()) -> bool:
+def protected(path: str, roots: Sequence[str] = (), *, folder: bool = False) -> bool:
     """Whether writing there would change what tools or later commands do. The root's own parents do not
-    count."""
+    count. `folder`: it becomes a folder."""
     for root in map(normpath, roots):
         if path == root or path.startswith(root.rstrip("/") + "/"):
             path = path[len(root) :]
             break
     names = _names(path)
-    return why_protected(names, may_bring=True) is not None or why_run(names) is not None
+    return why_protected(names, may_bring=True) is not None or why_run(names, folder=folder) is not None
 
 
 def may_be_protected(name: str) -> bool:

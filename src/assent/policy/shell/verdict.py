@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from assent.plan import Redirect, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
-from assent.policy.shell.finding import Clause, exec_clause, payload_problem
+from assent.policy.shell.finding import Clause, Finds, exec_clause, payload_problem
+from assent.policy.shell.git_secrets import hides, told, unhidden
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, changing, examine, spread, with_options
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
@@ -46,6 +47,7 @@ _GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr
 # Options of git that write a file or start a pager, whatever place they seem to have.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
+_FOLDERS = ("mkdir", "rmdir", "rm")  # what they are about is a folder, as a rule, or gone afterwards
 _SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _FILE = re.compile(r"\.\w+$")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
@@ -78,20 +80,20 @@ class Verdict(Struct, frozen=True):
 
 
 def judge_stage(
-    stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False, found: bool = False
+    stage: Stage, rules: Rules, where: Place, depth: int = 0, *, fed: bool = False, found: Finds = ""
 ) -> Verdict:
     """Allow or ask; deny rules were applied before, to everything that could be found.
 
-    `fed`: further words come from its input. `found`: a word of it stands for whatever find finds.
+    `fed`: further words come from its input. `found`: `{}` stands for one file that find finds, or for several.
     """
     name = program(stage.words[0].text)
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
         return _finding(stage, clause, rules, where, depth)
-    use = examine(name, stage.words)
+    use = examine(name, stage.words, more=fed and where.at_the_end, many="{}" if found == "several" else "")
     problems = _outside_the_model(stage, where)
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
-    use.fed, use.found = fed, found
+    use.fed, use.found = fed, found != ""
     if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
@@ -168,7 +170,7 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
         if why := unsifted(use):
             return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
         words, names = sifted(use, words, names=where.harmless_names)
-    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names)
+    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names, inner.stage.hides)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
 
@@ -195,7 +197,7 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
         return replace(outer, stage=stage)
     if why := payload_problem(clause, where.cwd, where.roots):
         return Verdict("ask", "model find", _sentence("find", why), stage)
-    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=True)
+    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=clause.finds)
     if inner.decision != "allow":
         return Verdict("ask", inner.by, inner.why, stage)
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
@@ -332,12 +334,13 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
         problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
+        problems += [why] if (why := unhidden(use)) else []
     if use.model.effect == "run":
         problems += [
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
         ]
     for word in use.writes:
-        problems += _write_problem(word, where)
+        problems += _write_problem(word, where, folder=use.names[0] in _FOLDERS)
         if secret(word, where.cwd):
             problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
@@ -407,7 +410,7 @@ def _git_folders(words: tuple[Word, ...]) -> list[str]:
     return found
 
 
-def _write_problem(word: Word, where: Place) -> list[str]:
+def _write_problem(word: Word, where: Place, *, folder: bool = False) -> list[str]:
     path = place(word.text, where.cwd)
     if path == "/dev/null":
         return []
@@ -417,7 +420,7 @@ def _write_problem(word: Word, where: Place) -> list[str]:
         return ["it is not certain in which folder it writes"]
     if not inside(path, where.roots) or (path in where.roots and word.text != "."):
         return [f"{word.text} is outside the workspace"]
-    if protected(path, where.roots):
+    if protected(path, where.roots, folder=folder):
         return [f"{word.text} is run or trusted by tools or later commands"]
     return []
 
@@ -433,12 +436,13 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     if use.model.effect == "network":
         before = [_NETWORK_GIT.get(word, word) for word in before]
     after = [word for one in use.models for word in one.after]
-    words = guarded(use, without_more_options(use, stage.words))
+    is_git = use.names[0] == "git"
+    words = told(use, stage.words) if is_git else guarded(use, without_more_options(use, stage.words))
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)
-    return replace(stage, words=ready, env=stage.env + tuple(env.items()))
+    return replace(stage, words=ready, env=stage.env + tuple(env.items()), hides=is_git and hides(use))
 
 
 def _rule(decision: str, rule: Prefix) -> str:

@@ -1,0 +1,127 @@
+"""Names of files that tools run or obey, by ecosystem: whoever changes one decides what the next command does.
+
+The class: build files and task runners, configuration that names programs, plug-ins or modules to load, manifests and
+locks that say what is installed and from where, what interpreters load by themselves, what editors, servers and
+agents obey. Not in it: ordinary source, documentation, data, and settings that only change how something looks.
+
+All are in small letters and count at any depth, as the name of a folder, too; those of `FILES` only as the name of the
+file itself, because folders are often called so. Data only; `protected` compares.
+"""
+
+_PYTHON = """
+    setup.py setup.cfg pyproject.toml tox.ini tox.toml noxfile.py tasks.py fabfile.py conftest.py pytest.ini
+    .pytest.ini pytest.toml .pytest.toml dodo.py pavement.py duties.py invoke.yaml invoke.yml hatch_build.py
+    hatch.toml pdm_build.py mypy.ini .mypy.ini .flake8 flake8.cfg pylintrc pylintrc.toml .pylintrc.toml .isort.cfg
+    .bandit .style.yapf .sqlfluff pyrightconfig.json .coveragerc.toml behave.ini nose.cfg unittest.cfg locustfile.py
+    robot.toml robot.yaml pipfile pipfile.lock poetry.lock poetry.toml uv.lock uv.toml pdm.lock pixi.toml pixi.lock
+    pylock.toml environment.yml environment.yaml conda-lock.yml pip.ini pyvenv.cfg .python-version runtime.txt
+    buildout.cfg pants.toml pants.ini mkdocs.yml mkdocs.yaml readthedocs.yml .readthedocs.yml .readthedocs.yaml
+    scrapy.cfg alembic.ini uwsgi.ini supervisord.conf gunicorn.conf.py celeryconfig.py ipython_config.py
+    jupyter_config.py jupyter_notebook_config.py jupyter_server_config.py jupyter_lab_config.py entry_points.txt
+    .ycm_extra_conf.py site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs
+"""
+_JAVASCRIPT = """
+    package.json package.json5 package.yaml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
+    pnpm-workspace.yaml bun.lock bun.lockb bower.json binding.gyp lerna.json nx.json turbo.json turbo.jsonc
+    rush.json angular.json nodemon.json cypress.json cypress.env.json wallaby.js ember-cli-build.js brunch-config.js
+    jsconfig.json deno.json deno.jsonc deno.lock .node-version karma.conf.js firebase.json vercel.json now.json
+    netlify.toml wrangler.toml wrangler.json wrangler.jsonc serverless.yml serverless.yaml serverless.json
+    serverless.js serverless.ts amplify.yml renovate.json renovate.json5 electron-builder.yml electron-builder.yaml
+    electron-builder.json node_modules bower_components .storybook .vitepress .vuepress .docusaurus .yalc
+"""
+_RUBY = """
+    gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
+    appraisals fastfile appfile matchfile pluginfile fastlane podfile podfile.lock config.ru .rspec .rspec-local
+    .rubocop.yml .rubocop_todo.yml .simplecov .ruby-version .ruby-gemset .standard.yml .haml-lint.yml .slim-lint.yml
+    .erb-lint.yml .reek.yml .solargraph.yml cucumber.yml cucumber.yaml
+"""
+_PHP = """
+    composer.json composer.lock phpunit.xml phpunit.xml.dist phpunit.dist.xml phpstan.neon phpstan.neon.dist
+    phpstan.dist.neon psalm.xml psalm.xml.dist .php-cs-fixer.php .php-cs-fixer.dist.php .php_cs .php_cs.dist
+    rector.php phpcs.xml phpcs.xml.dist .phpcs.xml .phpcs.xml.dist grumphp.yml grumphp.yml.dist infection.json
+    infection.json5 infection.json.dist phpbench.json behat.yml behat.yaml behat.yml.dist codeception.yml
+    codeception.dist.yml robofile.php deploy.php castor.php ecs.php phinx.php captainhook.json artisan .htaccess
+    .user.ini php.ini
+"""
+_JVM = """
+    build.gradle build.gradle.kts settings.gradle settings.gradle.kts init.gradle init.gradle.kts gradle.properties
+    gradle-wrapper.properties gradle-wrapper.jar gradle-daemon-jvm.properties libs.versions.toml gradlew gradlew.bat
+    maven-wrapper.properties maven-wrapper.jar mvnw mvnw.cmd pom.xml jvm.config build.xml ivy.xml ivysettings.xml
+    build.sbt build.sc build.mill build.boot project.clj deps.edn shadow-cljs.edn bb.edn buildsrc build-logic
+    .java-version lombok.config .scalafix.conf .scalafmt.conf jitpack.yml
+"""
+_DOTNET = """
+    directory.build.props directory.build.targets directory.build.rsp directory.packages.props msbuild.rsp
+    nuget.config packages.config paket.dependencies paket.lock global.json dotnet-tools.json launchsettings.json
+    build.cake cake.config build.fsx omnisharp.json web.config
+"""
+_GO_AND_RUST = """
+    go.mod go.sum go.work go.work.sum magefile.go magefiles .air.toml air.toml buf.gen.yaml buf.work.yaml sqlc.yaml
+    sqlc.yml sqlc.json cargo.toml cargo.lock build.rs rust-toolchain rust-toolchain.toml cross.toml trunk.toml
+    makefile.toml bacon.toml rust-analyzer.toml .rust-analyzer.toml nextest.toml
+"""
+_BUILDERS = """
+    makefile gnumakefile bsdmakefile makefile.am makefile.in makefile.pl build.pl cmakelists.txt cmakepresets.json
+    cmakeuserpresets.json cmakecache.txt cmakefiles configure.ac configure.in aclocal.m4 acinclude.m4 autogen.sh
+    config.status libtool meson.build meson.options meson_options.txt build.ninja build.bazel workspace.bazel
+    workspace.bzlmod module.bazel module.bazel.lock .bazelversion .bazelignore .buckconfig .buckconfig.local
+    .buckversion buck.v2 build.v2 targets.v2 sconstruct sconscript site_scons wscript premake4.lua premake5.lua
+    xmake.lua conanfile.py conanfile.txt conan.lock vcpkg.json vcpkg-configuration.json jamfile jamroot tupfile
+    tuprules.tup tupfile.lua compile_flags.txt compile_commands.json .clangd .clang-tidy kbuild kconfig
+    package.swift package.resolved cartfile build.zig build.zig.zon dub.json dub.sdl nim.cfg shard.yml shard.lock
+    mix.exs mix.lock rebar.config rebar.lock stack.yaml cabal.project cabal.project.local hie.yaml setup.hs
+    setup.lhs dune-project dune-workspace dune.inc cpanfile dist.ini .luacov renv.lock _targets.r packrat snakefile
+    nextflow.config
+"""
+_TASKS = """
+    justfile .justfile taskfile.yml taskfile.yaml taskfile.dist.yml taskfile.dist.yaml jakefile cakefile gulpfile
+    gruntfile gulpfile.js gruntfile.js runfile maskfile.md procfile mprocs.yaml process-compose.yml
+    process-compose.yaml crontab .tool-versions devbox.json devbox.lock devenv.nix devenv.yaml devenv.lock earthfile
+    tiltfile skaffold.yaml skaffold.yml garden.yml brewfile brewfile.lock.json .shellspec flake.lock
+"""
+_MACHINES = """
+    dockerfile containerfile docker-bake.hcl docker-bake.json dagger.json .dagger vagrantfile .vagrant .docker
+    kustomization.yaml kustomization.yml helmfile.yaml helmfile.yml helmfile.d chart.lock terragrunt.hcl root.hcl
+    .terraform.lock.hcl .terraform .tflint.hcl pulumi.yaml pulumi.yml cdk.json cdktf.json samconfig.toml
+    samconfig.yaml ansible.cfg .ansible.cfg .ansible-lint requirements.yml requirements.yaml galaxy.yml molecule.yml
+    puppetfile environment.conf hiera.yaml knife.rb kitchen.yml .kitchen.yml .kitchen.local.yml fly.toml render.yaml
+    railway.toml railway.json cloud-init.yaml user-data autorun.inf
+"""
+_EDITORS_AND_CHECKS = """
+    .github .gitlab .azure-pipelines .jenkins .tekton .harness .trunk .config .settings .run .project .classpath
+    nbproject .helix .vimspector.json .neoconf.json coc-settings.json _vimrc .dir-locals-2.el .projectile
+    .goreleaser.yml .goreleaser.yaml .golangci.yml .golangci.yaml .golangci.toml .golangci.json .swiftlint.yml
+    .checkov.yml .checkov.yaml .mega-linter.yml .megalinter.yml .vale.ini sonar-project.properties profile.ps1
+    microsoft.powershell_profile.ps1 .aliases .functions .exports .xmodmap
+"""
+_AGENTS = """
+    agents.md agent.md agents.override.md claude.md claude.local.md gemini.md assent.md qwen.md codex.md warp.md
+    crush.md copilot-instructions.md skill.md .rules mcp.json mcp_config.json mcp-config.json mcp_settings.json
+"""
+
+NAMES = " ".join(
+    (
+        *(_PYTHON, _JAVASCRIPT, _RUBY, _PHP, _JVM, _DOTNET, _GO_AND_RUST, _BUILDERS, _TASKS, _MACHINES),
+        *(_EDITORS_AND_CHECKS, _AGENTS),
+    )
+)
+FILES = "build workspace buck targets dune waf configure bootstrap description repo"
+PATTERNS = r"""
+    .+\.(?:mk|mak|make|cmake|ninja|bzl|bxl|star|wrap|jam|qbs|pri|do|m4|just|nix|gradle|sbt) |
+    .+\.(?:rake|gemspec|podspec|cabal|opam) |
+    .+\.(?:rockspec|nimble|nims|nomad|tf|bicep|pth|egg-link|nuspec|runsettings|ruleset|props|targets|sln|slnx) |
+    .+\.(?:cs|fs|vb|vcx|js|pb|es|shared|sql)proj | .+\.(?:xcconfig|xcscheme|pbxproj|xcodeproj|xcworkspace) |
+    .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts | .+\.tf\.json | .+\.pkr\.hcl |
+    .+\.(?:config|conf)\.(?:[cm]?[jt]sx?|babel\.js|py) | (?:babel|ecosystem|jest|karma|release|vitest)\.config\.json |
+    \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? | (?:gulp|grunt|jake|cake|danger|rake|thor)file\..+ |
+    (?:[tj]sconfig)(?:[.-].+)?\.json | \.markdownlint.* | \..+\.exs |
+    (?:dockerfile|containerfile|makefile|procfile)[.-](?!txt$|md$).+ | .+\.(?:docker|container|make|just)file |
+    \.zsh.* |
+    (?:docker-)?compose(?:[.-].+)?\.ya?ml | requirements(?:[.-].+)?\.(?:txt|in) | constraints(?:[.-].+)?\.txt |
+    (?:jest|vitest|karma|babel|webpack|rollup|vite|eslint|nx)\.(?:preset|workspace)\.[cm]?[jt]s(?:on)? |
+    pulumi\..+\.ya?ml | \.?phpunit\..*xml.* | phpstan.*\.neon(?:\.dist)? | cmake(?:user)?presets.*\.json
+"""
+PATHS = """
+    tools/bazel gradle/wrapper project/build.properties docs/conf.py doc/conf.py docs/source/conf.py
+    doc/source/conf.py config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
+"""

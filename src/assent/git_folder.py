@@ -1,0 +1,177 @@
+"""Where the parts of a git repository lie, read from its folders without starting git.
+
+A repository may say that its files, its objects or all of it are elsewhere (`.git` as a file or a link, `commondir`,
+`core.worktree`, `objects/info/alternates`), and whoever looks at it then sees that place. Knows the layout of git's
+folders; does not know rules.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+_MOST_ALTERNATES = 20
+_LONGEST_FILE = 1_000_000
+_HEAD = re.compile(r"ref:\s*refs/|[0-9a-f]{40}", re.IGNORECASE)
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?([^\"\n]*)\"?\s*$", re.MULTILINE | re.IGNORECASE)
+
+
+# Global options of git whose value is the next word.
+_VALUED = frozenset(("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"))
+
+
+class GitFolder(Struct, frozen=True):
+    """A repository: the folder that `.git` stands in, and where git keeps what is in it."""
+
+    work: str
+    git: str
+    common: str
+
+
+def git_folders(cwd: str) -> list[GitFolder]:
+    """Every folder that git could take for the repository of `cwd`, from there upwards: what looks like none to git,
+    which is rather strict, it passes over.
+    """
+    found: list[GitFolder] = []
+    folder = os.path.realpath(cwd)
+    while True:
+        entry = os.path.join(folder, ".git")
+        if os.path.lexists(entry):
+            found.append(_opened(folder, entry))
+        if _is_repository(folder):
+            found.append(_at(folder, folder))
+        if folder == os.path.dirname(folder):
+            return found
+        folder = os.path.dirname(folder)
+
+
+def taken(folders: Sequence[GitFolder]) -> GitFolder | None:
+    """The one that git takes."""
+    return next((one for one in folders if _is_repository(one.git)), None)
+
+
+def leads_outside(cwd: str, roots: Sequence[str]) -> str | None:
+    """Why git would look outside the workspace there. A repository that the workspace is only a part of is no such
+    case, nor one that says itself that its files are here (`git worktree add`, a submodule).
+    """
+    real = [os.path.realpath(root) for root in roots]
+    for one in git_folders(cwd):
+        if _below(one.work, real) and (place := next(_outside(one, real), None)) is not None:
+            return f"the git repository {one.work} leads to {place}, outside the workspace"
+    return None
+
+
+def hooks_of(folder: GitFolder, configured: str | None) -> list[str]:
+    """The names of its hooks that git would run."""
+    place = os.path.join(folder.work, os.path.expanduser(configured)) if configured else f"{folder.common}/hooks"
+    try:
+        entries = list(os.scandir(place))
+    except OSError:
+        return []
+    return sorted(one.name for one in entries if one.is_file() and os.access(one.path, os.X_OK) and "." not in one.name)
+
+
+def split_options(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The words behind `git` and before the sub-command, which decide what repository it is, and the rest."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _VALUED else 1
+    return (words[:at], words[at:]) if at < len(words) else ((), words)
+
+
+def folders_of(options: Sequence[str]) -> list[str]:
+    """Where `-C` leads, one from the other."""
+    return [value for name, value in pairwise(options) if name == "-C"]
+
+
+def _opened(work: str, entry: str) -> GitFolder:
+    text = _text(entry) if os.path.isfile(entry) else ""
+    _, _, named = text.partition("gitdir:")
+    return _at(work, os.path.join(work, named.strip()) if named.strip() else entry)
+
+
+def _at(work: str, git: str) -> GitFolder:
+    common = _text(os.path.join(git, "commondir")).strip()
+    return GitFolder(work, git, os.path.join(git, common) if common else git)
+
+
+def _is_repository(folder: str) -> bool:
+    common = _at(folder, folder).common
+    head = os.path.join(folder, "HEAD")
+    there = all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs"))
+    return there and (os.path.islink(head) or _HEAD.match(_text(head)) is not None)
+
+
+def _outside(one: GitFolder, roots: Sequence[str]) -> Iterator[str]:
+    """The places of a repository in the workspace that are outside of it."""
+    if not _below(os.path.realpath(one.git), roots):
+        if not _says_it_is_here(one):
+            yield os.path.realpath(one.git)
+        return  # what lies outside is not written by anybody in here
+    if (work := _work_tree(one)) is not None:
+        yield from _leaving([work], roots)
+    objects = os.path.join(one.common, "objects")
+    folders = [one.git, one.common, objects, *(os.path.join(objects, name) for name in ("info", "pack"))]
+    yield from _leaving([*folders, *(path for folder in folders for path in _links_in(folder))], roots)
+    yield from _leaving(_alternates(objects), roots)
+
+
+def _says_it_is_here(one: GitFolder) -> bool:
+    """A folder of `git worktree add` knows the `.git` that leads to it, that of a submodule its files."""
+    back = _text(os.path.join(one.git, "gitdir")).strip()
+    if back and os.path.realpath(back) == os.path.realpath(os.path.join(one.work, ".git")):
+        return True
+    work = _work_tree(one)
+    return work is not None and os.path.realpath(work) == os.path.realpath(one.work)
+
+
+def _work_tree(one: GitFolder) -> str | None:
+    """As the files of its configuration say it; what they include is seen by who asks git."""
+    for name in (os.path.join(one.git, "config.worktree"), os.path.join(one.common, "config")):
+        if (found := _WORKTREE.findall(_text(name))) and found[-1].strip():
+            return os.path.join(one.git, os.path.expanduser(found[-1].strip()))
+    return None
+
+
+def _alternates(objects: str) -> Iterator[str]:
+    """The folders that git also looks for objects in, and those that these name."""
+    todo, seen = [objects], 0
+    while todo:
+        folder = todo.pop()
+        for line in _text(os.path.join(folder, "info", "alternates")).splitlines():
+            seen += 1
+            if line.startswith('"') or seen > _MOST_ALTERNATES:  # quotes hide what it is
+                yield "/"
+                return
+            if line.strip() and not line.startswith("#"):
+                todo.append(os.path.join(folder, line))
+                yield todo[-1]
+
+
+def _links_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_symlink()]
+    except OSError:
+        return []
+
+
+def _leaving(paths: Sequence[str] | Iterator[str], roots: Sequence[str]) -> Iterator[str]:
+    return (real for path in paths if not _below(real := os.path.realpath(path), roots))
+
+
+def _below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _text(path: str) -> str:
+    """What is in a file, as far as git's own are ever long; nothing of what is no file."""
+    if not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(_LONGEST_FILE)
+    except OSError:
+        return ""

@@ -1,0 +1,144 @@
+"""Secrets that are under version control: commands of git that show changes or content leave them out.
+
+Where git takes patterns of paths, the runner adds those that leave secrets out; where it does not, or what is shown is
+named by a number that says nothing about its path, it asks. Knows the options of git that show content.
+"""
+
+import re
+from functools import cache
+
+from assent.files.protected import secret_folders, secret_globs
+from assent.plan import Word
+from assent.policy.shell.models import group_owner, options
+from assent.policy.shell.options import Use
+
+_ALWAYS = frozenset(("diff", "show", "grep", "range-diff"))
+_BY_OPTION = frozenset(("log", "whatchanged", "diff-tree", "diff-index", "diff-files", "stash show"))
+_ONLY_NAMES = frozenset(
+    """
+    -s --no-patch --raw --stat --numstat --shortstat --dirstat --cumulative --dirstat-by-file --summary
+    --compact-summary --name-only --name-status --quiet -q
+    """.split()  # noqa: SIM905
+)
+_NEUTRAL = _ONLY_NAMES | frozenset(
+    """
+    -z -M -C -B -l -r -t -R -X --root --no-color --color --no-renames --find-renames --find-copies --break-rewrites
+    --abbrev --full-index --diff-filter --exit-code --relative --no-relative --no-ext-diff --no-textconv --cached
+    --staged --merge-base --no-prefix --default-prefix --src-prefix --dst-prefix --line-prefix --minimal --patience
+    --histogram --diff-algorithm --anchored --indent-heuristic --no-indent-heuristic --ita-invisible-in-index
+    --find-object --rotate-to --skip-to --combined-all-paths --ignore-cr-at-eol --ignore-space-at-eol
+    --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines --color-moved
+    --color-moved-ws --inter-hunk-context --ws-error-highlight -w -b
+    """.split()  # noqa: SIM905
+)
+_ONE_FILE = ("--follow", "-L")  # they take exactly one path, whose name is looked at
+_NUMBER = re.compile(r"(\^?)([0-9a-fA-F]{4,64})")
+_NUMBER_OF_WHATEVER = re.compile(r"\^?[0-9a-fA-F]{4,64}\^\{(?!commit\}|tree\}|/)")
+_WALKS_ALL = re.compile(r"(?:HEAD|@|ORIG_HEAD|FETCH_HEAD|[0-9a-f]{7,64})(?:[~^@{][^:]*)?|[^:]*\.\.[^:]*")
+_CHOOSES_COMMITS = frozenset(("--full-history", "--sparse", "--dense", "--simplify-merges", "--simplify-by-decoration"))
+_TYPES = ("commit", "tree", "tag")
+
+
+def hides(use: Use) -> bool:
+    """Whether it shows content, and is told to leave secrets out."""
+    return _shows(use) and use.option(*_ONE_FILE) is None
+
+
+def unhidden(use: Use) -> str | None:
+    """Why it may show a secret all the same."""
+    match use.names[1:]:
+        case ("cat-file",) if not _asks_about(use) and any(map(_is_number, use.operands)):
+            return "it shows an object by its number, which may be a secret"
+        case ("status",) if use.option("-v", "--verbose") is not None:
+            return "it shows all changes, among which may be secrets"
+        case ("commit",) if use.option("--dry-run") is not None and use.option("-v", "--verbose") is not None:
+            return "it shows all changes, among which may be secrets"
+        case _ if hides(use) and use.option("--literal-pathspecs") is not None:
+            return "with `--literal-pathspecs` it cannot be told to leave secrets out"
+        case _ if _shows(use) and any(_NUMBER_OF_WHATEVER.match(end) for word in use.operands for end in _ends(word)):
+            return "it shows an object by its number, which may be a secret"
+        case _:
+            return None
+
+
+def told(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words with numbers that stand for commits only, and with room for the patterns of paths."""
+    if not hides(use):
+        return words
+    if use.names[1:] == ("stash", "show"):
+        return _as_diff(use, words)
+    end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    pattern = use.operands_at[:1] if use.names[1] == "grep" and use.option("-e", "-f") is None else []
+    commits = {at for at in use.operands_at if at < end and at not in pattern}
+    ready = tuple(_as_commit(word) if at in commits else word for at, word in enumerate(words))
+    if use.names[1] == "range-diff" and end == len(words):
+        return (*ready, Word("--"))
+    return (*ready[: use.at + 1], *_WHOLE_HISTORY, *ready[use.at + 1 :]) if _walks_all(use) else ready
+
+
+def _as_diff(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`git stash show -p` takes no patterns; the same changes shown by `git diff` do."""
+    named = use.operands[-1].text if use.operands else "refs/stash"
+    stash = f"refs/stash@{{{named}}}" if named.isdigit() else named
+    kept = [word for at, word in enumerate(words) if at > use.at and at not in use.operands_at and word.text != "--"]
+    return (*words[: use.at - 1], Word("--no-pager"), Word("diff"), *kept, Word(f"{stash}^1"), Word(stash))
+
+
+_WHOLE_HISTORY = (Word("--full-history"), Word("--sparse"))
+
+
+def _walks_all(use: Use) -> bool:
+    """Without patterns git passes over no commit; with ours it would, unless it is told not to."""
+    if use.names[1] != "log" or not _CHOOSES_COMMITS.isdisjoint(name for name, _ in use.seen):
+        return False
+    return all(_WALKS_ALL.fullmatch(word.text) for word in use.operands)
+
+
+def _as_commit(word: Word) -> Word:
+    """`git show NUMBER` also shows a file; of what is no commit it then says so."""
+    if not word.literal:
+        return word
+    return Word("".join(f"{one}^{{commit}}" if _NUMBER.fullmatch(one) else one for one in _ends(word)))
+
+
+def _ends(word: Word) -> list[str]:
+    """The ends of a range, and what stands between them."""
+    return re.split(r"(\.{2,3})", word.text)
+
+
+def _is_number(word: Word) -> bool:
+    return _NUMBER.fullmatch(word.text) is not None or _NUMBER_OF_WHATEVER.match(word.text) is not None
+
+
+def _shows(use: Use) -> bool:
+    sub = " ".join(use.names[1:])
+    seen = {name for name, _ in use.seen}
+    telling = {name for name in seen - _NEUTRAL if name in _diff_options()}
+    if sub in _ALWAYS:
+        return sub in ("grep", "range-diff") or bool(telling) or _ONLY_NAMES.isdisjoint(seen)
+    return sub in _BY_OPTION and bool(telling)
+
+
+def _asks_about(use: Use) -> bool:
+    """`cat-file -t X` tells about it, and `cat-file tree X` shows what has no content."""
+    about = use.option("-t", "-s", "-e", "--batch-check", "--batch-all-objects") is not None
+    return about or (len(use.operands) == 2 and use.operands[0].text in _TYPES)
+
+
+@cache
+def _diff_options() -> frozenset[str]:
+    return frozenset(options(("git", "groups", "diff"), group_owner("git")["diff"]))
+
+
+@cache
+def hidden_paths() -> tuple[str, ...]:
+    """The patterns, in the form that git compares fastest: a star in front and plain letters behind it."""
+    files = (one for glob in secret_globs() for one in _pathspecs(glob))
+    return (*files, *(f":(top,exclude,icase,glob)**/{name}/**" for name in secret_folders()))
+
+
+def _pathspecs(glob: str) -> tuple[str, ...]:
+    if not re.search(r"[*?\[]", glob):
+        return f":(top,exclude,icase){glob}", f":(top,exclude,icase)*/{glob}"
+    plain = glob.startswith("*") and not re.search(r"[*?\[]", glob[1:])
+    return (f":(top,exclude,icase){glob}",) if plain else (f":(top,exclude,icase,glob)**/{glob}",)
