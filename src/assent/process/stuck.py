@@ -1,0 +1,80 @@
+"""Programs that read ignore files by themselves, and wait for ever where one of these is a pipe.
+
+Neither git nor ripgrep looks before it opens. To look at a whole tree each time would be slow, so it is done only when
+a program takes unusually long.
+"""
+
+import asyncio
+import os
+from collections.abc import Coroutine, Iterator
+from typing import TypeVar
+
+PATIENCE = 2.0  # seconds, before anybody looks
+_NAMES = frozenset((".gitignore", ".ignore", ".rgignore", ".gitattributes", ".gitmodules", ".mailmap"))
+_OF_GIT = ("", "info")  # folders in `.git` whose files are read at the start
+_MOST_FOLDERS = 50_000
+
+Answer = TypeVar("Answer")
+
+
+async def unless_stuck(work: Coroutine[None, None, Answer], start: str) -> Answer | None:
+    """What the work gives. None when it takes long, and a file in or above `start` would keep it waiting for ever: it
+    was cancelled.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait([task], timeout=PATIENCE)
+        if not done and await asyncio.to_thread(blocking_file, start) is not None and not task.done():
+            return None
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+
+
+def blocking_file(start: str) -> str | None:
+    """The first file that git or ripgrep would open and that is neither an ordinary file nor a folder."""
+    return next(_blocking(start), None)
+
+
+def _blocking(start: str) -> Iterator[str]:
+    above = os.path.dirname(start)
+    while above != os.path.dirname(above):
+        yield from (path for path in (f"{above}/{name}" for name in _NAMES) if _blocks(path))
+        above = os.path.dirname(above)
+    waiting = [start]
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
+            return
+        folder = waiting.pop()
+        yield from _in_folder(folder, waiting)
+
+
+def _in_folder(folder: str, waiting: list[str]) -> Iterator[str]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name == ".git":
+            yield from _of_git(entry.path)
+        elif entry.name in _NAMES:
+            yield from [entry.path] if _blocks(entry.path) else []
+        elif entry.is_dir(follow_symlinks=False):
+            waiting.append(entry.path)
+
+
+def _of_git(folder: str) -> Iterator[str]:
+    if _blocks(folder):
+        yield folder
+    for part in _OF_GIT:
+        try:
+            entries = list(os.scandir(os.path.join(folder, part)))
+        except OSError:
+            continue
+        yield from (entry.path for entry in entries if _blocks(entry.path))
+
+
+def _blocks(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
