@@ -81,7 +81,7 @@ class Pipeline:
     def _pipe(self, commands: "Sequence[Command]", frame: Frame) -> int:
         running: list[Started | _Beside] = []
         group = 0
-        inner, incoming = frame.copy(), [] if not commands else [os.dup(frame.input)]
+        incoming = [os.dup(frame.input)]
         for command in commands[:-1]:
             reading, writing = os.pipe()
             inner = frame.copy()
@@ -117,8 +117,7 @@ class Pipeline:
             with self._redirected(command, frame) as inner:
                 return self._inside(command, inner)
         except Refusal as refused:
-            self._say(str(refused))
-            return REFUSED
+            return self._starter.refuse(str(refused))
 
     @contextmanager
     def _redirected(self, command: "Group | Loop | Choice", frame: Frame) -> Generator[Frame]:
@@ -164,6 +163,7 @@ class Pipeline:
 
     def _output_of(self, steps: "Sequence[Step]", frame: Frame) -> str:
         """What these print, as a part of a word. Raises Refusal."""
+        refused = self._starter.refused
         reading, writing = os.pipe()
         inner = frame.copy()
         inner.output = writing
@@ -173,6 +173,8 @@ class Pipeline:
         finally:
             os.close(reading)
             frame.status = work.wait()
+        if self._starter.refused > refused:
+            raise Refusal("a command whose output becomes words of another was refused, and so is the other")
         if len(printed) > _MOST_OUTPUT:
             raise Refusal(f"a command printed more than {_MOST_OUTPUT:,} bytes, too many for words of another")
         return as_word(printed)

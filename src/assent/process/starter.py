@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from assent.process.blocking import PATIENCE, blocking_file
 from assent.process.expand import arguments, check_unknown
 from assent.process.frame import Frame
 from assent.process.jobs import Jobs, code_of
 from assent.process.openings import Bounds, Openings, Refusal, real_below
 from assent.process.repository import UnreadableError, without_filters
 from assent.process.sift import Sieve, Sifted, sift
-from assent.process.stuck import PATIENCE, blocking_file
 
 if TYPE_CHECKING:
     from assent.plan import Part, Plan, Redirect, Stage, Step, Word
@@ -73,6 +73,10 @@ class Started:
                 self._say(f"xargs: {one.problem}")
 
 
+class NoInput(Exception):
+    """A file for the input is not there; that was told already."""
+
+
 class Starter:
     """`output_of` runs a part of the plan and gives what it prints; `say` tells whoever reads the output."""
 
@@ -91,6 +95,8 @@ class Starter:
         self._say = say
         self._output_of = output_of
         self._openings = Openings(plan)
+        self.refused = 0
+        """So many commands did not start."""
 
     def close(self) -> None:
         os.close(self.null)
@@ -108,19 +114,26 @@ class Starter:
                 os.close(descriptor)
 
     def _refused(self, why: str) -> Started:
+        return Started(self.refuse(why), self._say)
+
+    def refuse(self, why: str) -> int:
+        self.refused += 1
         self._say(why)
-        return Started(REFUSED, self._say)
+        return REFUSED
 
     def _start(self, stage: "Stage", frame: Frame, group: int, opened: list[int], *, alone: bool) -> Started:
         argv = self._arguments(stage, frame)
         if self._plan.inside and (outside := self._leading_out([*argv[1:], *self._read_from(stage, frame)], frame.cwd)):
             raise Refusal(f"{outside}: leads out of the workspace")
-        descriptors = self.redirected(stage.redirects, frame, opened)
-        if (code := self._builtin(argv, frame, descriptors[1], alone=alone)) is not None:
+        try:
+            descriptors = self.redirected(stage.redirects, frame, opened)
+        except NoInput:
+            return Started(1, self._say)
+        if (code := self._builtin(argv, frame, descriptors, alone=alone)) is not None:
             return Started(code, self._say)
         program = self._program(argv[0], frame.cwd)
         if program is None:
-            os.write(descriptors[2], f"{argv[0]}: command not found\n".encode(errors="replace"))
+            _tell(descriptors[2], f"{argv[0]}: command not found")
             return Started(NOT_FOUND, self._say)
         environment = {**self.environment, "PWD": frame.cwd, **dict(stage.env)}
         try:
@@ -224,10 +237,14 @@ class Starter:
     # --- input and output ---
 
     def redirected(self, redirects: "Sequence[Redirect]", frame: Frame, opened: list[int]) -> list[int]:
-        """Input, output and errors; what had to be opened is added to `opened`. Raises OSError or Refusal."""
+        """Input, output and errors; what had to be opened is added to `opened`. Raises NoInput or Refusal."""
         now = frame.descriptors()
         for redirect in redirects:
-            now[redirect.fd] = self._source(redirect, now, frame, opened)
+            try:
+                now[redirect.fd] = self._source(redirect, now, frame, opened)
+            except OSError as error:
+                _tell(now[2], f"{error.filename}: {error.strerror}")
+                raise NoInput from error
         return now
 
     def _source(self, redirect: "Redirect", now: list[int], frame: Frame, opened: list[int]) -> int:
@@ -267,20 +284,21 @@ class Starter:
         candidates = (os.path.join(folder, name) for folder in self.environment["PATH"].split(os.pathsep) if folder)
         return next((path for path in candidates if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
-    def _builtin(self, argv: list[str], frame: Frame, output: int, *, alone: bool) -> int | None:
+    def _builtin(self, argv: list[str], frame: Frame, descriptors: list[int], *, alone: bool) -> int | None:
         """The few words that only a shell knows. In a pipe of several, `cd` moves nothing."""
         match argv:
             case ["cd", *rest]:
-                return self._cd([one for one in rest if not one.startswith("-")], frame) if alone else 0
+                folders = [one for one in rest if not one.startswith("-")]
+                return self._cd(folders, frame if alone else frame.copy(), descriptors[2])
             case ["command", "-v" | "-V", *names] | ["type", *names]:
-                return self._where([name for name in names if not name.startswith("-")], frame.cwd, output)
+                return self._where([name for name in names if not name.startswith("-")], frame.cwd, descriptors[1])
             case _:
                 return None
 
-    def _cd(self, rest: list[str], frame: Frame) -> int:
+    def _cd(self, rest: list[str], frame: Frame, errors: int) -> int:
         target = os.path.join(frame.cwd, rest[0] if rest else self.environment.get("HOME", "/"))
         if not os.path.isdir(target):
-            os.write(frame.errors, f"cd: {target}: no such folder\n".encode(errors="replace"))
+            _tell(errors, f"cd: {target}: no such folder")
             return 1
         frame.cwd = os.path.normpath(target)
         return 0
@@ -289,6 +307,10 @@ class Starter:
         found = [self._program(name, cwd) for name in names]
         os.write(output, "".join(one + "\n" for one in found if one).encode())
         return 0 if all(found) else 1
+
+
+def _tell(descriptor: int, text: str) -> None:
+    os.write(descriptor, (text + "\n").encode(errors="replace"))
 
 
 def _spool(text: str) -> int:

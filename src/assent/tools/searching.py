@@ -14,9 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from assent.process.run import Finished, Limits, run
-from assent.process.stuck import unless_stuck
 from assent.tools.base import ToolFailed
 from assent.tools.files import Files
+from assent.tools.stuck import unless_stuck
 
 
 class Query(Struct, frozen=True):

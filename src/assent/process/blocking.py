@@ -4,33 +4,13 @@ Neither git nor ripgrep looks before it opens. To look at a whole tree each time
 a program takes unusually long.
 """
 
-import asyncio
 import os
-from collections.abc import Coroutine, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 PATIENCE = 2.0  # seconds, before anybody looks
 _NAMES = frozenset((".gitignore", ".ignore", ".rgignore", ".gitattributes", ".gitmodules", ".mailmap"))
 _OF_GIT = ("", "info")  # folders in `.git` whose files are read at the start
 _MOST_FOLDERS = 50_000
-
-Answer = TypeVar("Answer")
-
-
-async def unless_stuck(work: Coroutine[None, None, Answer], start: str) -> Answer | None:
-    """What the work gives. None when it takes long, and a file in or above `start` would keep it waiting for ever: it
-    was cancelled.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        done, _ = await asyncio.wait([task], timeout=PATIENCE)
-        if not done and await asyncio.to_thread(blocking_file, start) is not None and not task.done():
-            return None
-        return await task
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait([task])
 
 
 def blocking_file(start: str) -> str | None:
