@@ -67,7 +67,7 @@ class Started:
         for thread in self.sieves:
             thread.join(_SIEVE_ENDS)
         if dropped := sum(one.dropped for one in self.sifted):
-            self._say(f"passed over: {dropped} name(s) of secrets, or of links that lead to them or outside")
+            self._say(f"passed over: {dropped} name(s) of secrets, of links that lead to them or outside, or of pipes")
         for one in self.sifted:
             if one.problem:
                 self._say(f"xargs: {one.problem}")
