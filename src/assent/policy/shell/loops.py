@@ -57,6 +57,8 @@ class _Unroller:
 
     def _loop(self, loop: Loop, known: dict[str, Word]) -> Command:
         words = [self._word(word, known) for word in loop.words]
+        if any(part.kind in ("variable", "home") for word in words for part in word.parts):
+            raise Refused("a loop over a variable or `~`")
         rounds = tuple(Step(";", (self._round(loop, word, known),)) for word in words)
         return Group(rounds, redirects=loop.redirects)
 
