@@ -5,6 +5,7 @@ descriptor. It decides nothing: what is not in the plan does not happen.
 """
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -21,7 +22,7 @@ from assent.process.starter import REFUSED, Started, Starter
 if TYPE_CHECKING:
     from assent.plan import Command, Plan, Step
 
-_MOST_ROUNDS = 1_000
+_MOST_ROUNDS = 100_000
 _MOST_OUTPUT = 1_000_000  # bytes that may become a word
 
 
@@ -194,6 +195,8 @@ class _Beside:
     def _run(self) -> None:
         try:
             self._code = self._work()
+        except BrokenPipeError:
+            self._code = 128 + signal.SIGPIPE
         except (OSError, Refusal) as error:  # somebody must hear of it
             with suppress(OSError):
                 self._say(str(error))

@@ -107,6 +107,8 @@ class Starter:
             return self._start(stage, frame, group, opened, alone=alone)
         except Refusal as refused:
             return self._refused(str(refused))
+        except BrokenPipeError:
+            raise  # nobody reads what is printed; a shell ends here, too
         except OSError as error:
             return self._refused(f"{stage.words[0].text}: {error.strerror}")
         finally:
@@ -285,13 +287,20 @@ class Starter:
         return next((path for path in candidates if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
     def _builtin(self, argv: list[str], frame: Frame, descriptors: list[int], *, alone: bool) -> int | None:
-        """The few words that only a shell knows. In a pipe of several, `cd` moves nothing."""
+        """The few words that only a shell knows, and those that loops are full of. In a pipe of several, `cd` moves
+        nothing, and nobody may read yet what is printed.
+        """
         match argv:
             case ["cd", *rest]:
                 folders = [one for one in rest if not one.startswith("-")]
                 return self._cd(folders, frame if alone else frame.copy(), descriptors[2])
             case ["command", "-v" | "-V", *names] | ["type", *names]:
                 return self._where([name for name in names if not name.startswith("-")], frame.cwd, descriptors[1])
+            case ["true" | "false"]:
+                return int(argv[0] == "false")
+            case ["echo", *words] if alone and not any(word.startswith("-") for word in words[:1]):
+                os.write(descriptors[1], os.fsencode(" ".join(words) + "\n"))
+                return 0
             case _:
                 return None
 
