@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import dropwhile, pairwise
 from typing import TYPE_CHECKING
 
 from assent.plan import paths_in
@@ -33,7 +34,11 @@ _WALKS = frozenset(("grep", "egrep", "fgrep", "rgrep", "rg", "diff", "find", "xa
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rRd]|--(?:recursive|dereference-recursive|directories)")
 _LISTS = frozenset(("ls", "find", "tree", "du", "stat", "realpath", "readlink"))
-_STARTS = frozenset(("timeout", "nice", "stdbuf", "env", "command", "nohup", "time"))
+_SUMS = frozenset(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"))
+_CHECKS = re.compile(r"-[a-z]*c|--check")  # the files stand in a list
+_STARTS = frozenset(("timeout", "nice", "stdbuf", "env", "command", "nohup", "time", "xargs"))
+# Options, their values (a time, a signal, a mark, the size of a buffer) and variables.
+_NOT_THE_PROGRAM = re.compile(r"-.*|\d[\d.]*[smhd]?|[A-Z]+\d*|\w+=.*|\{\}|%", re.DOTALL)
 _OWN_INPUT = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/fd/0"))
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"),
@@ -92,7 +97,7 @@ class Openings:
     def bound(self, program: str, argv: Sequence[str], cwd: str, *, fed: bool) -> "Bounds | None":
         """What keeps the program to its files; None when it is not one that is kept. Raises Refusal."""
         names = _programs(argv)
-        if not names & (_SHOWS | _LISTS):
+        if not names & (_SHOWS | _LISTS) or self._may_lie_anywhere(names, argv):
             return None
         bounds = Bounds(Ruleset() if available() else None)
         try:
@@ -101,6 +106,10 @@ class Openings:
             bounds.close()
             raise
         return bounds
+
+    def _may_lie_anywhere(self, names: set[str], argv: Sequence[str]) -> bool:
+        """A rule of the user's allows what is outside, and nobody knows yet what that will be."""
+        return not self._inside and ("xargs" in names or any(word.startswith("/proc/self") for word in argv))
 
     def _fill(
         self, bounds: "Bounds", names: set[str], program: str, argv: Sequence[str], cwd: str, *, fed: bool
@@ -212,14 +221,19 @@ class Bounds:
 
 
 def _programs(argv: Sequence[str]) -> set[str]:
-    """The program, and the one behind it where it only starts another."""
+    """The program, and those behind it where it only starts another."""
     name = os.path.basename(argv[0])
-    if name not in _STARTS and name not in ("xargs", "find"):
+    if name == "find":
+        return {name, *(os.path.basename(word) for before, word in pairwise(argv) if before.startswith("-exec"))}
+    if name not in _STARTS:
         return {name}
-    return {name, *(os.path.basename(word) for word in argv[1:])} & (_SHOWS | _LISTS | _WALKS | {name})
+    rest = dropwhile(_NOT_THE_PROGRAM.fullmatch, argv[1:])
+    return {name} | _programs(behind) if (behind := list(rest)) else {name}
 
 
 def _walks(names: set[str], argv: Sequence[str]) -> bool:
+    if names & _SUMS and any(map(_CHECKS.match, argv[1:])):
+        return True
     if names & _GREPS and not names & (_WALKS - _GREPS):
         return "rgrep" in names or any(map(_RECURSIVE.match, argv[1:]))
     return bool(names & _WALKS)
