@@ -77,6 +77,8 @@ class Stage(Struct, frozen=True, tag="command"):
     names: Names = ""
     """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
     unknown: Unknown = ""
+    files: tuple[int, ...] = ()
+    """Which of the words name files to be read."""
 
 
 class Group(Struct, frozen=True, tag="group"):

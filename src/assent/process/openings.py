@@ -3,7 +3,7 @@
 A name can be exchanged for a link between the look and the opening. So each operand is held by a descriptor, the
 descriptor is judged (where it really lies, whether it is a secret, a pipe or a device), and the kernel is told to let
 the program read these very files, the folders it walks through, and the system's own. Where the kernel cannot do that,
-the program runs after this look alone. Knows programs by name; the plan says what is inside and what is secret.
+the files that it reads are handed over as open descriptors. Knows programs by name; the plan says what is inside and what is secret.
 """
 
 import os
@@ -93,6 +93,15 @@ class Openings:
             os.close(descriptor)
             raise
         return descriptor
+
+    def handed(self, path: str) -> int | None:
+        """An ordinary file to hand over as it is open now; None when it is no file. Raises Refusal."""
+        if not os.path.isfile(path):
+            return None
+        try:
+            return self.input(path)
+        except OSError:
+            return None  # the program says why by itself
 
     def bound(self, program: str, argv: Sequence[str], cwd: str, *, fed: bool) -> "Bounds | None":
         """What keeps the program to its files; None when it is not one that is kept. Raises Refusal."""

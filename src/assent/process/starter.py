@@ -14,6 +14,7 @@ from assent.process.blocking import PATIENCE, blocking_file
 from assent.process.expand import arguments, check_unknown
 from assent.process.frame import Frame
 from assent.process.jobs import Jobs, code_of
+from assent.process.landlock import available
 from assent.process.openings import Bounds, Openings, Refusal, real_below
 from assent.process.repository import UnreadableError, without_filters
 from assent.process.sift import Sieve, Sifted, sift
@@ -156,6 +157,7 @@ class Starter:
         opened: list[int],
     ) -> Started:
         started = Started(0, self._say)
+        handed = [] if available() else self._hand_over(stage, argv, frame, opened)
         if stage.names:
             descriptors[0] = self._names(stage.names, descriptors[0], frame, started, opened)
         started.bounds = self._openings.bound(program, argv, frame.cwd, fed=bool(stage.names))
@@ -165,13 +167,28 @@ class Starter:
             started.may_be_stuck_in = frame.cwd
         try:
             started.child = self._jobs.start(
-                group, program, argv, frame.cwd, environment, descriptors, bounds=started.bounds
+                group, program, argv, frame.cwd, environment, descriptors, handed, started.bounds
             )
         except OSError:
             if started.bounds is not None:
                 started.bounds.close()
             raise
         return started
+
+    def _hand_over(self, stage: "Stage", argv: list[str], frame: Frame, opened: list[int]) -> list[int]:
+        """Where the kernel keeps nobody to the files that were looked at, a program gets them open, under other names."""
+        handed: list[int] = []
+        named = {text for at in stage.files for text in self.words_of([stage.words[at]], frame)}
+        for at, text in enumerate(argv):
+            if (
+                at
+                and text in named
+                and (descriptor := self._openings.handed(os.path.join(frame.cwd, text))) is not None
+            ):
+                opened.append(descriptor)
+                handed.append(descriptor)
+                argv[at] = f"/dev/fd/{descriptor}"
+        return handed
 
     # --- words ---
 

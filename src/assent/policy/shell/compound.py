@@ -90,7 +90,7 @@ class TreeJudge:
         if has_unknown(stage):
             verdict = _with_unknown(verdict, stage)
         self.verdicts.append(verdict)
-        return verdict.stage
+        return _with_files(verdict.stage)
 
     def _word(self, word: Word, where: Place) -> Word:
         """With the commands in it as they will run."""
@@ -98,6 +98,12 @@ class TreeJudge:
             return word
         inner = replace(where, harmless_names=False)
         return word_of([replace(part, steps=self._inside(part.steps, inner)) for part in word.parts])
+
+
+def _with_files(stage: Stage) -> Stage:
+    use = examine(program(stage.words[0].text), stage.words)
+    files = [at for at, word in enumerate(stage.words) if use is not None and any(word is one for one in use.reads)]
+    return replace(stage, files=tuple(files)) if files else stage
 
 
 def _with_unknown(verdict: Verdict, stage: Stage) -> Verdict:
