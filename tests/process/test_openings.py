@@ -179,7 +179,7 @@ def test_a_large_sort_has_room_for_its_own_files(folder: Path) -> None:
 
 @pytest.mark.spec("C8")
 @pytest.mark.parametrize(
-    "command", ["cat sub/data.txt", "head -1 sub/data.txt", "cat sub/*.txt", "grep . sub/data.txt"]
+    "command", ["cat sub/data.txt", "head -1 sub/data.txt", "cat sub/*.txt", "grep inside sub/data.txt"]
 )
 def test_without_the_kernel_files_are_handed_over_open(
     folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
@@ -188,6 +188,7 @@ def test_without_the_kernel_files_are_handed_over_open(
         monkeypatch.setattr(f"assent.process.{module}.available", lambda: False)
     link = folder / "sub"
     link.symlink_to("real")
+    (folder / "inside").write_text("a pattern that is the name of a file, too\n")
     assert "inside" in run(command, folder)[1]
     with flipping(_FLIP, str(link), "real", str(folder.parent / "outside")):
         shown = [run(command, folder)[1] for _ in range(40)]

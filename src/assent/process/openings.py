@@ -3,7 +3,8 @@
 A name can be exchanged for a link between the look and the opening. So each operand is held by a descriptor, the
 descriptor is judged (where it really lies, whether it is a secret, a pipe or a device), and the kernel is told to let
 the program read these very files, the folders it walks through, and the system's own. Where the kernel cannot do that,
-the files that it reads are handed over as open descriptors. Knows programs by name; the plan says what is inside and what is secret.
+the files that it reads are handed over as open descriptors. Knows programs by name; the plan says what is inside and
+what is secret.
 """
 
 import os

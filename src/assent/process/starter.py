@@ -125,7 +125,7 @@ class Starter:
         return REFUSED
 
     def _start(self, stage: "Stage", frame: Frame, group: int, opened: list[int], *, alone: bool) -> Started:
-        argv = self._arguments(stage, frame)
+        argv, files = self._arguments(stage, frame)
         if self._plan.inside and (outside := self._leading_out([*argv[1:], *self._read_from(stage, frame)], frame.cwd)):
             raise Refusal(f"{outside}: leads out of the workspace")
         try:
@@ -143,13 +143,14 @@ class Starter:
             environment |= without_filters(program, argv, frame.cwd, environment)
         except (UnreadableError, OSError) as error:
             raise Refusal(f"{argv[0]}: the configuration of git cannot be read: {error}") from error
-        return self._spawn(stage, program, argv, frame, environment, descriptors, group, opened)
+        return self._spawn(stage, program, argv, files, frame, environment, descriptors, group, opened)
 
     def _spawn(
         self,
         stage: "Stage",
         program: str,
         argv: list[str],
+        files: list[int],
         frame: Frame,
         environment: dict[str, str],
         descriptors: list[int],
@@ -157,7 +158,7 @@ class Starter:
         opened: list[int],
     ) -> Started:
         started = Started(0, self._say)
-        handed = [] if available() else self._hand_over(stage, argv, frame, opened)
+        handed = [] if available() else self._hand_over(argv, files, frame.cwd, opened)
         if stage.names:
             descriptors[0] = self._names(stage.names, descriptors[0], frame, started, opened)
         started.bounds = self._openings.bound(program, argv, frame.cwd, fed=bool(stage.names))
@@ -175,16 +176,12 @@ class Starter:
             raise
         return started
 
-    def _hand_over(self, stage: "Stage", argv: list[str], frame: Frame, opened: list[int]) -> list[int]:
-        """Where the kernel keeps nobody to the files that were looked at, a program gets them open, under other names."""
+    def _hand_over(self, argv: list[str], files: list[int], cwd: str, opened: list[int]) -> list[int]:
+        """Where the kernel keeps nobody to the files that were looked at, a program gets them open."""
         handed: list[int] = []
-        named = {text for at in stage.files for text in self.words_of([stage.words[at]], frame)}
-        for at, text in enumerate(argv):
-            if (
-                at
-                and text in named
-                and (descriptor := self._openings.handed(os.path.join(frame.cwd, text))) is not None
-            ):
+        for at in files:
+            descriptor = self._openings.handed(os.path.join(cwd, argv[at]))
+            if descriptor is not None:
                 opened.append(descriptor)
                 handed.append(descriptor)
                 argv[at] = f"/dev/fd/{descriptor}"
@@ -192,15 +189,18 @@ class Starter:
 
     # --- words ---
 
-    def _arguments(self, stage: "Stage", frame: Frame) -> list[str]:
+    def _arguments(self, stage: "Stage", frame: Frame) -> tuple[list[str], list[int]]:
+        """The arguments, and which of them name files to be read."""
         argv: list[str] = []
-        for word in stage.words:
+        files: list[int] = []
+        for at, word in enumerate(stage.words):
             found = arguments(word, lambda part: self._value(part, frame), frame.cwd)
             check_unknown(stage, word, found, frame.cwd, self._openings.is_secret)
             if argv and any(part.kind == "glob" for part in word.parts):
                 found = self._ordinary(argv, word.text, found, frame.cwd)
+            files += range(len(argv), len(argv) + len(found)) if at in stage.files else ()
             argv += found
-        return argv
+        return argv, files
 
     def _ordinary(self, argv: list[str], pattern: str, found: list[str], cwd: str) -> list[str]:
         kept = self._openings.without_special_files(argv, found, cwd)
