@@ -75,7 +75,7 @@ def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
     plan = judge(command, rules(["find", "wc"]), cwd="/w", roots=["/w"]).plan
     assert ruling(command, "/w", "/w") == "allow"
     assert plan is not None
-    assert "! -type l (" in " ".join(word.text for word in stage_of(plan.steps).words)
+    assert "! -type l ! -type p" in " ".join(word.text for word in stage_of(plan.steps).words)
 
 
 @pytest.mark.spec("C8")

@@ -317,14 +317,29 @@ _FOR_ALL_OF_FIND = """
 @pytest.mark.parametrize(
     ("command", "runs"),
     [
-        ("find . -exec wc {} +", "find . ! -type l ( -exec wc {} + )"),
-        ("find -exec wc {} +", "find ! -type l ( -exec wc {} + )"),
-        ("find . -xdev -exec wc {} +", "find . -xdev ! -type l ( -exec wc {} + )"),
-        ("find a b -name c.py -o -exec wc {} +", "find a b ! -type l ( -name c.py -o -exec wc {} + )"),
-        ("find -P -O2 . -type f -exec wc {} +", "find -P -O2 . ! -type l ( -type f -exec wc {} + )"),
-        ("find . -name c.py -maxdepth 1 -exec cat {} +", "find . ! -type l ( -name c.py -maxdepth 1 -exec cat {} + )"),
+        ("find . -exec wc {} +", "find . ! -type l ! -type p ! -type b ! -type c ! -type s ( -exec wc {} + )"),
+        ("find -exec wc {} +", "find ! -type l ! -type p ! -type b ! -type c ! -type s ( -exec wc {} + )"),
+        (
+            "find . -xdev -exec wc {} +",
+            "find . -xdev ! -type l ! -type p ! -type b ! -type c ! -type s ( -exec wc {} + )",
+        ),
+        (
+            "find a b -name c.py -o -exec wc {} +",
+            "find a b ! -type l ! -type p ! -type b ! -type c ! -type s ( -name c.py -o -exec wc {} + )",
+        ),
+        (
+            "find -P -O2 . -type f -exec wc {} +",
+            "find -P -O2 . ! -type l ! -type p ! -type b ! -type c ! -type s ( -type f -exec wc {} + )",
+        ),
+        (
+            "find . -name c.py -maxdepth 1 -exec cat {} +",
+            "find . ! -type l ! -type p ! -type b ! -type c ! -type s ( -name c.py -maxdepth 1 -exec cat {} + )",
+        ),
         *(
-            (f"find . {one} -name c.py -exec cat {{}} +", f"find . {one} ! -type l ( -name c.py -exec cat {{}} + )")
+            (
+                f"find . {one} -name c.py -exec cat {{}} +",
+                f"find . {one} ! -type l ! -type p ! -type b ! -type c ! -type s ( -name c.py -exec cat {{}} + )",
+            )
             for one in (option.replace("_", " ") for option in _FOR_ALL_OF_FIND.split())
         ),
         ("find . -name c.py -exec ls {} +", "find . -name c.py -exec ls {} +"),
