@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from assent.events import GateKind
+from assent.regular import read_regular
 from assent.servers import BadServer, McpServer, Servers, read_servers
 
 DEFAULT_MODEL = "gemini-2.5-pro"
@@ -124,7 +125,7 @@ def settings_file(env: Mapping[str, str]) -> Path:
 def load_settings(env: Mapping[str, str]) -> Settings:
     path = settings_file(env)
     try:
-        text = path.read_bytes()
+        text = read_regular(path)
     except (FileNotFoundError, NotADirectoryError):
         return Settings()
     except OSError as error:

@@ -1,26 +1,40 @@
-"""What an approved command does, as data: pipelines of argument lists.
+"""What an approved command does, as data: a small tree of pipelines and argument lists.
 
 A plan is made by the judge from words it understood completely and is executed as it stands, by
 `assent.process.pipeline`. It must not know rules, models or any shell: there is no command string in
 it.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-PartKind = Literal["text", "glob", "home", "variable"]
+PartKind = Literal["text", "glob", "home", "variable", "status", "item", "output"]
 Join = Literal["", "&&", "||", ";"]
 RedirectKind = Literal["null", "copy", "read", "text"]
 # How names of files come through a pipe: one a line, ended by a NUL, or as words with quotes as xargs reads them.
 Names = Literal["", "lines", "null", "words"]
+# What words may become that are known only when the command runs: anything, names of files that may be read, or names
+# of commits. Without an entry there are none.
+Unknown = Literal["", "text", "file", "revision"]
+
+UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 
 
 class Part(Struct, frozen=True):
-    """A piece of a word. `text` stands for itself; the other kinds are expanded by the runner."""
+    """A piece of a word. `text` stands for itself; the other kinds are expanded by the runner.
+
+    `status` is how the last pipeline ended, `item` the word that the loop over the variable `text` is at, and `output`
+    what `steps` print. Without quotes these are cut into words as bash does.
+    """
 
     kind: PartKind
     text: str
+    quoted: bool = False
+    steps: tuple["Step", ...] = ()
+    item: str = ""
+    """Of a wildcard: not what it matches, but the match that the loop over this variable is at."""
 
 
 class Word(Struct, frozen=True):
@@ -38,6 +52,11 @@ class Word(Struct, frozen=True):
         first = self.parts[0]
         return first.text if first.kind == "text" else ""
 
+    @property
+    def unknown(self) -> bool:
+        """Whether it is known only when the command runs what it is."""
+        return any(part.kind in UNKNOWN for part in self.parts)
+
 
 class Redirect(Struct, frozen=True):
     """`null`: fd to or from /dev/null · `copy`: fd becomes what fd `target` is · `read`: file · `text`:
@@ -48,7 +67,7 @@ class Redirect(Struct, frozen=True):
     target: Word | int | str = ""
 
 
-class Stage(Struct, frozen=True):
+class Stage(Struct, frozen=True, tag="command"):
     """One simple command of a pipeline."""
 
     words: tuple[Word, ...]
@@ -59,13 +78,51 @@ class Stage(Struct, frozen=True):
     """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
     hides: bool = False
     """It is git, and `Plan.hidden` stands behind its words."""
+    unknown: Unknown = ""
+    files: tuple[int, ...] = ()
+    """Which of the words name files to be read."""
+
+
+class Group(Struct, frozen=True, tag="group"):
+    """`( … )`, which moves nobody else, or `{ …; }`."""
+
+    steps: tuple["Step", ...]
+    subshell: bool = False
+    redirects: tuple[Redirect, ...] = ()
+
+
+class Loop(Struct, frozen=True, tag="loop"):
+    """`for variable in words; do steps; done`."""
+
+    variable: str
+    words: tuple[Word, ...]
+    steps: tuple["Step", ...]
+    redirects: tuple[Redirect, ...] = ()
+
+
+class Branch(Struct, frozen=True):
+    condition: tuple["Step", ...]
+    steps: tuple["Step", ...]
+
+
+class Choice(Struct, frozen=True, tag="choice"):
+    """`if … then … elif … then … else … fi`."""
+
+    branches: tuple[Branch, ...]
+    otherwise: tuple["Step", ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+
+
+Command = Stage | Group | Loop | Choice
 
 
 class Step(Struct, frozen=True):
     """One pipeline, and what must have happened before it: `&&` success, `||` failure, `;` anything."""
 
     join: Join
-    stages: tuple[Stage, ...]
+    stages: tuple[Command, ...]
+    negated: bool = False
+    timed: bool = False
 
 
 class Plan(Struct, frozen=True):
@@ -84,6 +141,36 @@ class Plan(Struct, frozen=True):
     """What the path of a secret matches, in small letters: a regular expression."""
     hidden: tuple[str, ...] = ()
     """Patterns that make git leave secrets out."""
+
+
+def simple_commands(steps: Sequence[Step]) -> Iterator[Stage]:
+    """Every simple command of a tree, also those whose output becomes a word."""
+    return (command for step in every_step(steps) for command in step.stages if isinstance(command, Stage))
+
+
+def every_step(steps: Sequence[Step]) -> Iterator[Step]:
+    """Every pipeline of a tree, the outer ones first."""
+    for step in steps:
+        yield step
+        for command in step.stages:
+            words = command.words if isinstance(command, Stage | Loop) else ()
+            inner = [] if isinstance(command, Stage) else branches(command)
+            yield from (one for below in (*inner, outputs(words)) for one in every_step(below))
+
+
+def outputs(words: Sequence[Word]) -> tuple[Step, ...]:
+    """What is run for the words themselves."""
+    return tuple(step for word in words for part in word.parts for step in part.steps)
+
+
+def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
+    """The lists of pipelines in a compound command, in the order of the text."""
+    match command:
+        case Group() | Loop():
+            return [command.steps]
+        case Choice():
+            inner = [steps for branch in command.branches for steps in (branch.condition, branch.steps)]
+            return [*inner, command.otherwise]
 
 
 def paths_in(text: str) -> list[str]:

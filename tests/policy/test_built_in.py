@@ -15,6 +15,7 @@ from assent.policy.globs import path_matches, text_matches
 from assent.policy.policy import Policy
 from assent.policy.shell import judge, rules
 from assent.policy.shell.reader import read
+from support.plans import stage_of
 
 
 def ruling(text: str, directory: str, *roots: str) -> str:
@@ -64,7 +65,7 @@ def test_a_search_that_would_follow_links_runs_as_one_that_does_not(search: str)
     plan = judge(search, rules(["grep", "egrep", "fgrep"]), cwd="/w", roots=["/w"]).plan
     assert ruling(search, "/w", "/w") == "allow"
     assert plan is not None
-    words = {word.text for word in plan.steps[0].stages[0].words}
+    words = {word.text for word in stage_of(plan.steps).words}
     assert words & {"-r", "--recursive"} and not words & {"-R", "--dereference-recursive"}
 
 
@@ -74,7 +75,7 @@ def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
     plan = judge(command, rules(["find", "wc"]), cwd="/w", roots=["/w"]).plan
     assert ruling(command, "/w", "/w") == "allow"
     assert plan is not None
-    assert "! -type l (" in " ".join(word.text for word in plan.steps[0].stages[0].words)
+    assert "! -type l ! -type p" in " ".join(word.text for word in stage_of(plan.steps).words)
 
 
 @pytest.mark.spec("C8")

@@ -13,6 +13,7 @@ from assent.config import BadSettings, load_settings, settings_file
 from assent.front.words import prompt_command, safe
 from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
+from assent.regular import read_regular
 from assent.servers import NAME, NAME_RULE, McpServer
 
 if TYPE_CHECKING:  # imported with the first server
@@ -189,7 +190,7 @@ def _remove(name: str) -> int:
 
 def _text() -> str:
     try:
-        return settings_file(os.environ).read_text(encoding="utf-8")
+        return read_regular(settings_file(os.environ)).decode()
     except FileNotFoundError:
         return ""
 

@@ -9,6 +9,7 @@ from assent.cli.parsing import Parser, complain
 from assent.front.rules import trust_store
 from assent.front.words import safe
 from assent.policy.trust import Trust, TrustStore
+from assent.regular import open_regular
 
 STATES = {
     "nothing": "it brings no configuration, so there is nothing to trust",
@@ -65,9 +66,11 @@ def _show(folder: Path, seen: Trust) -> None:
 
 
 def _content(path: Path) -> str:
-    if path.is_symlink() or not path.is_file():
+    try:
+        with os.fdopen(open_regular(path, follow=False), "rb") as file:
+            text = safe(file.read(20_000).decode(errors="replace"))
+    except OSError:
         return "    (no plain file)\n"
-    text = safe(path.read_bytes()[:20_000].decode(errors="replace"))
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
@@ -15,6 +14,7 @@ from assent.client.http import Http, Reply, Unreachable
 from assent.commands import Command, encode_command
 from assent.config import data_folder
 from assent.events import Envelope, from_wire
+from assent.regular import read_regular
 
 Json = dict[str, Any]
 BASE = "/api/v1"
@@ -49,7 +49,7 @@ def discover(env: Mapping[str, str] | None = None) -> tuple[str, str]:
     """The address and a token of the server that this user runs."""
     path = data_folder(os.environ if env is None else env) / DISCOVERY
     try:
-        found: Json = msgspec.json.decode(Path(path).read_bytes())
+        found: Json = msgspec.json.decode(read_regular(path))
         return found["url"], found["token"]
     except (OSError, msgspec.MsgspecError, KeyError) as error:
         raise NoServer("no server of yours is running; start one with: assent serve") from error

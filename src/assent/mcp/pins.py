@@ -10,6 +10,7 @@ import msgspec
 
 from assent.files.private import save_private
 from assent.mcp.definitions import Definition
+from assent.regular import read_regular
 
 Pinned = dict[str, str]
 """Tool → digest of its definition."""
@@ -27,7 +28,7 @@ class PinStore:
 
     def _load(self) -> dict[str, Pinned]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Pinned])
+            return msgspec.json.decode(read_regular(self._path, limit=100_000_000), type=dict[str, Pinned])
         except (OSError, msgspec.MsgspecError):
             return {}
 

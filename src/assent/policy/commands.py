@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
 from assent.files.second_names import has_other_names
-from assent.plan import Plan, Stage, Word
+from assent.plan import Plan, Stage, Word, simple_commands
 from assent.policy.behind import matches_of, repository_behind, secret_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.folders import before_wildcard, expanded, is_wild, value, with_folders
@@ -21,11 +21,12 @@ from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.rules import Rule, Ruling
 from assent.policy.shell import Judgement, Rules, judge
+from assent.policy.shell.loops import understood
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import has_wildcard
-from assent.policy.shell.reader import read
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import walks
+from assent.policy.shell.unknown_words import ANY_WORD
 from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
 
 
@@ -96,7 +97,7 @@ class CommandJudge:
     def _named(self) -> list[str]:
         """The files that words, values of options and redirections name, wherever a `cd` may have led."""
         stages = list(self._in_folders())
-        if not all(folders for _, folders in stages):
+        if not all(folders for _, folders in stages) or any(_may_name_any_file(stage) for stage, _ in stages):
             raise _TooMany
         placed = [(word, cwd) for stage, folders in stages for word in _words_of(stage) for cwd in folders]
         texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
@@ -104,7 +105,7 @@ class CommandJudge:
         return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
 
     def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
-        return with_folders(Plan(read(self._details.command), self._details.directory, self._roots))
+        return with_folders(Plan(understood(self._details.command), self._details.directory, self._roots))
 
     def _named_by_text(self) -> list[str]:
         """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""
@@ -128,7 +129,7 @@ class CommandJudge:
         return [tuple(word.text for word in stage.words) for stage in self._stages()]
 
     def _stages(self) -> list[Stage]:
-        return [stage for step in read(self._details.command) for stage in step.stages]
+        return list(simple_commands(understood(self._details.command)))
 
     # --- allowing ---
 
@@ -210,6 +211,11 @@ class CommandJudge:
             exact=tuple(line for grant in self._grants for line in grant.exact),
         )
         return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
+
+
+def _may_name_any_file(stage: Stage) -> bool:
+    """Whether words of it that are known only when it runs may be names of files."""
+    return any(word.unknown for word in stage.words) and program(stage.words[0].text) not in ANY_WORD
 
 
 def _swept(stage: Stage, cwd: str) -> list[str]:

@@ -8,7 +8,11 @@ import os
 from collections.abc import Iterator
 from itertools import takewhile
 
-from assent.plan import Plan, Stage, Word
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.plan import Choice, Command, Group, Loop, Plan, Stage, Step, Word, branches, outputs, simple_commands
+from assent.policy.shell.compound import wanders
 from assent.policy.shell.paths import cd_target, moves
 
 _MOST = 32
@@ -16,17 +20,59 @@ _MOST = 32
 
 def with_folders(plan: Plan) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     """Every command with all the folders that it may run in; with none when there are too many to look at."""
-    now = ever = (plan.cwd,)
-    for step in plan.steps:
+    if wanders(plan.steps):
+        return ((stage, ()) for stage in simple_commands(plan.steps))
+    return _steps(plan.steps, _Folders((plan.cwd,), (plan.cwd,)))
+
+
+class _Folders(Struct):
+    """The folders of the next command, and all of them that there have been."""
+
+    now: tuple[str, ...]
+    ever: tuple[str, ...]
+
+    def inside(self) -> "_Folders":
+        """For commands that move nobody else."""
+        return _Folders(self.now, self.now)
+
+
+def _steps(steps: tuple[Step, ...], folders: _Folders) -> Iterator[tuple[Stage, tuple[str, ...]]]:
+    for step in steps:
         if step.join != "&&":  # whatever stands before may have failed
-            now = ever
-        yield from ((stage, now) for stage in step.stages)
-        if len(step.stages) == 1 and moves(step.stages[0]):
-            moved = tuple(_moved(step.stages[0], cwd) for cwd in now)
-            now = (*now, *moved) if step.join == "||" else moved
-            ever = tuple(dict.fromkeys((*ever, *now)))
-        if len(ever) > _MOST:
-            now = ever = ()
+            folders.now = folders.ever
+        before = folders.now
+        alone = len(step.stages) == 1
+        for command in step.stages:
+            yield from _command(command, folders if alone else folders.inside())
+        if step.join == "||" and folders.now:  # perhaps it does not run at all
+            folders.now = tuple(dict.fromkeys((*before, *folders.now)))
+
+
+def _command(command: Command, folders: _Folders) -> Iterator[tuple[Stage, tuple[str, ...]]]:
+    match command:
+        case Stage():
+            yield from _steps(outputs(command.words), folders.inside())
+            yield command, folders.now
+            if moves(command):
+                _move(command, folders)
+        case Group(subshell=False):
+            yield from _steps(_begun(command.steps), folders)
+        case Group() | Loop() | Choice():
+            yield from _steps(outputs(command.words if isinstance(command, Loop) else ()), folders.inside())
+            for inner in branches(command):
+                yield from _steps(_begun(inner), folders.inside())
+
+
+def _begun(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The first step runs where the command before it has led to."""
+    return (replace(steps[0], join="&&"), *steps[1:]) if steps else ()
+
+
+def _move(stage: Stage, folders: _Folders) -> None:
+    folders.now = tuple(_moved(stage, cwd) for cwd in folders.now)
+    folders.ever = tuple(dict.fromkeys((*folders.ever, *folders.now)))
+    if len(folders.ever) > _MOST:
+        folders.now = folders.ever = ()
 
 
 def _moved(stage: Stage, cwd: str) -> str:

@@ -5,6 +5,7 @@ protected file and an address with something odd about it are never proposed: th
 """
 
 import os
+import re
 import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -94,7 +95,10 @@ def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ..
 
 def moves(command: str) -> bool:
     """A `cd` would take a granted command to another folder, where the same words mean something else."""
-    return "cd" in command.replace(";", " ").replace("&", " ").replace("|", " ").split()
+    return "cd" in _WORDS_APART.split(command)
+
+
+_WORDS_APART = re.compile(r"[\s;&|(){}<>$`\"'\\]+")
 
 
 def _for_command(command: str, directory: str, tool: str, call_id: str) -> Iterable[Grant]:

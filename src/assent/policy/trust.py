@@ -17,6 +17,7 @@ from msgspec import Struct
 from assent.files.context import find_context, folders_below
 from assent.files.plain import NotPlain, read_plain
 from assent.files.private import save_private
+from assent.regular import NotRegular, read_regular
 
 CONFIG_FOLDER = ".assent"
 UNTRUSTABLE = "no ordinary file"
@@ -68,8 +69,8 @@ class TrustStore:
 
     def _load(self) -> dict[str, dict[str, str]]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, str]])
-        except (FileNotFoundError, msgspec.MsgspecError):
+            return msgspec.json.decode(read_regular(self._path, limit=100_000_000), type=dict[str, dict[str, str]])
+        except (FileNotFoundError, NotRegular, msgspec.MsgspecError):
             return {}  # nothing can be read, so nothing is trusted
 
     def _save(self, trusted: dict[str, dict[str, str]]) -> None:

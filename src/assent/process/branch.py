@@ -2,6 +2,8 @@
 
 import os
 
+from assent.regular import open_regular
+
 
 def current_branch(folder: str) -> str:
     """The branch, or the beginning of the commit when there is none; empty outside of a repository."""
@@ -25,7 +27,7 @@ def _git_folder(folder: str) -> str:
 
 def _line(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with os.fdopen(open_regular(path), encoding="utf-8", errors="replace") as file:
             return file.readline(500).strip()
     except OSError:
         return ""

@@ -7,6 +7,7 @@ hold. Which names are left out is said by whoever starts it.
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import IO
@@ -37,6 +38,8 @@ class Sieve:
 
     def keeps(self, name: str) -> bool:
         written = os.path.join(self._cwd, name)
+        if _may_wait(written):
+            return False
         path, real = os.path.normpath(written), self._real(written)
         if self._secret.search(path.casefold()) or self._secret.search(real.casefold()):
             return False
@@ -49,6 +52,15 @@ class Sieve:
         if last in ("", ".", "..") or os.path.islink(path):
             return os.path.realpath(path)
         return os.path.join(self._real_folder(folder), last)
+
+
+def _may_wait(path: str) -> bool:
+    """To open a pipe waits for whoever writes into it."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 class Sifted(Struct):

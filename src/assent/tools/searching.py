@@ -16,6 +16,7 @@ from msgspec import Struct
 from assent.process.run import Finished, Limits, run
 from assent.tools.base import ToolFailed
 from assent.tools.files import Files
+from assent.tools.stuck import unless_stuck
 
 
 class Query(Struct, frozen=True):
@@ -86,9 +87,8 @@ async def search(files: Files, start: str, query: Query, seconds: float) -> Sear
     rg = find_rg()
     try:
         async with asyncio.timeout(seconds):
-            if rg:
-                await _with_rg(rg, start, query, collector)
-            else:
+            if not rg or not await unless_stuck(_with_rg(rg, start, query, collector), start):
+                collector.search = Search()
                 await _with_python(files, start, query, collector)
     except _Enough:
         pass
@@ -146,7 +146,7 @@ class _Message(Struct):
 _decoder = msgspec.json.Decoder(_Message)
 
 
-async def _with_rg(rg: str, start: str, query: Query, collector: _Collector) -> None:
+async def _with_rg(rg: str, start: str, query: Query, collector: _Collector) -> bool:
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     target = "./" if folder == start else f"./{os.path.basename(start)}"
     reader = _Reader(folder, collector)
@@ -154,6 +154,7 @@ async def _with_rg(rg: str, start: str, query: Query, collector: _Collector) -> 
     finished = await run(argv, cwd=folder, on_output=reader.add, limits=Limits(grace=0, keep=4_000))
     if not collector.search.hits:
         _check(finished, query, reader.errors)
+    return True
 
 
 def _arguments(query: Query) -> list[str]:

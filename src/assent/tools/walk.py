@@ -13,6 +13,7 @@ from assent.process.run import Limits, run
 from assent.tools.base import ToolFailed
 from assent.tools.files import Files
 from assent.tools.searching import COMMON, find_rg
+from assent.tools.stuck import unless_stuck
 
 MAX_FOLDERS = 50_000
 
@@ -20,7 +21,9 @@ MAX_FOLDERS = 50_000
 async def list_files(files: Files, start: str, *, respect_ignore: bool = True) -> list[str]:
     """Paths relative to `start`, an absolute folder."""
     if rg := find_rg():
-        return await _listed_by_rg(rg, start, respect_ignore)
+        listed = await unless_stuck(_listed_by_rg(rg, start, respect_ignore), start)
+        if listed is not None:
+            return listed
     return [path async for path in walk(files, start, respect_ignore=respect_ignore)]
 
 

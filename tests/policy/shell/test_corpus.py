@@ -13,32 +13,20 @@ _BYPASSES = [line for line in _LINES if line["expect"] == "stop"]
 _HARMLESS = [line for line in _LINES if line["expect"] == "allow"]
 # The price: harmless, but of a form in which too much can hide. No other harmless command is stopped.
 _STOPPED_ALTHOUGH_HARMLESS = {
-    "! grep -q foo f",
-    "(cd src && ls)",
     "GOFLAGS=-mod=vendor go test ./...",
     "brew outdated",
-    "cat $(find . -name foo.txt)",
     "chmod +x scripts/run.sh",
     "cp -r src dst",
     "diff <(ls a) <(ls b)",
     "diff <(sort a) <(sort b)",
     "dotnet list package",
-    'echo "$(date)"',
-    'echo "Branch: $(git branch --show-current)"',
-    "echo $((1+2))",
-    "echo $(pwd)",
     "echo {1..5}",
     "go run main.go --help",
     "grep -e '-x' f",
-    "grep -q 'foo' f; echo $?",
-    "grep -rn foo $(git ls-files '*.py')",
-    "ls $(git rev-parse --show-toplevel)",
     "nohup ls",
     "npm run",
     "poetry config --list",
     "rm -rf dist",
-    "wc -l $(git ls-files '*.py')",
-    "{ ls; pwd; }",
 }
 
 

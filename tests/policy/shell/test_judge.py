@@ -7,6 +7,7 @@ import pytest
 from assent.plan import Stage, Word
 from assent.policy.shell import Judgement, judge, rules
 from assent.policy.shell.survey import Found, Survey
+from support.plans import stage_of
 
 
 def decide(command: str, allow: str = "", *, ask: str = "", deny: str = "") -> Judgement:
@@ -245,7 +246,7 @@ def test_both_the_wrapper_and_what_it_runs_must_be_allowed() -> None:
 def test_git_runs_with_its_helpers_switched_off() -> None:
     plan = decide("git diff HEAD", "git diff").plan
     assert plan is not None
-    stage = plan.steps[0].stages[0]
+    stage = stage_of(plan.steps)
     words = [word.text for word in stage.words]
     assert {"core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.external="} <= set(words)
     assert words[-4:] == ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD"]
@@ -264,7 +265,7 @@ def test_git_reaches_the_network_only_where_that_is_its_purpose() -> None:
 def _only_stage(command: str, allow: str) -> Stage:
     plan = decide(command, allow).plan
     assert plan is not None
-    return plan.steps[0].stages[0]
+    return stage_of(plan.steps)
 
 
 def _words(stage: Stage) -> set[str]:
@@ -298,7 +299,7 @@ def test_the_words_of_find_mean_nothing_to_another_program() -> None:
 def test_words_are_added_only_where_they_are_needed(command: str, runs: str) -> None:
     plan = decide(command, "find,timeout,cat,xargs,ls,echo,grep,wc").plan
     assert plan is not None
-    words = [word.text for word in plan.steps[0].stages[1].words]
+    words = [word.text for word in stage_of(plan.steps, 1).words]
     assert " ".join(word for word in words if not word.startswith("--exclude")) == runs
 
 
@@ -436,8 +437,7 @@ def test_words_from_an_input_reach_only_programs_without_harmful_options() -> No
     assert decide("xargs sort", "xargs,sort").decision == "ask"
 
 
-@pytest.mark.parametrize(("command", "looks"), [("echo a | xargs grep x", True), ("grep x a | sort", False)])
-def test_a_plan_says_what_a_secret_looks_like_only_where_names_are_looked_at(command: str, looks: bool) -> None:
-    plan = decide(command, "echo, xargs, grep, sort").plan
+def test_a_plan_says_what_a_secret_looks_like() -> None:
+    plan = decide("grep x a | sort", "grep, sort").plan
     assert plan is not None
-    assert bool(plan.secret) == looks
+    assert plan.secret

@@ -14,6 +14,7 @@ from assent.policy.shell.operands import meanings
 from assent.policy.shell.options import examine
 from assent.policy.shell.reader import read
 from assent.process.pipeline import Pipeline
+from support.plans import stage_of
 
 BUILT_IN = [" ".join(words) for words in READ_ONLY]
 
@@ -172,7 +173,7 @@ def test_there_are_models_in_which_places_differ() -> None:
 @pytest.mark.parametrize("path", _COUNTED, ids=" ".join)
 def test_every_model_with_a_fixed_number_of_operands_minds_a_wildcard(path: tuple[str, ...]) -> None:
     command = " ".join((*path, "[ab].txt"))
-    words = read(command)[0].stages[0].words
+    words = stage_of(read(command)).words
     use = examine(path[0], words)
     assert use is not None
     assert use.problems or use.writes, command  # what a wildcard writes asks in `verdict`

@@ -5,10 +5,11 @@ import pytest
 from assent.plan import Word
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.reader import read
+from support.plans import stage_of
 
 
 def shown(command: str) -> str:
-    words = read(command)[0].stages[0].words
+    words = stage_of(read(command)).words
     use = examine(words[0].text, words)
     return "no model" if use is None else _shown(use)
 

@@ -18,6 +18,7 @@ from assent.policy.shell.options import examine
 from assent.policy.shell.sweep import walks
 from assent.process.pipeline import Pipeline
 from assent.process.sift import sift
+from support.plans import stage_of
 
 SECRET = [
     ".env",
@@ -350,14 +351,29 @@ _FOR_ALL_OF_FIND = """
 @pytest.mark.parametrize(
     ("command", "runs"),
     [
-        ("find . -exec wc {} +", "find . ! -type l ( -exec wc {} + )"),
-        ("find -exec wc {} +", "find ! -type l ( -exec wc {} + )"),
-        ("find . -xdev -exec wc {} +", "find . -xdev ! -type l ( -exec wc {} + )"),
-        ("find a b -name c.py -o -exec wc {} +", "find a b ! -type l ( -name c.py -o -exec wc {} + )"),
-        ("find -P -O2 . -type f -exec wc {} +", "find -P -O2 . ! -type l ( -type f -exec wc {} + )"),
-        ("find . -name c.py -maxdepth 1 -exec cat {} +", "find . ! -type l ( -name c.py -maxdepth 1 -exec cat {} + )"),
+        ("find . -exec wc {} +", "find . ! -type l ! -type p ! -type b ! -type c ! -type s ( -exec wc {} + )"),
+        ("find -exec wc {} +", "find ! -type l ! -type p ! -type b ! -type c ! -type s ( -exec wc {} + )"),
+        (
+            "find . -xdev -exec wc {} +",
+            "find . -xdev ! -type l ! -type p ! -type b ! -type c ! -type s ( -exec wc {} + )",
+        ),
+        (
+            "find a b -name c.py -o -exec wc {} +",
+            "find a b ! -type l ! -type p ! -type b ! -type c ! -type s ( -name c.py -o -exec wc {} + )",
+        ),
+        (
+            "find -P -O2 . -type f -exec wc {} +",
+            "find -P -O2 . ! -type l ! -type p ! -type b ! -type c ! -type s ( -type f -exec wc {} + )",
+        ),
+        (
+            "find . -name c.py -maxdepth 1 -exec cat {} +",
+            "find . ! -type l ! -type p ! -type b ! -type c ! -type s ( -name c.py -maxdepth 1 -exec cat {} + )",
+        ),
         *(
-            (f"find . {one} -name c.py -exec cat {{}} +", f"find . {one} ! -type l ( -name c.py -exec cat {{}} + )")
+            (
+                f"find . {one} -name c.py -exec cat {{}} +",
+                f"find . {one} ! -type l ! -type p ! -type b ! -type c ! -type s ( -name c.py -exec cat {{}} + )",
+            )
             for one in (option.replace("_", " ") for option in _FOR_ALL_OF_FIND.split())
         ),
         ("find . -name c.py -exec ls {} +", "find . -name c.py -exec ls {} +"),
@@ -367,7 +383,7 @@ _FOR_ALL_OF_FIND = """
 def test_find_gives_no_links_to_a_program_that_opens_them(command: str, runs: str) -> None:
     found = judge(command, rules(["find", "wc", "cat", "ls"]), cwd="/w", roots=["/w"])
     assert found.plan is not None, found.why
-    words = " ".join(word.text for word in found.plan.steps[0].stages[0].words)
+    words = " ".join(word.text for word in stage_of(found.plan.steps).words)
     assert re.sub(r"\( (?:! -i(?:name|path) (?:copy of )?\S+ )+(-exec .*? [+]) \)", r"\1", words) == runs
 
 
@@ -397,7 +413,7 @@ def test_find_that_follows_links_gives_nothing_to_a_program_that_shows_content(c
 def test_only_the_option_that_follows_links_is_changed(command: str, runs: str) -> None:
     found = judge(command, rules(["grep", "diff", "ls", command]), cwd="/w", roots=["/w"])
     assert found.plan is not None, found.why
-    words = [word.text for word in found.plan.steps[0].stages[0].words]
+    words = [word.text for word in stage_of(found.plan.steps).words]
     assert " ".join(word for word in words if not word.startswith("--exclude")) == runs
 
 
@@ -417,7 +433,7 @@ def test_a_listing_of_folders_is_no_search_of_what_is_in_files() -> None:
 def test_a_search_that_gets_names_is_told_to_pass_over_secrets() -> None:
     found = judge("echo a | xargs grep x", rules(PROGRAMS), cwd="/w", roots=["/w"])
     assert found.plan is not None
-    assert Word("--exclude=.[eE][nN][vV]") in found.plan.steps[0].stages[1].words
+    assert Word("--exclude=.[eE][nN][vV]") in stage_of(found.plan.steps, 1).words
 
 
 @pytest.mark.parametrize(
@@ -432,7 +448,7 @@ def test_names_are_told_apart_as_xargs_would(options: str, kind: str) -> None:
     end = "{}" if "-I" in options or "-i" in options or "replace" in options else ""
     found = judge(f"echo a b | xargs {options} grep -h x {end}", rules(PROGRAMS), cwd="/w", roots=["/w"])
     assert found.plan is not None, found.why
-    assert found.plan.steps[0].stages[1].names == kind
+    assert stage_of(found.plan.steps, 1).names == kind
 
 
 @pytest.mark.spec("C8")
@@ -483,7 +499,7 @@ def test_names_that_cannot_be_looked_at_first_ask(words: str) -> None:
 @pytest.mark.parametrize("program", ["ag", "ack"])
 def test_other_searches_are_told_to_pass_over_secrets(program: str, tree: Path) -> None:
     found = judge(f"{program} needle .", rules([program]), cwd=str(tree), roots=[str(tree)])
-    words = [word.text for word in found.plan.steps[0].stages[0].words] if found.plan else []
+    words = [word.text for word in stage_of(found.plan.steps).words] if found.plan else []
     told = [word for word in words if "ignore" in word or words[words.index(word) - 1] == "--ignore"]
     assert len(told) >= len(secret_globs()) + len(secret_folders())
     assert words[-2:] == ["needle", "."]

@@ -10,6 +10,7 @@ import msgspec
 from assent.files.locks import take_lock
 from assent.files.private import make_private
 from assent.front.web.tokens import DISCOVERY, Discovery
+from assent.regular import read_regular
 from assent.session.log import LogUnavailable
 
 LOCK = "serve.lock"
@@ -40,7 +41,7 @@ def _lock(data: Path) -> int:
 
 def _where(data: Path) -> str:
     try:
-        found = msgspec.json.decode((data / DISCOVERY).read_bytes(), type=Discovery)
+        found = msgspec.json.decode(read_regular(data / DISCOVERY), type=Discovery)
     except (OSError, msgspec.MsgspecError):
         return "a server of yours is running already; stop it first"
     return (

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.files.private import save_private
+from assent.regular import read_regular
 
 Role = Literal["viewer", "approver", "operator"]
 ROLES: tuple[Role, ...] = ("viewer", "approver", "operator")
@@ -107,7 +108,7 @@ class TokenStore:
         try:
             changed = self._path.stat().st_mtime_ns
             if changed != self._read_at:
-                found = msgspec.json.decode(self._path.read_bytes(), type=list[TokenRecord])
+                found = msgspec.json.decode(read_regular(self._path, limit=100_000_000), type=list[TokenRecord])
                 self._records, self._read_at = {record.hash: record for record in found}, changed
         except FileNotFoundError:
             self._records = {}

@@ -74,7 +74,7 @@ def _test(use: Use, words: Words) -> None:
         use.problems.append("`[` lacks its `]`")
     if any(not word.literal and word.parts[0].kind == "glob" for word in words[1:]):
         use.problems.append("a wildcard in a condition may become several words")
-    if any("$(" in text or "`" in text for text in texts):
+    if any("$(" in word.text or "`" in word.text for word in words[1:] if not word.unknown):
         use.problems.append("a condition with a command in it")
     # bash evaluates the subscript of a variable's name here, even a quoted one.
     if "-v" in texts or "-R" in texts:

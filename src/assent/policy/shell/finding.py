@@ -20,7 +20,8 @@ from assent.policy.shell.sweep import COUNTING, opens, shows_content, shows_no_s
 
 _GLOBAL = frozenset(("-maxdepth", "-mindepth", "-regextype"))
 _GLOBAL_FLAGS = frozenset(("-depth", "-d", "-mount", "-xdev", "-daystart", "-noleaf", "-nowarn", "-warn"))
-_NO_LINK = (Word("!"), Word("-type"), Word("l"))
+# Pipes, devices and sockets are not opened either: to read them may wait for ever.
+_NO_LINK = tuple(Word(text) for kind in "lpbcs" for text in ("!", "-type", kind))
 _FOLLOWING = frozenset(("-L", "-follow"))
 _LANGUAGES = frozenset(("sed", "awk", "jq", "sqlite", "man"))
 _NOT_ONLY_A_NAME = re.compile(r"@|[^-/!(][^/]*[:|]")  # `host:file`, `format:file`, `@options`

@@ -13,20 +13,21 @@ from posixpath import normpath
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assent.plan import Plan, Stage, Step
+from assent.plan import Plan, Stage, Step, every_step, simple_commands
 from assent.policy.shell.characters import hidden
+from assent.policy.shell.compound import TreeJudge, wanders
 from assent.policy.shell.denial import Spoken, spoken
 from assent.policy.shell.git_secrets import hidden_paths
 from assent.policy.shell.lexer import Refused
+from assent.policy.shell.loops import unrolled
 from assent.policy.shell.models import Risk
-from assent.policy.shell.names import give_harmless_names
-from assent.policy.shell.paths import cd_target, moves, place, secret_path
+from assent.policy.shell.paths import secret_path
 from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Prefix, Rules, loose, program
 from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
 from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
-from assent.policy.shell.verdict import Decision, Place, Verdict, judge_stage
+from assent.policy.shell.verdict import Decision, Place, Verdict
 
 MAX_LENGTH = 8_000
 
@@ -68,7 +69,8 @@ class Judgement(Struct, frozen=True):
 def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
     """Judges a command line. Pure: looks at no file and starts nothing."""
     places = tuple(normpath(root) for root in roots)
-    steps = _read(command)
+    written = _read(command)
+    steps = _unrolled(written)
     seen = survey(command) if isinstance(steps, Refused) else survey(command, limit=MAX_READ_BYTES)
     inner, opened = unwrap(seen.commands)
     everything = (*seen.commands, *inner)
@@ -94,21 +96,29 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         return replace(about, asked=asked.rule, parts=(_spoken(asked, "ask"),), why=_ASKED)
     if (doubt := denied or asked) is not None:
         about = replace(about, doubt=_doubt(doubt))
-    if isinstance(steps, Refused):
-        return replace(about, why=f"It contains {steps}.")
+    if isinstance(steps, Refused) or isinstance(written, Refused):
+        return replace(about, why=f"It contains {steps if isinstance(steps, Refused) else written}.")
     if about.doubt:
         return replace(about, why=about.doubt)
-    where = Place(normpath(cwd), places)
-    verdicts = _each(steps, rules, where)
-    each = [verdict for step in verdicts for verdict in step]
+    if wanders(steps):
+        return replace(about, why="It changes its folder in a condition or a loop.")
+    found = _by_parts(about, steps, rules, Place(normpath(cwd), places))
+    if found.decision == "allow" and not _both_readers_agree(written, seen):
+        return replace(about, parts=found.parts, why="Two readers of the command understand it differently.")
+    return found
+
+
+def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: Rules, where: Place) -> Judgement:
+    """Every command must be allowed where it stands."""
+    tree = TreeJudge(rules)
+    ready, _ = tree.steps(steps, where)
+    each = tree.verdicts
     parts = tuple(map(_part, each))
     asking = next((verdict for verdict in each if verdict.decision != "allow" and not _idle(verdict, each)), None)
     if asking is not None:
         return replace(about, parts=parts, why=asking.why)
-    if not _both_readers_agree(steps, seen):
-        return replace(about, parts=parts, why="Two readers of the command understand it differently.")
     why = next(verdict.why for verdict in each if verdict.decision == "allow")
-    return replace(about, decision="allow", parts=parts, why=why, plan=_plan(steps, verdicts, where))
+    return replace(about, decision="allow", parts=parts, why=why, plan=_plan(ready, each, where))
 
 
 def _idle(verdict: Verdict, each: Sequence[Verdict]) -> bool:
@@ -123,13 +133,20 @@ def _idle(verdict: Verdict, each: Sequence[Verdict]) -> bool:
 def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:
     if isinstance(steps, Refused):
         return ()
-    return tuple(Found(stage.words, stage.text) for step in steps for stage in step.stages)
+    return tuple(Found(stage.words, stage.text) for stage in simple_commands(steps))
 
 
 def _read(command: str) -> tuple[Step, ...] | Refused:
     """The strict reading, or why there is none. Nothing is decided here: deny rules come first."""
     try:
         return _strictly(command)
+    except Refused as refused:
+        return refused
+
+
+def _unrolled(steps: tuple[Step, ...] | Refused) -> tuple[Step, ...] | Refused:
+    try:
+        return steps if isinstance(steps, Refused) else unrolled(steps)
     except Refused as refused:
         return refused
 
@@ -144,43 +161,23 @@ def _strictly(command: str) -> tuple[Step, ...]:
     return steps
 
 
-def _each(steps: Sequence[Step], rules: Rules, where: Place) -> list[list[Verdict]]:
-    """Judges step by step, because a `cd` moves the commands after it."""
-    verdicts: list[list[Verdict]] = []
-    start = where.cwd
-    for step in steps:
-        if step.join != "&&" and where.cwd != start:
-            where = replace(where, certain=False)  # the `cd` before may have failed
-        verdicts.append([judge_stage(stage, rules, _fed(where, step, at)) for at, stage in enumerate(step.stages)])
-        if len(step.stages) == 1:
-            where = _moved(step.stages[0], where)
-    return verdicts
-
-
-def _fed(where: Place, step: Step, at: int) -> Place:
-    return replace(where, harmless_names=give_harmless_names(step.stages[:at], where.cwd, where.roots))
-
-
-def _moved(stage: Stage, where: Place) -> Place:
-    return replace(where, cwd=place(cd_target(stage).text, where.cwd)) if moves(stage) else where
-
-
 def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:
-    ours = [program(stage.words[0].text) for step in steps for stage in step.stages]
+    ours = [program(stage.words[0].text) for stage in simple_commands(steps)]
     theirs = [program(found.words[0].text) for found in seen.commands]
+    for step in every_step(steps):
+        if step.timed:  # the other reader takes `time` for a program, with a simple command as its words
+            first = step.stages[0]
+            ours.append("time")
+            if isinstance(first, Stage):
+                ours.remove(program(first.words[0].text))
     return seen.complete and sorted(ours) == sorted(theirs)
 
 
-def _plan(steps: Sequence[Step], verdicts: list[list[Verdict]], where: Place) -> Plan:
-    ready = tuple(
-        Step(step.join, tuple(verdict.stage for verdict in line)) for step, line in zip(steps, verdicts, strict=True)
-    )
-    writes = tuple(path for line in verdicts for verdict in line for path in verdict.writes)
-    sweeps = any(verdict.sweeps for line in verdicts for verdict in line)
-    sifts = any(stage.names for step in ready for stage in step.stages)
-    hidden = hidden_paths() if any(stage.hides for step in ready for stage in step.stages) else ()
-    secret = secret_path() if sifts else ""
-    return Plan(ready, where.cwd, where.roots, writes, sweeps=sweeps, secret=secret, hidden=hidden)
+def _plan(steps: tuple[Step, ...], verdicts: Sequence[Verdict], where: Place) -> Plan:
+    writes = tuple(path for verdict in verdicts for path in verdict.writes)
+    sweeps = any(verdict.sweeps for verdict in verdicts)
+    hidden = hidden_paths() if any(stage.hides for stage in simple_commands(steps)) else ()
+    return Plan(steps, where.cwd, where.roots, writes, sweeps=sweeps, secret=secret_path(), hidden=hidden)
 
 
 def _part(verdict: Verdict) -> PartJudgement:

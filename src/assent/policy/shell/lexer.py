@@ -1,25 +1,27 @@
 """Cuts a command into words and operators, for the small part of bash that may run without asking.
 
-Accepts literal words, quotes without expansion, plain escapes, `~`, wildcards and `$HOME`; refuses the
-rest with a sentence. It must not guess: a character without an entry here is refused. It knows no
-programs and no rules.
+Accepts literal words, quotes, plain escapes, `~`, wildcards, `$HOME`, `$?`, variables of loops, arithmetic on
+numbers and, with the help of the reader, `$(…)`; refuses the rest with a sentence. It must not guess: a character
+without an entry here is refused. It knows no programs and no rules.
 """
 
 import re
+from collections.abc import Callable
 from itertools import product
 from math import prod
 from typing import Literal
 
 from msgspec import Struct
 
-from assent.plan import Part, Word
+from assent.plan import UNKNOWN, Part, Step, Word
+from assent.policy.shell.arithmetic import EXPRESSION, NoNumber, evaluate
 
 TokenKind = Literal["word", "operator", "redirect"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./^!#\]\-]+|[^\x00-\x7f]+")
 _SPACE = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)?)+")
 _COMMENT = re.compile(r"#[^\n]*")
-_OPERATOR = re.compile(r"&&|\|\||\|&|[|;\n]")
+_OPERATOR = re.compile(r"&&|\|\||\|&|[|;\n()]")
 _REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
 # Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are text.
 _BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
@@ -27,6 +29,7 @@ _CHOICE = re.compile(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}"
 _WILD = re.compile(r"[*?]|[^*?]+")
 _MOST_CHOICES = 64
 _VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
+_NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _TAB = r"$'\t'"  # the one string with an escape that is common: `cut -d$'\t'`
 _QUOTED = re.compile(r"[^\"`$\\]+")
 # Inside double quotes these characters leave a `$` before them literal.
@@ -55,13 +58,19 @@ class Token(Struct, frozen=True):
     more: tuple[Word, ...] = ()
 
 
+Inner = Callable[[int], tuple[tuple[Step, ...], int]]
+"""Reads the commands of a substitution from a place on; gives them and where it ends."""
+
+
 class Lexer:
     """One pass over one command. Heredoc bodies are taken out by `take_lines`, called by the reader at
-    a newline."""
+    a newline. `variables` are those of the loops around."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, inner: Inner, at: int = 0, variables: tuple[str, ...] = ()) -> None:
         self.source = source
-        self.at = 0
+        self.at = at
+        self.variables = variables
+        self._inner = inner
 
     def next(self) -> Token | None:
         """The next token, or None at the end."""
@@ -131,6 +140,9 @@ class Lexer:
                 return self._tilde(start)
             case "`":
                 raise Refused("a command substitution: backquotes run what stands in them")
+            case "{" | "}" if self.at == start and _ends(self.source, self.at + 1):
+                self.at += 1
+                return Part("text", one)
             case "{" | "}":
                 return self._take(_BRACES, "text", "braces that bash may expand to several words")
             case "*" | "?" | "[":
@@ -151,7 +163,7 @@ class Lexer:
             raise Refused("a quote that is not closed")
         text = self.source[self.at + 1 : stop]
         self.at = stop + 1
-        return Part("text", text)
+        return Part("text", text, quoted=not text)
 
     def _escape(self) -> Part:
         escaped = self.source[self.at + 1 : self.at + 2]
@@ -161,9 +173,8 @@ class Lexer:
         return Part("text", escaped)
 
     def _dollar(self) -> Part:
-        if match := _VARIABLE.match(self.source, self.at):
-            self.at = match.end()
-            return Part("variable", match[1] or match[2])
+        if (part := self._expansion(quoted=False)) is not None:
+            return part
         if self.source.startswith(_TAB, self.at):
             self.at += len(_TAB)
             return Part("text", "\t")
@@ -171,6 +182,35 @@ class Lexer:
             self.at += 1
             return Part("text", "$")
         raise Refused(_dollar_reason(self.source[self.at + 1]))
+
+    def _expansion(self, *, quoted: bool) -> Part | None:
+        """What means the same inside and outside of quotes, but for the words that it makes."""
+        if match := _VARIABLE.match(self.source, self.at):
+            self.at = match.end()
+            return Part("variable", match[1] or match[2])
+        if (match := _NAME.match(self.source, self.at)) and (match[1] or match[2]) in self.variables:
+            self.at = match.end()
+            return Part("item", match[1] or match[2], quoted)
+        if self.source.startswith("$?", self.at):
+            self.at += 2
+            return Part("status", "?", quoted)
+        if self.source.startswith("$((", self.at):
+            return self._number()
+        if self.source.startswith("$(", self.at):
+            steps, self.at = self._inner(self.at + 2)
+            return Part("output", "()", quoted, steps)
+        return None
+
+    def _number(self) -> Part:
+        match = EXPRESSION.match(self.source, self.at)
+        try:
+            found = evaluate(match[1]) if match else None
+        except NoNumber:
+            found = None
+        if match is None or found is None:
+            raise Refused("arithmetic on something other than plain numbers")
+        self.at = match.end()
+        return Part("text", str(found))
 
     def _tilde(self, start: int) -> Part:
         following = self.source[self.at + 1 : self.at + 2]
@@ -191,7 +231,7 @@ class Lexer:
 
     def _double(self) -> list[Part]:
         """The text between double quotes; `"$HOME/x"` is a variable and a text."""
-        parts: list[Part] = [Part("text", "")]  # "" is a word too
+        parts: list[Part] = [Part("text", "", quoted=True)]  # "" is a word too
         self.at += 1
         while (one := self.source[self.at : self.at + 1]) != '"':
             match one:
@@ -209,9 +249,8 @@ class Lexer:
         return parts
 
     def _quoted_dollar(self) -> Part:
-        if match := _VARIABLE.match(self.source, self.at):
-            self.at = match.end()
-            return Part("variable", match[1] or match[2])
+        if (part := self._expansion(quoted=True)) is not None:
+            return part
         following = self.source[self.at + 1 : self.at + 2]
         if following not in _DOLLAR_IS_TEXT:
             raise Refused(_dollar_reason(following))
@@ -232,8 +271,6 @@ def _ends(source: str, at: int) -> bool:
 
 def _dollar_reason(following: str) -> str:
     match following:
-        case "(":
-            return "a command substitution: `$(…)` runs what stands in it"
         case "'" | '"':
             return "a quoted string with escapes (`$'…'`)"
         case _:
@@ -281,13 +318,19 @@ def _join(parts: list[Part]) -> Word:
     """Merges neighbouring text, so that a word without expansion is one string."""
     if all(part.kind == "text" for part in parts):
         return Word("".join(part.text for part in parts))
+    splits = any(part.kind in UNKNOWN and not part.quoted for part in parts)  # then `""` says that there is a word
     merged: list[Part] = []
     for part in parts:
-        if not part.text:
+        if not part.text and not (splits and part.quoted):
             continue
         if merged and part.kind == "text" and merged[-1].kind == "text":
-            merged[-1] = Part("text", merged[-1].text + part.text)
+            merged[-1] = Part("text", merged[-1].text + part.text, merged[-1].quoted or part.quoted)
         else:
             merged.append(part)
-    text = "".join("$" + part.text if part.kind == "variable" else part.text for part in merged)
-    return Word(text, literal=False, parts=tuple(merged))
+    return word_of(merged)
+
+
+def word_of(parts: list[Part]) -> Word:
+    """A word in which something expands."""
+    text = "".join("$" + part.text if part.kind in ("variable", *UNKNOWN) else part.text for part in parts)
+    return Word(text, literal=False, parts=tuple(parts))

@@ -9,11 +9,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from assent.plan import Stage
+from assent.plan import Stage, simple_commands
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.lexer import Refused
+from assent.policy.shell.loops import understood
 from assent.policy.shell.options import Use, examine
-from assent.policy.shell.reader import read
 from assent.policy.shell.rules import program
 
 _MAKING = frozenset(("mkdir", "touch"))
@@ -30,8 +30,10 @@ class Scope(Struct, frozen=True):
 def scopes_by_command(command: str) -> list[list[Scope]]:
     """For every command of the text its scopes, narrowest first; nothing when it cannot be read completely."""
     try:
-        stages = [stage for step in read(command) for stage in step.stages]
+        stages = list(simple_commands(understood(command)))
     except Refused:
+        return []
+    if any(word.unknown for stage in stages for word in stage.words):
         return []
     return [_scopes(stage) for stage in stages]
 

@@ -1,4 +1,4 @@
-"""Reads a command into pipelines of simple commands, or refuses it with a sentence.
+"""Reads a command into a tree of pipelines and simple commands, or refuses it with a sentence.
 
 This is the only source of what runs without asking: the words found here are the words executed. It
 must not know programs or rules; those judge what it found. The second reader, `survey`, only looks and
@@ -7,21 +7,25 @@ must agree.
 
 import re
 
-from assent.plan import Join, Redirect, Stage, Step, Word
+from assent.plan import Branch, Choice, Command, Group, Join, Loop, Redirect, Stage, Step, Word
 from assent.policy.shell.lexer import Lexer, Refused, Token
 
 MAX_STAGES = 64
 MAX_WORDS = 1000
+MAX_DEPTH = 8
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\+?=|\[)")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+# Names in capitals, and those of proxies, mean something to programs.
+_LOOP_VARIABLE = re.compile(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
 _EXPANDING_BODY = re.compile(r"[$`\\]")
+_MEASURES = re.compile(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
 _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
-# `[[`, `{` and `}` are refused by the lexer.
+# `[[` is refused by the lexer.
 _RESERVED = frozenset(
     (
         *("!", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in"),
-        *("select", "then", "until", "while"),
+        *("select", "then", "until", "while", "{", "}"),
     )
 )
 
@@ -32,16 +36,66 @@ def read(source: str) -> tuple[Step, ...]:
 
 
 class _Draft:
-    """A stage while its here-document may still follow on later lines."""
+    """A command while a here-document of it may still follow on later lines."""
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
-        self.env: list[tuple[str, str]] = []
-        self.words: list[Word] = []
         self.redirects: list[Redirect] = []
 
-    def stage(self, source: str) -> Stage:
+    def command(self, source: str) -> Command:
+        raise NotImplementedError
+
+
+class _SimpleDraft(_Draft):
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.env: list[tuple[str, str]] = []
+        self.words: list[Word] = []
+
+    def command(self, source: str) -> Command:
         return Stage(tuple(self.words), tuple(self.env), tuple(self.redirects), source[self.start : self.end])
+
+
+class _StepDraft:
+    def __init__(self, join: Join, drafts: list[_Draft], *, negated: bool, timed: bool) -> None:
+        self.join: Join = join
+        self.drafts, self.negated, self.timed = drafts, negated, timed
+
+    def step(self, source: str) -> Step:
+        return Step(self.join, tuple(one.command(source) for one in self.drafts), self.negated, self.timed)
+
+
+def _steps(drafts: list[_StepDraft], source: str) -> tuple[Step, ...]:
+    return tuple(one.step(source) for one in drafts)
+
+
+class _GroupDraft(_Draft):
+    def __init__(self, start: int, inner: list[_StepDraft], *, subshell: bool) -> None:
+        super().__init__(start)
+        self.inner, self.subshell = inner, subshell
+
+    def command(self, source: str) -> Command:
+        return Group(_steps(self.inner, source), self.subshell, tuple(self.redirects))
+
+
+class _LoopDraft(_Draft):
+    def __init__(self, start: int, variable: str, words: list[Word], inner: list[_StepDraft]) -> None:
+        super().__init__(start)
+        self.variable, self.words, self.inner = variable, words, inner
+
+    def command(self, source: str) -> Command:
+        return Loop(self.variable, tuple(self.words), _steps(self.inner, source), tuple(self.redirects))
+
+
+class _ChoiceDraft(_Draft):
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.branches: list[tuple[list[_StepDraft], list[_StepDraft]]] = []
+        self.otherwise: list[_StepDraft] = []
+
+    def command(self, source: str) -> Command:
+        branches = tuple(Branch(_steps(condition, source), _steps(body, source)) for condition, body in self.branches)
+        return Choice(branches, _steps(self.otherwise, source), tuple(self.redirects))
 
 
 class _Heredoc:
@@ -60,26 +114,35 @@ class _Heredoc:
 
 
 class _Reader:
-    def __init__(self, source: str) -> None:
-        self.lexer = Lexer(source)
+    """`outer` is the reader of the text in which a substitution stands."""
+
+    def __init__(self, source: str, at: int = 0, outer: "_Reader | None" = None) -> None:
+        self.lexer = Lexer(source, self._substitution, at, outer.lexer.variables if outer else ())
+        self.substitution = outer is not None
+        self.depth = outer.depth + 1 if outer else 0
+        self.stages = outer.stages if outer else 0
         self.heredocs: list[_Heredoc] = []
-        self.stages = 0
         self.token: Token | None = None
         self._advance()
 
     def script(self) -> tuple[Step, ...]:
-        drafts: list[tuple[Join, list[_Draft]]] = []
-        join: Join = ""
-        self._skip_newlines()
-        while self.token is not None:
-            drafts.append((join, self._pipeline()))
-            join = self._joiner()
-        if join in ("&&", "||"):
-            raise Refused("a chain of commands that breaks off")
+        drafts = self._list(empty=True)
         if self.heredocs:
             raise Refused("a here-document without a body")
-        source = self.lexer.source
-        return tuple(Step(join, tuple(one.stage(source) for one in line)) for join, line in drafts)
+        return _steps(drafts, self.lexer.source)
+
+    def _substitution(self, at: int) -> tuple[tuple[Step, ...], int]:
+        """The commands of `$(…)`, whose text begins at `at`."""
+        if self.depth >= MAX_DEPTH:
+            raise Refused(f"commands in each other more than {MAX_DEPTH} times")
+        inner = _Reader(self.lexer.source, at, self)
+        drafts = inner._list(")")
+        if inner.token is None:
+            raise Refused("a command substitution that is not closed")
+        self.stages = inner.stages
+        return _steps(drafts, self.lexer.source), inner.token.end
+
+    # --- tokens ---
 
     def _advance(self) -> None:
         self.token = self.lexer.next()
@@ -89,16 +152,45 @@ class _Reader:
             self.heredocs.clear()
 
     def _skip_newlines(self) -> None:
-        while self.token is not None and self.token.raw == "\n":
+        while self._operator() == "\n":
             self._advance()
 
     def _operator(self) -> str:
-        return self.token.raw if self.token is not None else ""
+        return self.token.raw if self.token is not None and self.token.kind == "operator" else ""
 
-    def _joiner(self) -> Join:
+    def _raw(self) -> str:
+        return self.token.raw if self.token is not None and self.token.kind != "redirect" else ""
+
+    def _take(self, raw: str) -> int:
+        """Steps over a word that must be there; gives where it ended."""
+        if self.token is None or self._raw() != raw:
+            raise Refused(f"a compound command without its `{raw}`")
+        end = self.token.end
+        self._advance()
+        return end
+
+    # --- lists and pipelines ---
+
+    def _list(self, *closers: str, empty: bool = False) -> list[_StepDraft]:
+        """Pipelines up to one of these words, or up to the end."""
+        steps: list[_StepDraft] = []
+        join: Join = ""
+        self._skip_newlines()
+        while self.token is not None and self._raw() not in closers:
+            steps.append(self._pipeline(join))
+            join = self._joiner(closers)
+        if join in ("&&", "||"):
+            raise Refused("a chain of commands that breaks off")
+        if closers and self.token is None:
+            raise Refused(f"a compound command without its `{closers[-1]}`")
+        if not steps and not empty:
+            raise Refused("a place where a command is missing")
+        return steps
+
+    def _joiner(self, closers: tuple[str, ...]) -> Join:
         """The operator between two pipelines; several newlines and a last `;` say the same as one."""
         raw = self._operator()
-        if self.token is None:
+        if self.token is None or (raw == ")" and raw in closers):
             return ""
         self._advance()
         self._skip_newlines()
@@ -108,23 +200,112 @@ class _Reader:
             case ";" | "\n":
                 return ";"
             case _:
-                raise Refused("two operators that follow each other")
+                raise Refused("two operators that follow each other, or a word behind a compound command")
 
-    def _pipeline(self) -> list[_Draft]:
-        stages = [self._stage()]
+    def _pipeline(self, join: Join) -> _StepDraft:
+        words = self._words_before()
+        drafts = [self._command()]
         while (raw := self._operator()) in ("|", "|&"):
             if raw == "|&":
-                stages[-1].redirects.append(Redirect("copy", 2, 1))
+                drafts[-1].redirects.append(Redirect("copy", 2, 1))
             self._advance()
             self._skip_newlines()
-            stages.append(self._stage())
-        return stages
+            drafts.append(self._command())
+        return _StepDraft(join, drafts, negated="!" in words, timed="time" in words)
 
-    def _stage(self) -> _Draft:
+    def _words_before(self) -> list[str]:
+        """`!` and `time`, which are about a whole pipeline, each once."""
+        found: list[str] = []
+        while self._raw() == "!" or (self._raw() == "time" and self._measures()):
+            if self._raw() in found:
+                raise Refused(f"a second `{self._raw()}`")
+            found.append(self._raw())
+            self._advance()
+        return found
+
+    def _measures(self) -> bool:
+        return self.token is not None and _MEASURES.match(self.lexer.source, self.token.end) is not None
+
+    # --- commands ---
+
+    def _command(self) -> _Draft:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Refused(f"commands in each other more than {MAX_DEPTH} times")
+        start = self.token.start if self.token else 0
+        match self._raw():
+            case "(":
+                draft = self._group(start, ")")
+            case "{":
+                draft = self._group(start, "}")
+            case "if":
+                draft = self._choice(start)
+            case "for":
+                draft = self._loop(start)
+            case _:
+                draft = self._stage(start)
+        self.depth -= 1
+        return draft
+
+    def _redirects(self, draft: _Draft, end: int) -> _Draft:
+        """Those behind a compound command."""
+        draft.end = end
+        while self.token is not None and self.token.kind == "redirect":
+            self._redirect(draft, self.token)
+        if any(one.kind == "read" for one in draft.redirects):
+            raise Refused("a compound command that reads a file")
+        return draft
+
+    def _group(self, start: int, closer: str) -> _Draft:
+        if closer == ")" and self.lexer.source[start : start + 2] == "((":
+            raise Refused("`((`, which calculates with variables")
+        self._advance()
+        draft = _GroupDraft(start, self._list(closer), subshell=closer == ")")
+        return self._redirects(draft, self._take(closer))
+
+    def _choice(self, start: int) -> _Draft:
+        draft = _ChoiceDraft(start)
+        while self._raw() in ("if", "elif"):
+            self._advance()
+            condition = self._list("then")
+            self._take("then")
+            draft.branches.append((condition, self._list("elif", "else", "fi")))
+        if self._raw() == "else":
+            self._advance()
+            draft.otherwise = self._list("fi")
+        return self._redirects(draft, self._take("fi"))
+
+    def _loop(self, start: int) -> _Draft:
+        self._advance()
+        variable = self._raw()
+        if not _LOOP_VARIABLE.fullmatch(variable) or variable in self.lexer.variables:
+            raise Refused("a loop whose variable is not a plain name of its own")
+        self._advance()
+        self._take("in")
+        words = self._loop_words()
+        outside = self.lexer.variables
+        self.lexer.variables = (*outside, variable)
+        self._take("do")
+        inner = self._list("done")
+        self.lexer.variables = outside
+        return self._redirects(_LoopDraft(start, variable, words, inner), self._take("done"))
+
+    def _loop_words(self) -> list[Word]:
+        words: list[Word] = []
+        while self.token is not None and self.token.word is not None:
+            words += [self.token.word, *self.token.more]
+            self._advance()
+        if not words or self._operator() not in (";", "\n"):
+            raise Refused("a loop that is not over plain words")
+        self._advance()
+        self._skip_newlines()
+        return words
+
+    def _stage(self, start: int) -> _Draft:
         self.stages += 1
         if self.stages > MAX_STAGES:
             raise Refused(f"more than {MAX_STAGES} commands")
-        draft = _Draft(self.token.start if self.token else 0)
+        draft = _SimpleDraft(start)
         while self.token is not None and self.token.kind != "operator":
             self._item(draft, self.token)
         if not draft.words:
@@ -133,7 +314,7 @@ class _Reader:
             raise Refused(f"more than {MAX_WORDS} words in one command")
         return draft
 
-    def _item(self, draft: _Draft, token: Token) -> None:
+    def _item(self, draft: _SimpleDraft, token: Token) -> None:
         draft.end = token.end
         if token.kind == "redirect":
             self._redirect(draft, token)
@@ -156,6 +337,8 @@ class _Reader:
             raise Refused("a redirection without a target")
         draft.end = target.end
         if token.raw in ("<<", "<<-"):
+            if self.substitution:
+                raise Refused("a here-document in a command substitution")
             self.heredocs.append(_heredoc(draft, token, target))
         else:
             draft.redirects += _redirection(token, target.word)
@@ -212,8 +395,8 @@ def _input(token: Token, target: Word) -> Redirect:
     fd = _descriptor(token, 0)
     if target.text == "/dev/null":
         return Redirect("null", fd)
-    if any(part.kind == "glob" for part in target.parts):
-        raise Refused("input from a file named by a wildcard")
+    if any(part.kind == "glob" for part in target.parts) or target.unknown:
+        raise Refused("input from a file whose name is known only when it runs")
     return Redirect("read", fd, target)
 
 

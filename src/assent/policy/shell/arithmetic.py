@@ -1,0 +1,86 @@
+"""Arithmetic on plain numbers, as bash does it: `$((2 * 3))`. No names, no assignments, no effects."""
+
+import re
+
+EXPRESSION = re.compile(r"\$\(\(([0-9 \t+*/%()-]{1,200})\)\)")
+_TOKEN = re.compile(r"[ \t]*(\d+|[-+*/%()])[ \t]*")
+_MOST = 2**62
+_DEEPEST = 20
+
+
+class NoNumber(ValueError):
+    """Not an expression on plain numbers, or one that bash would complain about."""
+
+
+def evaluate(text: str) -> int:
+    """The value. Raises NoNumber."""
+    if re.search(r"\+\+|--|\*\*|(?<!\d)0\d", text) or text.count("(") > _DEEPEST:
+        raise NoNumber(text)
+    tokens = _TOKEN.findall(text)
+    if "".join(tokens) != re.sub(r"[ \t]", "", text) or re.search(r"\d[ \t]+\d", text):
+        raise NoNumber(text)
+    numbers = _Numbers(tokens)
+    found = numbers.sum()
+    if not numbers.done():
+        raise NoNumber(text)
+    return found
+
+
+class _Numbers:
+    """Sums of products of signed numbers and parentheses."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    def done(self) -> bool:
+        return self._at == len(self._tokens)
+
+    def sum(self) -> int:
+        found = self._product()
+        while (sign := self._take("+", "-")) is not None:
+            other = self._product()
+            found = _bounded(found + other if sign == "+" else found - other)
+        return found
+
+    def _product(self) -> int:
+        found = self._signed()
+        while (sign := self._take("*", "/", "%")) is not None:
+            found = _bounded(_times(found, sign, self._signed()))
+        return found
+
+    def _signed(self) -> int:
+        if (sign := self._take("+", "-")) is not None:
+            return -self._signed() if sign == "-" else self._signed()
+        if self._take("(") is not None:
+            found = self.sum()
+            if self._take(")") is None:
+                raise NoNumber("a parenthesis is not closed")
+            return found
+        if self.done() or not self._tokens[self._at].isdigit():
+            raise NoNumber("a number is missing")
+        self._at += 1
+        return _bounded(int(self._tokens[self._at - 1]))
+
+    def _take(self, *tokens: str) -> str | None:
+        if self.done() or self._tokens[self._at] not in tokens:
+            return None
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+
+def _times(left: int, sign: str, right: int) -> int:
+    """Division goes towards zero, and the rest has the sign of what is divided."""
+    if sign == "*":
+        return left * right
+    if right == 0:
+        raise NoNumber("a division by zero")
+    quotient = abs(left) // abs(right)
+    quotient = quotient if (left < 0) == (right < 0) else -quotient
+    return quotient if sign == "/" else left - quotient * right
+
+
+def _bounded(number: int) -> int:
+    if abs(number) > _MOST:
+        raise NoNumber("a number is too large")
+    return number

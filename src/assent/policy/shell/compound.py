@@ -1,0 +1,129 @@
+"""Judges a tree of commands: every simple command in it, where it stands, and in the folder that it runs in.
+
+Knows how commands are joined; what one command may do is `verdict`'s knowledge.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, branches, outputs
+from assent.policy.shell.lexer import word_of
+from assent.policy.shell.names import give_harmless_names
+from assent.policy.shell.options import examine
+from assent.policy.shell.paths import cd_target, moves, place
+from assent.policy.shell.rules import Rules, program
+from assent.policy.shell.unknown_words import has_unknown, what_unknown
+from assent.policy.shell.verdict import Place, Verdict, judge_stage
+
+
+def wanders(steps: Sequence[Step], *, bound: bool = False) -> bool:
+    """Whether a `cd` stands where nobody can tell if it happens: in a condition, a loop or behind `!`.
+
+    In a pipe of several and in a subshell it moves nobody outside.
+    """
+    return any(_wanders(step, bound=bound) for step in steps)
+
+
+def _wanders(step: Step, *, bound: bool) -> bool:
+    alone = len(step.stages) == 1
+    bound = (bound or step.negated) and alone
+    for command in step.stages:
+        match command:
+            case Stage():
+                if (bound and moves(command)) or wanders(outputs(command.words)):
+                    return True
+            case Group():
+                if wanders(command.steps, bound=bound and not command.subshell):
+                    return True
+            case Loop() | Choice():
+                words = command.words if isinstance(command, Loop) else ()
+                if wanders(outputs(words)) or any(wanders(inner, bound=True) for inner in branches(command)):
+                    return True
+    return False
+
+
+class TreeJudge:
+    """One judgement. `verdicts` are those of all simple commands, in the order of the text."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self.verdicts: list[Verdict] = []
+
+    def steps(self, steps: Sequence[Step], where: Place) -> tuple[tuple[Step, ...], Place]:
+        """The steps that will run, and the folder behind them: a `cd` moves the commands after it."""
+        ready: list[Step] = []
+        start = where.cwd
+        for step in steps:
+            if step.join != "&&" and where.cwd != start:
+                where = replace(where, certain=False)  # the `cd` before may have failed
+            judged = [self._command(one, _fed(where, step, at)) for at, one in enumerate(step.stages)]
+            ready.append(replace(step, stages=tuple(command for command, _ in judged)))
+            if len(judged) == 1:
+                where = judged[0][1]
+        return tuple(ready), where
+
+    def _inside(self, steps: Sequence[Step], where: Place) -> tuple[Step, ...]:
+        """Steps that move nobody else."""
+        return self.steps(steps, where)[0]
+
+    def _command(self, command: Command, where: Place) -> tuple[Command, Place]:
+        match command:
+            case Stage():
+                return self._stage(command, where), _moved(command, where)
+            case Group():
+                steps, after = self.steps(command.steps, where)
+                return replace(command, steps=steps), where if command.subshell else after
+            case Loop():
+                words = tuple(self._word(word, where) for word in command.words)
+                return replace(command, words=words, steps=self._inside(command.steps, where)), where
+            case Choice():
+                chosen = tuple(
+                    Branch(self._inside(one.condition, where), self._inside(one.steps, where))
+                    for one in command.branches
+                )
+                return replace(command, branches=chosen, otherwise=self._inside(command.otherwise, where)), where
+
+    def _stage(self, stage: Stage, where: Place) -> Stage:
+        stage = replace(stage, words=tuple(self._word(word, where) for word in stage.words))
+        verdict = judge_stage(stage, self._rules, where)
+        if has_unknown(stage):
+            verdict = _with_unknown(verdict, stage)
+        self.verdicts.append(verdict)
+        return _with_files(verdict.stage)
+
+    def _word(self, word: Word, where: Place) -> Word:
+        """With the commands in it as they will run."""
+        if not any(part.kind == "output" for part in word.parts):
+            return word
+        inner = replace(where, harmless_names=False)
+        return word_of([replace(part, steps=self._inside(part.steps, inner)) for part in word.parts])
+
+
+def _with_files(stage: Stage) -> Stage:
+    use = examine(program(stage.words[0].text), stage.words)
+    files = [at for at, word in enumerate(stage.words) if use is not None and any(word is one for one in use.reads)]
+    return replace(stage, files=tuple(files)) if files else stage
+
+
+def _with_unknown(verdict: Verdict, stage: Stage) -> Verdict:
+    kind = what_unknown(examine(program(stage.words[0].text), stage.words), stage)
+    if not kind:
+        unknown = next(part for word in stage.words for part in word.parts if word.unknown and part.kind != "text")
+        why = f"`{stage.words[0].text}`: what {_spelled(unknown)} stands for is not known, and may be anything."
+        return replace(verdict, decision="ask", by="unknown word", why=why)
+    return replace(verdict, stage=replace(verdict.stage, unknown=kind))
+
+
+def _spelled(part: Part) -> str:
+    return "`$(…)`" if part.kind == "output" else f"`${part.text}`"
+
+
+def _fed(where: Place, step: Step, at: int) -> Place:
+    before = [one for one in step.stages[:at] if isinstance(one, Stage)]
+    harmless = len(before) == at and give_harmless_names(before, where.cwd, where.roots)
+    return replace(where, harmless_names=harmless)
+
+
+def _moved(stage: Stage, where: Place) -> Place:
+    return replace(where, cwd=place(cd_target(stage).text, where.cwd)) if moves(stage) else where

@@ -1,0 +1,74 @@
+"""Words that are known only when the command runs: `$(…)`, `$?`, the variable of a loop over such words.
+
+They can be anything: no word, several, an option, the name of a secret. So they are allowed only for programs to which
+that does not matter, or where the runner can look at them before the program starts. Decides nothing else.
+"""
+
+from collections.abc import Sequence
+
+from assent.plan import Stage, Step, Unknown, Word, outputs
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.rules import program
+
+# Whatever they get, they print it or compare it.
+ANY_WORD = frozenset(("echo", "printf", "true", "false", "test", "[", "basename", "dirname"))
+# They read whatever they are given, and no number of operands means something else.
+_READERS = frozenset(
+    (
+        *("cat", "head", "tail", "wc", "nl", "tac", "ls", "stat", "file", "du", "rev", "grep", "egrep", "fgrep"),
+        *("md5sum", "sha1sum", "sha256sum", "sha512sum"),
+    )
+)
+_REVISIONS = frozenset(
+    ("log", "diff", "show", "rev-parse", "rev-list", "merge-base", "describe", "shortlog", "name-rev")
+)
+
+# What they print are names of files or of commits. Whoever wants to say something in other words takes `echo`.
+_NAME_GIVERS = frozenset(("find", "ls", "basename", "dirname", "pwd", "realpath", "which"))
+_NAME_GIVERS_OF_GIT = frozenset(
+    ("ls-files", "rev-parse", "describe", "merge-base", "rev-list", "branch", "tag", "diff", "symbolic-ref")
+)
+_ONLY_NAMES = ("-l", "-L", "--files", "--files-with-matches", "--files-without-match", "--name-only")
+_FILTERS = frozenset(("head", "tail", "sort", "uniq", "grep", "egrep", "fgrep"))
+
+
+def has_unknown(stage: Stage) -> bool:
+    return any(word.unknown for word in stage.words)
+
+
+def what_unknown(use: Use | None, stage: Stage) -> Unknown:
+    """What the unknown words of a command may be; nothing when it must not have any."""
+    unknown = [word for word in stage.words if word.unknown]
+    if use is None or not unknown or stage.words[0].unknown:
+        return ""
+    if use.names[0] in ANY_WORD:
+        return "text"
+    if not _gives_names(outputs(unknown)):
+        return ""
+    if use.names[0] in _READERS and all(_is_among(word, [*use.reads, *use.texts]) for word in unknown):
+        return "file"
+    if use.names[0] == "git" and use.names[1:2] and use.names[1] in _REVISIONS:
+        return "revision" if all(_is_among(word, use.texts) for word in unknown) else ""
+    return ""
+
+
+def _gives_names(steps: Sequence[Step]) -> bool:
+    return all(_gives_name(command, first=at == 0) for step in steps for at, command in enumerate(step.stages))
+
+
+def _gives_name(command: object, *, first: bool) -> bool:
+    """Whether a part of a pipe prints names, or lets names through."""
+    use = examine(program(command.words[0].text), command.words) if isinstance(command, Stage) else None
+    if use is None:
+        return False
+    name = use.names[0]
+    if not first:
+        return name in _FILTERS and not use.reads
+    if name == "git":
+        named = use.names[1:2] != ("diff",) or use.option(*_ONLY_NAMES) is not None
+        return named and bool(use.names[1:2]) and use.names[1] in _NAME_GIVERS_OF_GIT
+    return name in _NAME_GIVERS or (name in ("grep", "rg") and use.option(*_ONLY_NAMES) is not None)
+
+
+def _is_among(word: Word, operands: list[Word]) -> bool:
+    return any(word is one for one in operands)

@@ -1,0 +1,309 @@
+"""Which files a program of a plan may open: those that its words name, as they are in this moment.
+
+A name can be exchanged for a link between the look and the opening. So each operand is held by a descriptor, the
+descriptor is judged (where it really lies, whether it is a secret, a pipe or a device), and the kernel is told to let
+the program read these very files, the folders it walks through, and the system's own. Where the kernel cannot do that,
+the files that it reads are handed over as open descriptors. Knows programs by name; the plan says what is inside and
+what is secret.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import dropwhile, pairwise
+from typing import TYPE_CHECKING
+
+from assent.plan import paths_in
+from assent.process.landlock import READ, READ_FILE, READ_FOLDER, Ruleset, available
+
+if TYPE_CHECKING:
+    from assent.plan import Plan
+
+# They show what is in the files that they are given.
+_SHOWS = frozenset(
+    (
+        *("cat", "head", "tail", "wc", "nl", "tac", "cut", "sort", "uniq", "comm", "diff", "cmp", "file", "grep"),
+        *("egrep", "fgrep", "rgrep", "rg", "sed", "rev", "fold", "column", "jq", "paste", "join", "od", "xxd"),
+        *("hexdump", "strings", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"),
+        *("cksum", "sum", "base64", "fmt", "expand", "unexpand", "awk", "gawk", "mawk", "tr", "xargs"),
+    )
+)
+# They open files that they come upon in folders; grep when it is told to.
+_WALKS = frozenset(("grep", "egrep", "fgrep", "rgrep", "rg", "diff", "find", "xargs"))
+_GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rRd]|--(?:recursive|dereference-recursive|directories)")
+_LISTS = frozenset(("ls", "find", "tree", "du", "stat", "realpath", "readlink"))
+_SUMS = frozenset(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"))
+_CHECKS = re.compile(r"-[a-z]*c|--check")  # the files stand in a list
+_STARTS = frozenset(("timeout", "nice", "stdbuf", "env", "command", "nohup", "time", "xargs"))
+# Options, their values (a time, a signal, a mark, the size of a buffer) and variables.
+_NOT_THE_PROGRAM = re.compile(r"-.*|\d[\d.]*[smhd]?|[A-Z]+\d*|\w+=.*|\{\}|%", re.DOTALL)
+_OWN_INPUT = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/fd/0"))
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld-musl-x86_64.path", "/etc/locale.alias", "/etc/localtime"),
+    *("/etc/magic", "/etc/magic.mime", "/etc/terminfo", "/etc/alternatives", "/dev/null", "/proc/filesystems"),
+)
+# Who owns a file; those who show content need it not.
+_NAMES_OF_USERS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf")
+_NEEDS_ROOM = frozenset(("sort", "tac", "xargs", "find"))
+_IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
+_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class Refusal(Exception):
+    """Why the command does not start; the text says which word, and why."""
+
+
+class Openings:
+    """What the words of one plan may lead to."""
+
+    def __init__(self, plan: "Plan") -> None:
+        self._inside = plan.inside
+        self._roots = [os.path.normpath(root) for root in plan.roots]
+        self._real_roots = [os.path.realpath(root) for root in plan.roots]
+        self._secret = plan.secret
+
+    def may_read(self, path: str, descriptor: int, *, content: bool = True) -> bool:
+        """Whether what is open under this path may be read: a link that leads out, or to a secret, makes the difference
+        between its name and its place. Without `content` only names are shown.
+        """
+        real = _place_of(descriptor)
+        if real is None:
+            return False
+        leads_out = not _below(real, self._real_roots)
+        if leads_out and (self._inside or _below(os.path.normpath(path), self._roots)):
+            return False
+        return not (content and self.is_secret(real))
+
+    def is_secret(self, real: str) -> bool:
+        return bool(self._secret) and _compiled(self._secret).search(real.casefold()) is not None
+
+    def input(self, path: str) -> int:
+        """A file for the input of a program. Raises OSError or Refusal."""
+        descriptor = os.open(path, _FILE)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Refusal(f"{path}: not an ordinary file")
+            if not self.may_read(path, descriptor):
+                raise Refusal(f"{path}: leads out of the workspace, or to a secret")
+        except Refusal:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def handed(self, path: str) -> int | None:
+        """An ordinary file to hand over as it is open now; None when it is no file. Raises Refusal."""
+        if not os.path.isfile(path):
+            return None
+        try:
+            return self.input(path)
+        except OSError:
+            return None  # the program says why by itself
+
+    def bound(self, program: str, argv: Sequence[str], cwd: str, *, fed: bool) -> "Bounds | None":
+        """What keeps the program to its files; None when it is not one that is kept. Raises Refusal."""
+        names = _programs(argv)
+        if not names & (_SHOWS | _LISTS) or self._may_lie_anywhere(names, argv):
+            return None
+        bounds = Bounds(Ruleset() if available() else None)
+        try:
+            self._fill(bounds, names, program, argv, cwd, fed=fed)
+        except BaseException:
+            bounds.close()
+            raise
+        return bounds
+
+    def _may_lie_anywhere(self, names: set[str], argv: Sequence[str]) -> bool:
+        """A rule of the user's allows what is outside, and nobody knows yet what that will be."""
+        return not self._inside and ("xargs" in names or any(word.startswith("/proc/self") for word in argv))
+
+    def _fill(
+        self, bounds: "Bounds", names: set[str], program: str, argv: Sequence[str], cwd: str, *, fed: bool
+    ) -> None:
+        shows, walks = bool(names & _SHOWS), _walks(names, argv)
+        for path in (*_SYSTEM, *(() if shows else _NAMES_OF_USERS), *_around(program)):
+            bounds.allow(path, READ)
+        for path in [cwd, *(self._roots if fed else [])]:
+            self._operand(bounds, path, path, shows=shows, walks=walks)
+        for word in argv[1:]:
+            for text in paths_in(word):
+                if text not in _OWN_INPUT:
+                    self._operand(bounds, text, os.path.join(cwd, text), shows=shows, walks=walks)
+        if names & _NEEDS_ROOM:
+            bounds.make_room()
+        if "rg" in names:
+            for path in self._ignore_files():
+                bounds.allow(path, READ_FILE)
+
+    def _operand(self, bounds: "Bounds", text: str, path: str, *, shows: bool, walks: bool) -> None:
+        try:
+            descriptor = os.open(path, _PATH_ONLY)
+        except (OSError, ValueError):
+            return  # no file, or one that the program cannot open either
+        try:
+            mode = os.fstat(descriptor).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                if shows:
+                    raise Refusal(f"{text}: not an ordinary file; to read it may wait for ever")
+                return
+            if self.may_read(path, descriptor, content=shows):
+                rights = READ_FILE if stat.S_ISREG(mode) else READ if walks else READ_FOLDER
+                bounds.hold(path, descriptor, rights)
+        finally:
+            os.close(descriptor)
+
+    def _ignore_files(self) -> Iterator[str]:
+        """Those above the workspace count as well."""
+        for root in self._real_roots:
+            above = os.path.dirname(root)
+            while above != os.path.dirname(above):
+                yield from (os.path.join(above, name) for name in _IGNORE_FILES)
+                above = os.path.dirname(above)
+        yield os.path.join(os.environ.get("HOME") or "/", ".config/git/ignore")
+
+    def without_special_files(self, argv: Sequence[str], found: Sequence[str], cwd: str) -> list[str]:
+        """What a wildcard matched, without the pipes and devices that a program would wait for."""
+        if not _programs(argv) & _SHOWS:
+            return list(found)
+        return [text for text in found if not _is_special(os.path.join(cwd, text))]
+
+
+class Bounds:
+    """The files that one program may open."""
+
+    def __init__(self, ruleset: Ruleset | None) -> None:
+        self._ruleset = ruleset
+        self.room = ""
+        """A folder for files of its own, which it may read again."""
+        self._held: list[tuple[str, tuple[int, int]]] = []
+
+    @property
+    def kept(self) -> bool:
+        """Whether the kernel keeps them."""
+        return self._ruleset is not None
+
+    def allow(self, path: str, rights: int) -> None:
+        """A path of the system's own, if there is one."""
+        try:
+            descriptor = os.open(path, _PATH_ONLY)
+        except OSError:
+            return
+        try:
+            self._add(descriptor, rights)
+        finally:
+            os.close(descriptor)
+
+    def hold(self, path: str, descriptor: int, rights: int) -> None:
+        self._add(descriptor, rights)
+        self._held.append((path, _identity(os.fstat(descriptor))))
+
+    def _add(self, descriptor: int, rights: int) -> None:
+        if self._ruleset is not None:
+            folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+            self._ruleset.allow(descriptor, rights if folder else READ_FILE)
+
+    def make_room(self) -> None:
+        import tempfile
+
+        self.room = tempfile.mkdtemp(prefix="assent-")
+        self.allow(self.room, READ)
+
+    def restrict_thread(self) -> None:
+        if self._ruleset is not None:
+            self._ruleset.restrict_thread()
+
+    def replaced(self) -> list[str]:
+        """Paths that lead to another file now than when the command was started."""
+        return [path for path, identity in self._held if _identity_at(path) not in (identity, None)]
+
+    def close(self) -> None:
+        if self._ruleset is not None:
+            self._ruleset.close()
+            self._ruleset = None
+        if self.room:
+            import shutil
+
+            shutil.rmtree(self.room, ignore_errors=True)
+
+
+def _programs(argv: Sequence[str]) -> set[str]:
+    """The program, and those behind it where it only starts another."""
+    name = os.path.basename(argv[0])
+    if name == "find":
+        return {name, *(os.path.basename(word) for before, word in pairwise(argv) if before.startswith("-exec"))}
+    if name not in _STARTS:
+        return {name}
+    rest = dropwhile(_NOT_THE_PROGRAM.fullmatch, argv[1:])
+    return {name} | _programs(behind) if (behind := list(rest)) else {name}
+
+
+def _walks(names: set[str], argv: Sequence[str]) -> bool:
+    if names & _SUMS and any(map(_CHECKS.match, argv[1:])):
+        return True
+    if names & _GREPS and not names & (_WALKS - _GREPS):
+        return "rgrep" in names or any(map(_RECURSIVE.match, argv[1:]))
+    return bool(names & _WALKS)
+
+
+def _around(program: str) -> Iterator[str]:
+    """Where a program lies, and its libraries, when it is not one of the system's."""
+    folder = os.path.dirname(os.path.realpath(program))
+    yield folder
+    if os.path.basename(folder) == "bin":
+        yield os.path.join(os.path.dirname(folder), "lib")
+
+
+def _is_special(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _place_of(descriptor: int) -> str | None:
+    """Where an open file lies; None when it lies nowhere any more, or nobody can tell."""
+    if not os.fstat(descriptor).st_nlink:
+        return None
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        return _place_on_darwin(descriptor)
+
+
+def _place_on_darwin(descriptor: int) -> str | None:
+    import fcntl
+
+    get_path = getattr(fcntl, "F_GETPATH", None)
+    if get_path is None:
+        return None
+    return os.fsdecode(fcntl.fcntl(descriptor, get_path, bytes(1024)).rstrip(b"\0"))
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def _identity_at(path: str) -> tuple[int, int] | None:
+    try:
+        return _identity(os.stat(path))
+    except OSError:
+        return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def real_below(path: str, roots: Sequence[str]) -> bool:
+    """Whether a path lies in one of the roots, with links followed."""
+    return _below(os.path.realpath(path), [os.path.realpath(root) for root in roots])

@@ -1,0 +1,25 @@
+"""Work that may wait for ever at an ignore file that is a pipe: it is given up, and somebody else has to do it."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TypeVar
+
+from assent.process.blocking import PATIENCE, blocking_file
+
+Answer = TypeVar("Answer")
+
+
+async def unless_stuck(work: Coroutine[None, None, Answer], start: str) -> Answer | None:
+    """What the work gives. None when it takes long, and a file in or above `start` would keep it waiting for ever: it
+    was cancelled.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait([task], timeout=PATIENCE)
+        if not done and await asyncio.to_thread(blocking_file, start) is not None and not task.done():
+            return None
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])

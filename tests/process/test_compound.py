@@ -1,0 +1,271 @@
+"""Compound commands run as bash would run them: the same output, the same exit code, the same folder."""
+
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from assent.plan import Plan
+from assent.policy.shell import judge, rules
+from assent.process.pipeline import Pipeline
+
+_ALLOW = [
+    "true",
+    "false",
+    "echo",
+    "cat",
+    "wc",
+    "head",
+    "pwd",
+    "cd",
+    "ls",
+    "grep",
+    "test",
+    "[",
+    "sort",
+    "printf",
+    "git",
+    "yes",
+    "seq",
+]
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/home/x", "LC_ALL": "C"}
+
+
+def plan_of(command: str, folder: Path) -> Plan | None:
+    return judge(command, rules(_ALLOW), cwd=str(folder), roots=[str(folder)]).plan
+
+
+def run(command: str, folder: Path) -> tuple[int, str]:
+    plan = plan_of(command, folder)
+    assert plan is not None, command
+    return run_plan(plan, folder)
+
+
+def run_plan(plan: Plan, folder: Path) -> tuple[int, str]:
+    with open(folder.parent / "output", "w+b") as output:
+        code = Pipeline(replace(plan, inside=True), output.fileno(), _ENVIRONMENT).run()
+        output.seek(0)
+        return code, output.read().decode()
+
+
+def bash(command: str, folder: Path) -> tuple[int, str]:
+    done = subprocess.run(
+        ["bash", "--norc", "-c", command],
+        cwd=folder,
+        env=_ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    inside = tmp_path / "work"
+    (inside / "sub").mkdir(parents=True)
+    (inside / "a.txt").write_text("one\ntwo\n")
+    (inside / "b.txt").write_text("three\n")
+    (inside / "sub" / "c d.txt").write_text("four\n")
+    return inside
+
+
+_SAME = [
+    "( echo a; false ) && echo no || echo yes",
+    "(cd sub && pwd); pwd",
+    "{ cd sub; pwd; }; pwd",
+    "cd sub && { pwd; cd ..; } && pwd",
+    "{ echo a; echo b; } | wc -l",
+    "( echo a; echo b ) | head -1",
+    "echo a | { cat; echo b; }",
+    "echo a | ( cat; cat ) | wc -l",
+    "{ cat nofile; echo a; } 2>/dev/null",
+    "{ cat a.txt; cat nofile; } 2>&1 >/dev/null | wc -l",
+    "(echo a) >/dev/null",
+    "! true; echo $?",
+    "! false && echo yes",
+    "! grep -q none a.txt",
+    "! true | false",
+    "false; echo $?; echo $?",
+    'true && false; echo "$?"',
+    "(false); echo $?",
+    "if true; then echo a; fi",
+    "if false; then echo a; fi; echo $?",
+    "if false; then echo a; elif [ -f a.txt ]; then echo b; else echo c; fi",
+    "if ! grep -q none a.txt; then echo none; fi | cat",
+    "if false; then echo a; else false; fi",
+    "if (cd sub && [ -f a.txt ]); then echo a; else pwd; fi",
+    "for x in 1 2 3; do echo $x; done",
+    'for x in a b; do echo "$x.txt" ${x}y; done | sort -r',
+    "for x in a b; do cat $x.txt; done",
+    'for x in a nofile; do cat $x.txt 2>/dev/null || echo "no $x"; done',
+    "for x in 'a b' c; do echo \"$x\"; done",
+    "for x in -n a; do echo $x; done",
+    'for f in *.txt; do wc -l "$f"; done',
+    "for f in *.txt *.none; do echo $f; done",
+    'for f in sub/*.txt; do cat "$f"; done',
+    "for x in 1 2; do for y in a b; do echo $x$y; done; done",
+    "for d in sub .; do (cd $d && ls); done",
+    "for x in a; do false; done",
+    "for x in {a,b}.txt; do cat $x; done",
+    "echo $(echo a b) \"$(echo 'c  d')\"",
+    "echo $(cat a.txt)",
+    'echo "$(cat a.txt)"',
+    'echo "x$(true)y" $(true) z',
+    'echo ""$(true) a',
+    "echo \"[$(printf 'a\\n\\n')]\"",
+    "echo $(false) $?",
+    "echo $(cd sub && pwd) && pwd",
+    "echo $(echo $(echo deep))",
+    "echo $( (echo a; echo b) | wc -l )",
+    "wc -l $(ls *.txt)",
+    "cat $(ls | grep b.txt)",
+    "for f in $(ls *.txt); do cat $f; done",
+    '[ "$(cat b.txt)" = three ] && echo yes',
+    "[ $(ls *.txt | wc -l) -eq 2 ] && echo two",
+    "echo $((2*3)) $((7/2)) $((-7/2)) $((-7%3)) $(( (1+2)*-3 ))",
+    "printf '%s\\n' $(echo a b c) | wc -l",
+    "true || { echo no; } && ( echo yes )",
+    "yes | { head -1; }",
+    "{ { { echo a; }; }; }",
+    "( ( (echo a) ) )",
+]
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize("command", _SAME)
+def test_a_compound_command_prints_and_returns_what_bash_would(command: str, folder: Path) -> None:
+    assert run(command, folder) == bash(command, folder)
+
+
+_LEAVES = st.sampled_from(
+    [
+        *("true", "false", "echo a", "echo b  c", "cat a.txt", "cat nofile 2>/dev/null", "pwd", "echo $?", "cat b.txt"),
+        *(
+            "test -f a.txt",
+            "grep -q one a.txt",
+            "wc -l 2>/dev/null < a.txt",
+            'echo "$(cat a.txt)"',
+            "echo $(false)$?",
+            "cd sub 2>/dev/null",
+        ),
+        *('echo "[$(pwd)]" $((3-1))', "cat *.txt", "echo *", "[ -d sub ]", "cat <<< word"),
+    ]
+)
+
+
+def _lists(commands: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    joined = st.tuples(commands, st.sampled_from([" && ", " || ", "; ", "\n"]), commands).map("".join)
+    return st.one_of(
+        commands, joined, st.tuples(joined, st.sampled_from([" && ", " || ", "; "]), commands).map("".join)
+    )
+
+
+def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    lists = _lists(inner)
+    return st.one_of(
+        lists.map("( {} )".format),
+        lists.map("{{ {}; }}".format),
+        lists.map("{{ {}; }} 2>&1".format),
+        inner.map(lambda one: one if one.startswith("!") else f"! {one}"),
+        st.tuples(inner, st.sampled_from(["cat", "wc -l", "head -1", "{ cat; echo end; }", "( cat )"])).map(" | ".join),
+        st.tuples(lists, lists).map(lambda two: f"if {two[0]}; then {two[1]}; fi"),
+        st.tuples(lists, lists, lists).map(lambda three: "if {}; then {}; else {}; fi".format(*three)),
+        lists.map("for x in 1 2; do {}; echo $x; done".format),
+        lists.map('for x in *.txt; do {}; cat "$x"; done'.format),
+        lists.map('echo "$({})"'.format),
+        lists.map("echo $({})".format),
+    )
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@settings(
+    max_examples=int(os.environ.get("ASSENT_EXAMPLES", "40")),
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
+@given(_lists(st.recursive(_LEAVES, _compound, max_leaves=8)))
+def test_any_tree_of_harmless_commands_does_what_bash_does(folder: Path, command: str) -> None:
+    plan = plan_of(command, folder)
+    assume(plan is not None)
+    assert plan is not None
+    assert run_plan(plan, folder) == bash(command, folder)
+
+
+# --- what is known only when it runs ---
+
+
+@pytest.mark.parametrize(
+    ("make", "command", "said"),
+    [
+        ("-la", "ls $(ls)", "may not be an option"),
+        (".env", "cat $(ls -A)", "may hold secrets"),
+        (".env", 'for f in $(ls -A); do cat "$f"; done', "may hold secrets"),
+        ("*", "cat $(ls)", "without quotes"),
+        ("*", "for f in $(ls); do cat $f; done", "without quotes"),
+        ("b:c", "git log $(ls)", "name of a commit"),
+        ("--output=x", "git log $(ls)", "may not be an option"),
+        ("/etc/passwd", "cat $(realpath link)", "leads out of the workspace"),
+    ],
+)
+def test_a_word_that_turns_out_to_be_more_than_a_name_is_refused(
+    tmp_path: Path, make: str, command: str, said: str
+) -> None:
+    inside = tmp_path / "work"
+    inside.mkdir()
+    if make.startswith("/"):
+        (inside / "link").symlink_to(make)
+    else:
+        (inside / make).write_text("HIDDEN\n")
+        (inside / "a").write_text("other\n")
+    plan = judge(command, rules([*_ALLOW, "realpath"]), cwd=str(inside), roots=[str(inside)]).plan
+    assert plan is not None
+    code, shown = run_plan(plan, inside)
+    assert code == 126 or command.startswith("for")
+    assert said in shown
+    assert "root:" not in shown
+    assert "HIDDEN" not in shown
+
+
+def test_a_loop_over_too_many_words_does_not_begin(folder: Path) -> None:
+    code, shown = run("for n in $(seq 100001); do echo $n; done", folder)
+    assert code == 126
+    assert shown == "a loop over 100,001 words: more than 100,000 are not run\n"
+
+
+def test_a_long_loop_that_nobody_reads_ends(folder: Path) -> None:
+    assert run("for n in $(seq 90000); do echo $n; done | head -1", folder) == (0, "1\n")
+
+
+def test_too_much_output_becomes_no_word(folder: Path) -> None:
+    code, shown = run("echo $(yes)", folder)
+    assert code == 126
+    assert "too many for words" in shown
+
+
+def test_time_measures_a_whole_pipeline(folder: Path) -> None:
+    code, shown = run("time ( cat a.txt; false )", folder)
+    assert code == 1
+    assert shown.startswith("one\ntwo\nreal 0.")
+
+
+def test_cancel_ends_what_runs_in_a_group(folder: Path) -> None:
+    plan = plan_of("{ yes; } | ( cat; cat ) | { cat >/dev/null; }", folder)
+    assert plan is not None
+    with open(os.devnull, "wb") as output:
+        pipeline = Pipeline(plan, output.fileno())
+        thread = threading.Thread(target=pipeline.run)
+        thread.start()
+        pipeline.cancel()
+        thread.join(10)
+    assert not thread.is_alive()
