@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from assent.process import table
 
-MARKER = "ASSENT_RUN"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 

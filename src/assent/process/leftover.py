@@ -12,7 +12,7 @@ import struct
 from contextlib import suppress
 
 from assent.process import table
-from assent.process.family import MARKER
+from assent.process.ancestry import MARKER, TITLE
 from assent.process.reaper import GRACE, NAME
 
 PATIENCE = 5.0
@@ -67,8 +67,6 @@ def _reaper(mark: str) -> int:
 
 
 def _is_reaper(pid: int) -> bool:
-    from assent.process.supervisor import TITLE
-
     return pid > 0 and table.words(pid)[-1:] == [TITLE.encode()]
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from assent.process import supervision
-from assent.process.family import MARKER, nested_mark
+from assent.process.ancestry import MARKER
+from assent.process.family import nested_mark
 
 
 class Child(Protocol):

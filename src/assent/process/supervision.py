@@ -15,9 +15,8 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from assent.process.family import MARKER
+from assent.process.ancestry import MARKER, TITLE
 from assent.process.reaper import LEAVE, REPLY
-from assent.process.supervisor import TITLE
 
 AVAILABLE = sys.platform.startswith("linux")
 PATIENCE = 10.0

@@ -18,17 +18,13 @@ import time
 from _socket import CMSG_LEN, MSG_CMSG_CLOEXEC, SOL_SOCKET, socket
 
 from assent.process import table
+from assent.process.ancestry import mark_limits
 from assent.process.reaper import REPLY, Reaper, adopt_orphans, collect, end, ignore_signals, wake_on_children
 
-TITLE = "assent-supervisor"
-"""The last word of its command line, and of every reaper's: descendants know themselves by it."""
 DESCRIPTORS = 4
 """A request has so many: the socket of one command, and its three streams."""
 AFTERWARDS = 4.0
 """Seconds that it outlives Assent at most, in case a reaper does not get to the end of its work."""
-LIMITS = (("RLIMIT_LOCKS", 10, 0x4153534E54 << 20), ("RLIMIT_RTTIME", 15, 0x4153534E54 << 21))
-"""Hard limits that everybody below gets: the kernel does not look at the first any more, and the second is a thousand
-years. Whoever has no privilege can lower them, never raise them: that is the mark which a child cannot take off."""
 
 
 def main() -> None:
@@ -38,21 +34,11 @@ def main() -> None:
     os.close(null)
     os.chdir("/")
     adopt_orphans(b"assent-superv")
-    _mark()
+    mark_limits()
     defaults = ignore_signals()
     gc.freeze()
     gc.disable()
     Supervisor(door, defaults).run()
-
-
-def _mark() -> None:
-    import resource
-
-    for _, number, value in LIMITS:
-        try:
-            resource.setrlimit(number, (value, value))
-        except (OSError, ValueError):
-            continue  # there is a lower one already, or none of this kind
 
 
 class Supervisor:
