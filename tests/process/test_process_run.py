@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.process.family import MARKER, Family
+from assent.process.ancestry import MARKER
+from assent.process.family import Family
 from assent.process.pty import Channel, Size
 from assent.process.run import Finished, Limits, run
 

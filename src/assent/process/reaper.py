@@ -8,7 +8,6 @@ get a polite signal, a second, and then the one that cannot be refused, until no
 and the reaper as long as they do. Standard library only, like the supervisor that it is a fork of.
 """
 
-import ctypes
 import errno
 import os
 import select
@@ -17,6 +16,7 @@ import sys
 import time
 from _socket import AF_UNIX, SOCK_STREAM, socket
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from assent.process import table
 
@@ -31,7 +31,6 @@ _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 _LIKE_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 """Ignored by the interpreter, not by programs."""
 _SET_NAME, _SET_CHILD_SUBREAPER = 15, 36
-_prctl = getattr(ctypes.CDLL(None), "prctl", None)
 
 
 class Reaper:
@@ -204,9 +203,17 @@ def _has_children() -> bool:
 
 def adopt_orphans(name: bytes) -> None:
     """Where the kernel knows it. The name is what `ps` and `top` show."""
-    if _prctl is not None:
-        _prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        _prctl(_SET_NAME, name, 0, 0, 0)
+    if (prctl := _prctl()) is not None:
+        prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl(_SET_NAME, name, 0, 0, 0)
+
+
+@cache
+def _prctl() -> Callable[..., int] | None:
+    """Found by the supervisor, once for all its reapers; Assent itself does not need it."""
+    import ctypes
+
+    return getattr(ctypes.CDLL(None), "prctl", None)
 
 
 def ignore_signals() -> list[int]:
