@@ -27,14 +27,14 @@ class Seen(Struct, frozen=True, gc=False):
 
 
 class Family:
-    def __init__(self, leader: int, mark: str, channel: str, reaper: int = 0) -> None:
+    def __init__(self, leader: int, mark: str, channel: str, reaper: int = 0, since: int = 0) -> None:
+        """`since`: when the leader was started; looked up if it is not known, while nobody has collected it."""
         self._leader = leader
         self._reaper = reaper
         self._mark = mark.encode()
         self._channel = channel
-        # The leader may be gone already; a reaper is not, and neither is a leader that only we can collect.
-        seen = _look(reaper or leader, even_dead=True)
-        self._since = seen.started if seen else 0
+        seen = None if since else _look(leader, even_dead=True)
+        self._since = seen.started if seen else since
 
     def members(self) -> list[int]:
         """All living members; the dead that nobody has collected yet do not count."""

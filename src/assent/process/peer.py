@@ -66,7 +66,7 @@ class Peer:
         errors.close_theirs()
         self._input, self._output, self._error_output = ours, output.ours, errors.ours
         self.pid = self._process.pid
-        self._family = Family(self.pid, mark, output.name, self._process.reaper)
+        self._family = Family(self.pid, mark, output.name, self._process.reaper, self._process.since)
         self._process.on_exit(self._on_exit)
 
     async def _connect(self) -> None:

@@ -14,14 +14,16 @@ import select
 import signal
 import sys
 import time
-from _socket import AF_UNIX, SOCK_STREAM, socket
+from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STREAM, SOL_SOCKET, socket
 from collections.abc import Callable, Iterator
 from functools import cache
 
 from assent.process import table
 
 LEAVE = b"L"
-REPLY = 32
+DESCRIPTORS = 4
+"""A request has so many: the socket of one command, and its three streams."""
+REPLY = 48
 """Bytes of each thing that we say, filled up with spaces."""
 GRACE = 1.0
 """Seconds from the polite signal to the other one."""
@@ -30,33 +32,47 @@ NAME = b"\0assent-run-"
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 _LIKE_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 """Ignored by the interpreter, not by programs."""
-_SET_NAME, _SET_CHILD_SUBREAPER = 15, 36
+_SET_PDEATHSIG, _SET_NAME, _SET_CHILD_SUBREAPER = 1, 15, 36
 
 
 class Reaper:
-    def __init__(self, control: socket, streams: list[int], defaults: list[int]) -> None:
-        self._control = control
-        self._streams = streams
+    def __init__(self, door: socket, taking: int, defaults: list[int]) -> None:
+        self._door = door
+        self._taking = taking
         self._defaults = defaults
         """The signals that mean to a program what they mean to all, and not what they mean to us."""
         self._leader = 0
         self._left_alone = False
 
     def run(self) -> None:
+        """Waits for a request, and does it. As long as it waits, it goes with the supervisor; afterwards it stays."""
         adopt_orphans(b"assent-reaper")
+        go_with_parent(True)
+        self._woken = wake_on_children()
+        descriptors = receive_descriptors(self._door)
+        go_with_parent(False)
+        os.write(self._taking, os.getpid().to_bytes(4, sys.byteorder))
+        os.close(self._taking)
+        self._door.close()
+        if len(descriptors) == DESCRIPTORS:
+            self._control = socket(fileno=descriptors[0])
+            self._streams = descriptors[1:]
+            self._serve()
+
+    def _serve(self) -> None:
         mark, argv, cwd, env = self._request()
         held = _hold(mark)
         if self._is_alone():
             return
-        self._woken = wake_on_children()
         self._leader, problem = self._start(argv, cwd, env)
+        since = table.line(self._leader) or []
         os.chdir("/")
         for fd in self._streams:
             os.close(fd)
         if problem:
             self._say(problem)
             return
-        self._say(b"%d %d" % (self._leader, os.getpid()))
+        self._say(b"%d %d %s" % (self._leader, os.getpid(), b"".join(since[table.STARTED : table.STARTED + 1])))
         self._stay()
         if held is not None:
             held.close()
@@ -145,6 +161,29 @@ class Reaper:
             return  # nobody listens any more; that is heard as well
 
 
+def receive_descriptors(door: socket, flags: int = 0) -> list[int]:
+    """Of one request; none when Assent has gone."""
+    try:
+        _, extra, _, _ = door.recvmsg(1, CMSG_LEN(4 * DESCRIPTORS), MSG_CMSG_CLOEXEC | flags)
+    except OSError:
+        return []
+    return [fd for level, _, raw in extra if level == SOL_SOCKET for fd in numbers(raw)]
+
+
+def turn_away(door: socket, problem: OSError) -> None:
+    """Tells whoever waits for a command that there is nobody to start it."""
+    descriptors = receive_descriptors(door, MSG_DONTWAIT)
+    if descriptors:
+        os.write(descriptors[0], (b"%d fork" % (problem.errno or 0)).ljust(REPLY))
+    for fd in descriptors:
+        os.close(fd)
+
+
+def numbers(raw: bytes) -> list[int]:
+    whole = len(raw) - len(raw) % 4
+    return [int.from_bytes(raw[at : at + 4], sys.byteorder) for at in range(0, whole, 4)]
+
+
 def end(
     living: Callable[[], list[int]],
     grace: float,
@@ -206,6 +245,11 @@ def adopt_orphans(name: bytes) -> None:
     if (prctl := _prctl()) is not None:
         prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         prctl(_SET_NAME, name, 0, 0, 0)
+
+
+def go_with_parent(going: bool) -> None:
+    if (prctl := _prctl()) is not None:
+        prctl(_SET_PDEATHSIG, signal.SIGKILL if going else 0, 0, 0, 0)
 
 
 @cache

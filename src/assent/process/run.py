@@ -122,7 +122,7 @@ class _Child:
             raise
         self._channel.close_theirs()
         self.pid = self._process.pid
-        self._family = Family(self.pid, mark, self._channel.name, self._process.reaper)
+        self._family = Family(self.pid, mark, self._channel.name, self._process.reaper, self._process.since)
         self._loop.add_reader(self._channel.ours, self._readable)
         self._process.on_exit(self._on_exit)
         self._last = self._loop.time()
@@ -137,7 +137,7 @@ class _Child:
         except BaseException:  # cancelled, or a listener failed: nobody waits for this process any more
             await self._stop()
             raise
-        survivors = () if ended == "exited" else await self._stop()
+        survivors = () if ended == "exited" and not self._process.lost else await self._stop()
         return self._finished(ended, survivors)
 
     async def _stop(self) -> tuple[int, ...]:

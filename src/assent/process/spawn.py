@@ -28,8 +28,18 @@ class Child(Protocol):
         """The process below which all that comes of it is; 0 when there is none."""
         ...
 
+    @property
+    def since(self) -> int:
+        """When it was started, as the process table counts; 0 when that is not known yet."""
+        ...
+
     def status(self) -> int | None:
         """How it ended: the exit code, or minus the signal; None while it runs."""
+        ...
+
+    @property
+    def lost(self) -> bool:
+        """Its reaper was killed: nobody looks after what it left."""
         ...
 
     def on_exit(self, tell: Callable[[], None]) -> None:
@@ -69,6 +79,8 @@ class _Unsupervised:
     """Started by ourselves: its group is what we know of its family."""
 
     reaper = 0
+    since = 0
+    lost = False
 
     def __init__(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], _: str, streams: tuple[int, int, int]

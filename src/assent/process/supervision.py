@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import errno
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -113,10 +114,11 @@ def _reply(control: socket.socket) -> bytes:
     return data
 
 
-def _started(reply: bytes, argv: Sequence[str], cwd: str) -> tuple[int, int]:
-    number, what = reply.split()
-    if what.isdigit():
-        return int(number), int(what)
+def _started(reply: bytes, argv: Sequence[str], cwd: str) -> tuple[int, int, int]:
+    """The program, its reaper, and when the program was started."""
+    number, what, *since = reply.split()
+    if since:
+        return int(number), int(what), int(since[0])
     named = {b"cwd": cwd, b"exec": argv[0]}.get(what)
     raise OSError(int(number), os.strerror(int(number)), *([named] if named else []))
 
@@ -124,11 +126,13 @@ def _started(reply: bytes, argv: Sequence[str], cwd: str) -> tuple[int, int]:
 class Supervised:
     """A program below its reaper."""
 
-    def __init__(self, control: socket.socket, pid: int, reaper: int) -> None:
+    def __init__(self, control: socket.socket, pid: int, reaper: int, since: int) -> None:
         control.setblocking(False)
         self._control = control
         self.pid = pid
         self.reaper = reaper
+        self.since = since
+        self.lost = False
         self._status: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -140,14 +144,15 @@ class Supervised:
         self._loop.add_reader(self._control, self._heard, tell)
 
     def _heard(self, tell: Callable[[], None]) -> None:
-        """A reaper that says nothing more was killed, and its command with it."""
+        """A reaper that says nothing more was killed; the supervisor ends what it looked after."""
         try:
             data = self._control.recv(64)
         except BlockingIOError:
             return
         except OSError:
             data = b""
-        self._status = int(data) if data else -9
+        self._status = int(data) if data else -signal.SIGKILL
+        self.lost = not data
         self._stop_listening()
         tell()
 
