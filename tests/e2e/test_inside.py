@@ -147,7 +147,7 @@ def test_one_without_privileges_who_kills_supervisor_and_reaper_is_still_known(t
         "child = supervision.start(sys.argv[4:], '/', {}, '', (r, out, out))\n"
         "supervisor = int(table.line(child.reaper)[table.PARENT])\n"
         "os.kill(supervisor, 9)\n"
-        "while table.line(supervisor) and not table.is_dead(table.line(supervisor)): pass\n"
+        "while (seen := table.line(supervisor)) and not table.is_dead(seen): pass\n"
         "os.kill(child.reaper, 9)\n"
         "while table.line(child.pid): pass\n"
     )
