@@ -9,6 +9,7 @@ import asyncio
 import os
 import random
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -97,7 +98,7 @@ class Rehearsal:
                 asyncio.run(self._run_server())
         self._nobody_is_left()
         (self.program.folder / "stop").touch()
-        for session in self.program.sessions():
+        for session in self._sessions():
             self._recover(session)
             self._check(self.program.events(session))
 
@@ -181,6 +182,12 @@ class Rehearsal:
                 if os.readlink(f"/proc/{name}/cwd") == str(self.program.folder):
                     found.append(f"{name}: {Path(f'/proc/{name}/cmdline').read_bytes()!r}")
         return found
+
+    def _sessions(self) -> list[str]:
+        try:
+            return self.program.sessions()
+        except sqlite3.OperationalError:  # it died before there was a table
+            return []
 
     def _recover(self, session: str) -> None:
         with self.program.start("--resume", session, "-o", "stream-json") as running:
