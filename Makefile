@@ -1,7 +1,7 @@
 # Assent: `make` lists what you can do.
 .DEFAULT_GOAL := help
 BIN := .venv/bin
-.PHONY: help setup run test check format spec bench clean
+.PHONY: help setup run test integration check format spec bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -15,6 +15,9 @@ run: setup ## take the guided tour: no key, no network, real tools and real appr
 test: setup ## run all tests, three parts of them side by side
 	@scripts/browser
 	@scripts/test
+
+integration: setup ## kill Assent 300 times in all its forms, and look what is lost, doubled or left (some minutes)
+	@$(BIN)/pytest -q tests/integration
 
 check: setup ## format, lint, types (also of the page), room contracts
 	@$(BIN)/ruff format --check src tests bench scripts

@@ -11,6 +11,7 @@ TURN_LIMIT: Final = 53
 BUSY: Final = 56
 WAITING: Final = 57
 INCOMPLETE: Final = 58
+INSIDE: Final = 59
 STORAGE: Final = 74
 CANCELLED: Final = 130
 
@@ -24,6 +25,7 @@ MEANING: Final = {
     BUSY: "the session is open in another process",
     WAITING: "stopped with calls that wait for an answer; resume to go on",
     INCOMPLETE: "the model stopped before its reply was complete",
+    INSIDE: "refused: only a person may call this, and Assent itself did",
     STORAGE: "the session log cannot be written or read",
     CANCELLED: "cancelled by the user",
 }

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -65,7 +65,7 @@ async def test_a_command_that_was_running_is_unknown_after_kill_9_and_the_model_
                 first.kill()
         ended = await program.run_beside("--resume", session, "-o", "stream-json", env=env)
         told = fake.requests[-1].body["contents"][-1]["parts"][-1]["functionResponse"]
-    end_if_running(pid)
+    assert not Path(f"/proc/{pid}").exists()
     assert (ended.code, ended.result["response"]) == (0, "I check first.")
     (finished,) = program.events_of_type("call.finished")
     assert (finished["status"], finished["failure"]["type"]) == ("error", "interrupted")
@@ -74,10 +74,20 @@ async def test_a_command_that_was_running_is_unknown_after_kill_9_and_the_model_
     assert len(program.events_of_type("call.started")) == 1
 
 
-def end_if_running(pid: int) -> None:
-    """kill -9 cannot take a command with it; the fifo's end does, and this is for when it did not."""
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+@pytest.mark.spec("J2")
+@pytest.mark.spec("D6")
+def test_a_resumed_session_waits_until_the_old_command_is_gone_before_it_calls_it_unknown(program: Program):
+    """The command is deaf to the polite signal, so that its end takes longer than the start of the next process."""
+    os.mkfifo(program.folder / "fifo")
+    model = program.scenario(asks_for(shell("trap '' TERM; echo > fifo; while :; do sleep 300; done")), says("Done."))
+    with program.start("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json") as first:
+        pid = first.until_type("call.process")["pid"]
+        (program.folder / "fifo").read_text()
+        first.kill()
+    with program.start("--resume", program.sessions()[0], "-o", "stream-json") as second:
+        second.until_type("call.finished")
+        assert not Path(f"/proc/{pid}").exists()
+        assert second.wait().code == 0
 
 
 def crash_after_the_answer(program: Program) -> str:

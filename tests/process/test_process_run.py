@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.process.family import MARKER, Family
+from assent.process.ancestry import MARKER
+from assent.process.family import Family
 from assent.process.pty import Channel, Size
 from assent.process.run import Finished, Limits, run
 
@@ -164,7 +165,8 @@ async def test_after_one_that_left_a_child_at_its_output_the_next_is_heard_at_on
 
 async def test_silence_after_the_end_is_no_timeout(tmp_path: Path) -> None:
     def wait(pid: int) -> None:
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        while Path(f"/proc/{pid}").exists():  # its end is told before it leaves the table
+            pass
 
     result = await sh("sleep 300 & echo $!", tmp_path, on_start=wait, limits=Limits(idle=0.01, drain=0.1))
     os.kill(int(result.output.text()), 9)

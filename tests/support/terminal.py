@@ -86,7 +86,8 @@ class Terminal:
         """Reads what is printed in that time: what a person sees who waits."""
         deadline = time.monotonic() + seconds
         while select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            self._read(deadline + PATIENCE)
+            if not self._read(deadline + PATIENCE):
+                return
 
     def resize(self, columns: int, rows: int) -> None:
         """As pulling at the window does."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from assent.cli.inside import refuse_inside
 from assent.cli.streams import discard_output, no_room_left, prepare_streams, reader_has_gone
 
 COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour")
@@ -19,7 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     sys.excepthook = _tell_crash
     try:
         try:
-            return _dispatch(args)
+            refused = refuse_inside(args)
+            return _dispatch(args) if refused is None else refused
         finally:
             sys.stdout.flush()  # here, where we still can say what a reader that has gone means
     except KeyboardInterrupt:

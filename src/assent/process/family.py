@@ -1,9 +1,8 @@
-"""Who belongs to a child we started: its group and session, its descendants, and those that slipped away.
+"""Who belongs to a child we started: all that is below its reaper, its group and session, and those that slipped away.
 
-A process that forks twice and makes its own session has no visible tie to us any more. Two traces remain:
-the marker in the environment it was started with, and our pipe that it may still hold. Somebody who clears
-both is beyond this file; only a PID namespace (the sandbox) holds him. Without /proc only the group is
-known.
+A process that forks twice, makes its own session and clears everything becomes a child of the reaper. Where there is
+none, or where it was killed, two traces remain: the marker in the environment it was started with, and our pipe that it
+may still hold. Without /proc only the group is known.
 """
 
 import contextlib
@@ -11,7 +10,8 @@ import os
 
 from msgspec import Struct
 
-MARKER = "ASSENT_RUN"
+from assent.process import table
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -27,12 +27,14 @@ class Seen(Struct, frozen=True, gc=False):
 
 
 class Family:
-    def __init__(self, leader: int, mark: str, channel: str) -> None:
+    def __init__(self, leader: int, mark: str, channel: str, reaper: int = 0, since: int = 0) -> None:
+        """`since`: when the leader was started; looked up if it is not known, while nobody has collected it."""
         self._leader = leader
+        self._reaper = reaper
         self._mark = mark.encode()
         self._channel = channel
-        seen = _look(leader, even_dead=True)  # it may have ended already, but we have not collected it yet
-        self._since = seen.started if seen else 0
+        seen = None if since else _look(leader, even_dead=True)
+        self._since = seen.started if seen else since
 
     def members(self) -> list[int]:
         """All living members; the dead that nobody has collected yet do not count."""
@@ -57,8 +59,8 @@ class Family:
         """Nobody older than the leader is of the family, whatever he holds: a terminal multiplexer that was there
         before may have been handed our pipe.
         """
-        table = _process_table()
-        return table and {pid: seen for pid, seen in table.items() if seen.started >= self._since}
+        seen_now = _process_table()
+        return seen_now and {pid: seen for pid, seen in seen_now.items() if seen.started >= self._since}
 
     def any_alive(self, pids: list[int]) -> bool:
         """Whether one of these still lives; without a process table, whether anybody in the group does."""
@@ -72,7 +74,7 @@ class Family:
         return self._mark in _environment(pid) or self._holds_channel(pid)
 
     def _is_near(self, pid: int, seen: Seen) -> bool:
-        return self._leader in (pid, seen.group, seen.session)
+        return self._leader in (pid, seen.group, seen.session) or 0 < self._reaper == seen.parent
 
     def _holds_channel(self, pid: int) -> bool:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
@@ -89,18 +91,14 @@ def nested_mark(token: str, around: str | None) -> str:
     return f"{around}:{token}" if around else token
 
 
-def _with_descendants(found: set[int], table: dict[int, Seen]) -> set[int]:
-    while more := {pid for pid, seen in table.items() if seen.parent in found and pid not in found}:
+def _with_descendants(found: set[int], among: dict[int, Seen]) -> set[int]:
+    while more := {pid for pid, seen in among.items() if seen.parent in found and pid not in found}:
         found |= more
     return found
 
 
 def _process_table() -> dict[int, Seen] | None:
-    try:
-        names = os.listdir("/proc")
-    except OSError:
-        return None
-    pids = [int(name) for name in names if name.isdigit()]
+    pids = table.all_pids()
     if not pids:
         return None
     me = os.getpid()
@@ -108,14 +106,10 @@ def _process_table() -> dict[int, Seen] | None:
 
 
 def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            fields = file.read(1024).rpartition(b")")[2].split()
-    except OSError:
+    fields = table.line(pid)
+    if fields is None or (table.is_dead(fields) and not even_dead):
         return None
-    if fields[0] in (b"Z", b"X") and not even_dead:
-        return None
-    return Seen(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), int(fields[21]))
+    return Seen(*(int(fields[at]) for at in (table.PARENT, table.GROUP, table.SESSION, table.STARTED, table.PAGES)))
 
 
 def _share(pid: int, otherwise: int) -> int:

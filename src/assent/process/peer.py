@@ -12,7 +12,7 @@ from assent.process.family import Family
 from assent.process.kill import end_family
 from assent.process.output import Decoder, Kept
 from assent.process.pty import CHUNK, Channel
-from assent.process.spawn import ExitNotice, spawn
+from assent.process.spawn import spawn
 
 LINE_LIMIT = 32 << 20
 """Bytes of one line: a picture goes through, a flood without an end does not."""
@@ -67,8 +67,8 @@ class Peer:
         errors.close_theirs()
         self._input, self._output, self._error_output = ours, output.ours, errors.ours
         self.pid = self._process.pid
-        self._family = Family(self.pid, mark, output.name)
-        self._notice = ExitNotice(self._process, self._on_exit)
+        self._family = Family(self.pid, mark, output.name, self._process.reaper, self._process.since)
+        self._process.on_exit(self._on_exit)
 
     async def _connect(self) -> None:
         """Pipes of our own, not of the process: they close when we say so, whoever else holds the other end."""
@@ -120,7 +120,7 @@ class Peer:
 
     def status(self) -> int | None:
         """How it ended: the exit code, or minus the signal; None while it runs."""
-        return self._process.poll()
+        return self._process.status()
 
     def _read_errors(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -138,7 +138,7 @@ class Peer:
 
     def _on_exit(self) -> None:
         """A grandchild may hold the output open; the program itself says nothing more."""
-        self._process.poll()
+        self._process.status()
         self._exited.set()
         self._let_go()
 
@@ -166,11 +166,10 @@ class Peer:
         await self.gone(patience)
         await end_family(self._family, self.pid, grace, asyncio.Event())
         swallowing.cancel()
-        self._notice.close()
+        self._process.close()
         if self._reading is not None:
             self._reading.close()
         self._stop_reading_errors()
-        self._process.poll()
 
     async def _swallow(self) -> None:
         """A program that is stuck writing cannot notice that its input has ended."""

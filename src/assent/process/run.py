@@ -17,7 +17,7 @@ from assent.process.family import Family
 from assent.process.kill import end_family
 from assent.process.output import Decoder, Excerpt, Kept
 from assent.process.pty import Channel, Size
-from assent.process.spawn import ExitNotice, spawn
+from assent.process.spawn import spawn
 
 Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
 Tell = Callable[[str], None]
@@ -77,10 +77,14 @@ async def run(
     on_binary: Callable[[int], None] = _ignore,
     limits: Limits = Limits(),  # noqa: B008  (frozen)
     terminal: Size | None = None,
+    mark: str = "",
 ) -> Finished:
-    """Raises OSError when the program cannot be started. `on_binary` counts the bytes of output that is no text."""
+    """Raises OSError when the program cannot be started. `on_binary` counts the bytes of output that is no text.
+
+    By its `mark` (see `leftover.py`) another process can find it, should this one die.
+    """
     env = child_environment() if env is None else env
-    child = _Child(argv, cwd, env, on_output, on_binary, limits, terminal)
+    child = _Child(argv, cwd, env, on_output, on_binary, limits, terminal, mark or os.urandom(8).hex())
     try:
         return await child.over(on_start)
     finally:
@@ -99,6 +103,7 @@ class _Child:
         on_binary: Callable[[int], None],
         limits: Limits,
         terminal: Size | None,
+        mark: str,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
@@ -109,7 +114,6 @@ class _Child:
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
         self._held = True
-        mark = os.urandom(8).hex()
         self._channel = Channel(terminal)
         try:
             self._process = spawn(argv, cwd, env, mark, output=self._channel.theirs)
@@ -118,9 +122,9 @@ class _Child:
             raise
         self._channel.close_theirs()
         self.pid = self._process.pid
-        self._family = Family(self.pid, mark, self._channel.name)
+        self._family = Family(self.pid, mark, self._channel.name, self._process.reaper, self._process.since)
         self._loop.add_reader(self._channel.ours, self._readable)
-        self._notice = ExitNotice(self._process, self._on_exit)
+        self._process.on_exit(self._on_exit)
         self._last = self._loop.time()
         self._arm()
 
@@ -133,7 +137,7 @@ class _Child:
         except BaseException:  # cancelled, or a listener failed: nobody waits for this process any more
             await self._stop()
             raise
-        survivors = () if ended == "exited" else await self._stop()
+        survivors = () if ended == "exited" and not self._process.lost else await self._stop()
         return self._finished(ended, survivors)
 
     async def _stop(self) -> tuple[int, ...]:
@@ -152,7 +156,9 @@ class _Child:
 
     def _finished(self, ended: Ended, survivors: tuple[int, ...]) -> Finished:
         self._decoder.close()
-        status = self._process.poll()
+        status = self._process.status()
+        if ended == "exited":
+            self._process.leave_rest()
         # Only when somebody still holds the output is it worth looking through the process table.
         background = self._family.members() if self._held and ended == "exited" else ()
         return Finished(
@@ -169,17 +175,16 @@ class _Child:
     def close(self) -> None:
         for timer in self._timers:
             timer.cancel()
-        self._notice.close()
         self._stop_reading()
         self._channel.close()
-        self._process.poll()
+        self._process.close()
 
     def _over(self, ended: Ended) -> None:
         if not self._end.done():
             self._end.set_result(ended)
 
     def _on_exit(self) -> None:
-        self._process.poll()  # without a process table, the dead live until they are collected
+        self._process.status()  # without a process table, the dead live until they are collected
         self._exited = True
         self._drain()
         if self._held:

@@ -1,4 +1,8 @@
-"""Starting one program in a session of its own, and hearing when it has ended. What is said to it is not known here."""
+"""Starting one program in a session of its own, and hearing when it has ended. What is said to it is not known here.
+
+The supervisor starts it, so that it does not outlive us. Where there is none (only Linux lets a process adopt orphans)
+we start it ourselves.
+"""
 
 import asyncio
 import contextlib
@@ -6,8 +10,47 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
-from assent.process.family import MARKER, nested_mark
+from assent.process import supervision
+from assent.process.ancestry import MARKER
+from assent.process.family import nested_mark
+
+
+class Child(Protocol):
+    """A program that was started. Whoever started it has to close it."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def reaper(self) -> int:
+        """The process below which all that comes of it is; 0 when there is none."""
+        ...
+
+    @property
+    def since(self) -> int:
+        """When it was started, as the process table counts; 0 when that is not known yet."""
+        ...
+
+    def status(self) -> int | None:
+        """How it ended: the exit code, or minus the signal; None while it runs."""
+        ...
+
+    @property
+    def lost(self) -> bool:
+        """Its reaper was killed: nobody looks after what it left."""
+        ...
+
+    def on_exit(self, tell: Callable[[], None]) -> None:
+        """Calls `tell` in the running loop when it has ended."""
+        ...
+
+    def leave_rest(self) -> None:
+        """What it left in the background goes on; otherwise nothing of it outlives `close`."""
+        ...
+
+    def close(self) -> None: ...
 
 
 def spawn(
@@ -18,49 +61,59 @@ def spawn(
     *,
     output: int,
     errors: int | None = None,
-    input: int = subprocess.DEVNULL,
-) -> "subprocess.Popen[bytes]":
-    """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it."""
+    input: int | None = None,
+) -> Child:
+    """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
+
+    Raises OSError when it cannot be started.
+    """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
-    return subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env=marked,
-        stdin=input,
-        stdout=output,
-        stderr=output if errors is None else errors,
-        start_new_session=True,
-    )
+    start = supervision.start if supervision.AVAILABLE else _Unsupervised
+    if input is not None:
+        return start(argv, cwd, marked, mark, (input, output, output if errors is None else errors))
+    with open(os.devnull, "rb") as nothing:
+        return start(argv, cwd, marked, mark, (nothing.fileno(), output, output if errors is None else errors))
 
 
-class ExitNotice:
-    """Calls `tell` in the loop when the process has ended: by its descriptor, or else by a thread."""
+class _Unsupervised:
+    """Started by ourselves: its group is what we know of its family."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", tell: Callable[[], None]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._tell = tell
-        self._fd = -1
+    reaper = 0
+    since = 0
+    lost = False
+
+    def __init__(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], _: str, streams: tuple[int, int, int]
+    ) -> None:
         self._closed = False
-        try:
-            self._fd = os.pidfd_open(process.pid)
-        except (AttributeError, OSError):
-            threading.Thread(target=self._wait, args=(process,), daemon=True).start()
-        else:
-            self._loop.add_reader(self._fd, self._ended)
+        self._process = subprocess.Popen(
+            argv, cwd=cwd, env=env, stdin=streams[0], stdout=streams[1], stderr=streams[2], start_new_session=True
+        )
 
-    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
-        process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is gone
-            self._loop.call_soon_threadsafe(self._ended)
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
-    def _ended(self) -> None:
-        if not self._closed:
-            self.close()
-            self._tell()
+    def status(self) -> int | None:
+        return self._process.poll()
+
+    def on_exit(self, tell: Callable[[], None]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def ended() -> None:
+            if not self._closed:
+                tell()
+
+        def wait() -> None:
+            self._process.wait()
+            with contextlib.suppress(RuntimeError):  # the loop is gone
+                loop.call_soon_threadsafe(ended)
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def leave_rest(self) -> None:
+        """They go on whatever we do."""
 
     def close(self) -> None:
         self._closed = True
-        if self._fd >= 0:
-            self._loop.remove_reader(self._fd)
-            os.close(self._fd)
-            self._fd = -1
+        self._process.poll()

@@ -17,3 +17,8 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 def action_digest(session: str, call_id: str, tool: str, args: JsonObject, details: Details | None) -> str:
     frozen = _encoder.encode([session, call_id, tool, args, details])
     return hashlib.sha256(frozen).hexdigest()
+
+
+def run_mark(session: str, call_id: str) -> str:
+    """What a call starts carries this mark: always the same one, and another one in a copy of the session."""
+    return hashlib.sha256(_encoder.encode([session, call_id])).hexdigest()[:32]

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 
 from assent import failpoints
 from assent.approval import Approval, Decision
@@ -33,6 +34,14 @@ INTERRUPTED = Failure(
     "Assent stopped while this call was running. Whether it took effect is unknown; it was not run again. "
     "Check the state of things before you go on.",
 )
+
+
+def interrupted(survivors: tuple[int, ...]) -> Failure:
+    """The end of a call that an earlier process was running, with those of its processes that could not be ended."""
+    if not survivors:
+        return INTERRUPTED
+    who = ", ".join(map(str, survivors))
+    return Failure(INTERRUPTED.type, f"{INTERRUPTED.message} It still runs and could not be ended: process {who}.")
 
 
 class Scheduler:
@@ -316,7 +325,7 @@ class Scheduler:
             self._policy.used(decision.rule)
         plan = life.plan if decision.source in ("rule", "grant") else None
         by_person = decision.source == "person"
-        return Permit(life.call_id, self._steps.digest(life), plan, by_person, life.answers)
+        return Permit(life.call_id, self._steps.digest(life), plan, by_person, life.answers, self._steps.mark(life))
 
     async def _cancelled(self, life: Life) -> None:
         if self._parking and not isinstance(life.call, Executing | Terminal):
@@ -332,13 +341,21 @@ class Scheduler:
         """Continues a call from the log. What may have happened does not happen again; a question stays a question."""
         match life.call:
             case Executing():
-                await self._steps.fail(life, INTERRUPTED)
+                await self._steps.fail(life, interrupted(await self._leftovers(life)))
             case Validating():
                 await self._decide(life, batch)
             case AwaitingApproval() | Scheduled():
                 await self._resume_decided(life, life.call, batch)
             case _:
                 raise Over
+
+    async def _leftovers(self, life: Life) -> tuple[int, ...]:
+        """Nothing of it may go on behind our back. Not to be interrupted: it takes a few seconds at most."""
+        ending = asyncio.ensure_future(self._steps.end_leftovers(life))
+        while not ending.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([ending])
+        return ending.result()
 
     async def _resume_decided(self, life: Life, call: AwaitingApproval | Scheduled, batch: Batch) -> None:
         invocation = await self._steps.build(life)

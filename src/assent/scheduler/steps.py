@@ -26,7 +26,7 @@ from assent.policy.policy import Policy
 from assent.policy.verdict import Verdict
 from assent.scheduler.approvals import Clock, make_approval
 from assent.scheduler.call import Executing, advance
-from assent.scheduler.digest import action_digest
+from assent.scheduler.digest import action_digest, run_mark
 from assent.scheduler.life import Journal, Life
 from assent.scheduler.masking import masked
 from assent.secrets.mask import Masker
@@ -220,6 +220,19 @@ class Steps:
         details = life.action.details if life.action is not None else None
         args = life.request.args if args is None else args
         return action_digest(self._session, life.call_id, life.request.tool, args, details)
+
+    def mark(self, life: Life) -> str:
+        return run_mark(self._session, life.call_id)
+
+    async def end_leftovers(self, life: Life) -> tuple[int, ...]:
+        """What the call started when an earlier process ran it; one whose tool is gone has nothing to be found by."""
+        tool = await self._registry.find(life.request.tool)
+        if tool is None:
+            return ()
+        try:
+            return await tool.build(life.request.args).end_leftovers(self.mark(life))
+        except InvalidParams:
+            return ()
 
     # --- endings ---
 

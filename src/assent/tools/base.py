@@ -84,6 +84,8 @@ class Permit(Struct, frozen=True):
     """A person saw exactly this and said yes to it."""
     answers: tuple[str, ...] | None = None
     """What the person said to the questions of the call."""
+    mark: str = ""
+    """What it starts is marked with this, so that it can be found when we are not there any more."""
 
 
 class Live(Protocol):
@@ -142,6 +144,10 @@ class Invocation(ABC):
 
     @abstractmethod
     async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
+
+    async def end_leftovers(self, mark: str) -> tuple[int, ...]:
+        """Ends what an earlier process started with this mark, and waits for it: those that could not be ended."""
+        return ()
 
 
 class AnyTool(ABC):

@@ -15,6 +15,7 @@ from assent.files.protected import secrets_below
 from assent.parts import TerminalDisplay
 from assent.process.environment import command_environment, withheld
 from assent.process.launch import pipeline_argv
+from assent.process.leftover import end_leftovers
 from assent.process.memory import most_memory
 from assent.process.output import Excerpt, cut_middle, from_word, omission, until_word
 from assent.process.plain import plain
@@ -86,7 +87,11 @@ class ShellInvocation(Invocation):
             on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
+            mark=permit.mark,
         )
+
+    async def end_leftovers(self, mark: str) -> tuple[int, ...]:
+        return await end_leftovers(mark)
 
     def _directory(self) -> str:
         return self._tool.files.folder(self._params.dir_path)

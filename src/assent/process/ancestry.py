@@ -1,0 +1,62 @@
+"""Was this process started by Assent? The agent must not answer its own questions, so what it runs has to be known.
+
+Three signs, of which one is enough:
+
+* **Ancestors.** Every command runs below a reaper, and what loses its parent becomes the reaper's child: `nohup`,
+  `setsid`, a double fork and `env -i` change nothing about that. The reaper is known by its command line.
+* **Hard limits.** The supervisor lowers two that have no effect (`LIMITS`). They are inherited, and nobody
+  without privileges can raise them again, also one who killed supervisor and reaper to get rid of his ancestors. Nobody
+  else sets both of them. Root can raise them.
+* **The environment.** The mark by which families are found; easily cleared, and the only sign where there is no /proc.
+
+Somebody else's daemon that starts a program for the child (cron, systemd, ssh to this machine) is not seen here.
+Standard library only, and a few small files: every start of Assent asks.
+"""
+
+import os
+from collections.abc import Mapping
+
+from assent.process import table
+
+MARKER = "ASSENT_RUN"
+"""The variable that marks a family. Inside another run it names the outer one, too."""
+TITLE = "assent-supervisor"
+"""The last word of the supervisor's command line, and of every reaper's."""
+LIMITS = {10: 0x4153534E54 << 20, 15: 0x4153534E54 << 21}
+"""RLIMIT_LOCKS, at which the kernel does not look any more, and RLIMIT_RTTIME, so high that it means nothing."""
+
+
+def is_inside(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether this process is a child of Assent, however distant."""
+    environment = os.environ if environment is None else environment
+    return MARKER in environment or _has_limits() or _has_reaper(os.getppid())
+
+
+def mark_limits() -> None:
+    """For the process that calls it, and all that it will start."""
+    import resource
+
+    for number, value in LIMITS.items():
+        try:
+            resource.setrlimit(number, (value, value))
+        except (OSError, ValueError):
+            continue  # there is a lower one already, or none of this kind
+
+
+def _has_limits() -> bool:
+    try:
+        import resource
+
+        hard = {number: resource.getrlimit(number)[1] for number in LIMITS}
+    except (ImportError, OSError, ValueError):
+        return False
+    return all(0 <= hard[number] <= value for number, value in LIMITS.items())
+
+
+def _has_reaper(pid: int) -> bool:
+    while pid > 0:
+        if table.words(pid)[-1:] == [TITLE.encode()]:
+            return True
+        fields = table.line(pid)
+        pid = int(fields[table.PARENT]) if fields else 0
+    return False

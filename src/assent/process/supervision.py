@@ -1,0 +1,170 @@
+"""Our end of the supervisor: starts it with the first command, and hands it what a command needs.
+
+It is asked with one byte and four descriptors; the request itself goes through the command's own socket, whose other
+end its reaper holds. What the reaper says comes through it too, and it is how the reaper learns that we are gone.
+"""
+
+import asyncio
+import atexit
+import contextlib
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from assent.process.ancestry import MARKER, TITLE
+from assent.process.reaper import LEAVE, REPLY
+
+AVAILABLE = sys.platform.startswith("linux")
+PATIENCE = 10.0
+"""Seconds until a program must have been started."""
+_SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_START = f"import sys; sys.path.insert(0, {_SOURCE!r}); from assent.process.supervisor import main; main()"
+_INHERITED = (MARKER, "LD_LIBRARY_PATH")
+"""All of our environment that the supervisor gets: whose child it is, and where its interpreter may lie."""
+
+_lock = threading.Lock()
+_door: socket.socket | None = None
+
+
+def start(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, streams: tuple[int, int, int]
+) -> "Supervised":
+    """Raises OSError when it cannot be started."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with theirs:
+            _hand_over([theirs.fileno(), *streams])
+        ours.settimeout(PATIENCE)
+        ours.sendall(_request(argv, cwd, env, mark))
+        return Supervised(ours, *_started(_reply(ours), argv, cwd))
+    except BaseException as error:
+        ours.close()
+        if isinstance(error, TimeoutError) and _door is not None:
+            _close_door(_door)  # it may be stopped; the next command gets another one
+        raise
+
+
+def _hand_over(descriptors: list[int]) -> None:
+    """To another supervisor, if the one that we have was killed. The request is not out yet, so it runs once."""
+    for _ in range(2):
+        door = _open_door()
+        try:
+            socket.send_fds(door, [b"+"], descriptors)
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
+                raise
+            _close_door(door)
+        else:
+            return
+    raise OSError(errno.EPIPE, "the supervisor of commands does not run")
+
+
+def _open_door() -> socket.socket:
+    global _door
+    with _lock:
+        if _door is None:
+            _door = _start_supervisor()
+            atexit.register(_door.close)
+        return _door
+
+
+def _close_door(door: socket.socket) -> None:
+    global _door
+    with _lock:
+        if _door is door:
+            _door = None
+        door.close()
+
+
+def _start_supervisor() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _START, TITLE],
+            env={name: os.environ[name] for name in _INHERITED if name in os.environ},
+            cwd="/",
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    threading.Thread(target=process.wait, daemon=True).start()  # collected whenever it ends
+    return ours
+
+
+def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> bytes:
+    pairs = (f"{name}={value}" for name, value in env.items())
+    fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, *pairs)]
+    if any(b"\0" in field for field in fields):
+        raise ValueError("embedded null byte")
+    body = b"\0".join([*fields, b""])
+    return len(body).to_bytes(8, "big") + body
+
+
+def _reply(control: socket.socket) -> bytes:
+    """Exactly that: how the program ended may come right behind it."""
+    data = control.recv(REPLY, socket.MSG_WAITALL)
+    if len(data) < REPLY:
+        raise OSError(errno.EPIPE, "the supervisor ended before the program was started")
+    return data
+
+
+def _started(reply: bytes, argv: Sequence[str], cwd: str) -> tuple[int, int, int]:
+    """The program, its reaper, and when the program was started."""
+    number, what, *since = reply.split()
+    if since:
+        return int(number), int(what), int(since[0])
+    named = {b"cwd": cwd, b"exec": argv[0]}.get(what)
+    raise OSError(int(number), os.strerror(int(number)), *([named] if named else []))
+
+
+class Supervised:
+    """A program below its reaper."""
+
+    def __init__(self, control: socket.socket, pid: int, reaper: int, since: int) -> None:
+        control.setblocking(False)
+        self._control = control
+        self.pid = pid
+        self.reaper = reaper
+        self.since = since
+        self.lost = False
+        self._status: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def status(self) -> int | None:
+        return self._status
+
+    def on_exit(self, tell: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._control, self._heard, tell)
+
+    def _heard(self, tell: Callable[[], None]) -> None:
+        """A reaper that says nothing more was killed; the supervisor ends what it looked after."""
+        try:
+            data = self._control.recv(64)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._status = int(data) if data else -signal.SIGKILL
+        self.lost = not data
+        self._stop_listening()
+        tell()
+
+    def _stop_listening(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(self._control)
+            self._loop = None
+
+    def leave_rest(self) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(LEAVE)
+
+    def close(self) -> None:
+        self._stop_listening()
+        self._control.close()

@@ -1,0 +1,54 @@
+"""The process table of the kernel (/proc), as plain numbers. Standard library only: the supervisor reads it too."""
+
+import os
+
+STATE, PARENT, GROUP, SESSION, STARTED, PAGES = 0, 1, 2, 3, 19, 21
+"""Where things are in a line, behind the name."""
+
+
+def line(pid: int) -> list[bytes] | None:
+    """What the kernel says of a process, behind its name; None when there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            return file.read(1024).rpartition(b")")[2].split()
+    except OSError:
+        return None
+
+
+def is_dead(fields: list[bytes]) -> bool:
+    """It has ended, but nobody has collected it yet."""
+    return fields[STATE] in (b"Z", b"X")
+
+
+def all_pids() -> list[int]:
+    """Empty where there is no such table."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def below(root: int, session: int = 0) -> list[int]:
+    """The living descendants of a process, and with them a session that one of them made."""
+    lines = {pid: fields for pid in all_pids() if (fields := line(pid))}
+    children: dict[int, list[int]] = {}
+    for pid, fields in lines.items():
+        children.setdefault(int(fields[PARENT]), []).append(pid)
+    start = [pid for pid, fields in lines.items() if session and int(fields[SESSION]) == session]
+    found: set[int] = set()
+    look = [*children.get(root, ()), *start]
+    while look:
+        pid = look.pop()
+        if pid not in found and pid != root:
+            found.add(pid)
+            look += children.get(pid, ())
+    return [pid for pid in found if not is_dead(lines[pid])]
+
+
+def words(pid: int) -> list[bytes]:
+    """The command line of a process; nothing when it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as file:
+            return file.read(1 << 16).split(b"\0")[:-1]
+    except OSError:
+        return []

@@ -1,0 +1,317 @@
+"""No command outlives the process that started it, whatever it did to get away."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+import assent
+from assent.process import leftover, supervision, table
+from assent.process.leftover import end_leftovers
+from assent.process.run import Limits, run
+from assent.process.supervisor import READY
+
+PATIENCE = 5.0
+"""Seconds within which everybody must be gone."""
+
+# Out of the session, without our environment, without any descriptor of ours, deaf to the polite signals.
+ESCAPE = """
+import os, signal, sys
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(number, signal.SIG_IGN)
+os.closerange(0, 256)
+out = os.open(sys.argv[1], os.O_WRONLY)
+os.write(out, b"%d\\n" % os.getpid())
+os.close(out)
+while True: signal.pause()
+"""
+WAYS = {
+    "plain": "echo $$ > pids; sleep 300",
+    "background": "sleep 300 & echo $$ $! > pids; wait",
+    "deaf": "trap '' TERM HUP INT; echo $$ > pids; while :; do sleep 300; done",
+    "session": "setsid sleep 300 & echo $$ $! > pids; wait",
+    "orphan": "(setsid sleep 300 & echo $! > pids); sleep 300",
+    "escape": f"env -i {sys.executable} -I -S escape.py pids; sleep 300",
+    "stopped": "bash -c 'echo $$ > pids; kill -STOP $$'; sleep 300",
+    "stops its keeper": "echo $$ > pids; kill -STOP $PPID; sleep 300",
+    "kills its keeper": "trap '' TERM; echo $$ > pids; kill -KILL $PPID; sleep 300",
+}
+ASSENT = """
+import asyncio, os, sys
+from assent.process.run import run
+lock = open(sys.argv[2] + "/lock", "w")
+os.set_inheritable(lock.fileno(), True)
+asyncio.run(run(["bash", "-c", sys.argv[1]], cwd=sys.argv[2]))
+"""
+SOURCE = str(Path(assent.__file__).resolve().parents[1])
+
+
+def alive(pid: int) -> bool:
+    fields = table.line(pid)
+    return fields is not None and not table.is_dead(fields)
+
+
+async def until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
+    async with asyncio.timeout(patience):
+        while not condition():  # noqa: ASYNC110  (other processes set no event)
+            await asyncio.sleep(0.01)
+
+
+async def told_pids(folder: Path) -> list[int]:
+    def read() -> str:
+        with open(folder / "pids") as file:
+            return file.readline()
+
+    return [int(pid) for pid in (await asyncio.to_thread(read)).split()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Generator[Path]:
+    os.mkfifo(tmp_path / "pids")
+    (tmp_path / "escape.py").write_text(ESCAPE)
+    yield tmp_path
+    for pid in table.all_pids():  # whatever a failing test left
+        with suppress(OSError):
+            if os.readlink(f"/proc/{pid}/cwd").startswith(str(tmp_path)):
+                os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def assent_runs(command: str, folder: Path) -> Generator["subprocess.Popen[bytes]"]:
+    """A process of ours that runs a command, as Assent does."""
+    env = os.environ | {"PYTHONPATH": SOURCE}
+    with subprocess.Popen([sys.executable, "-c", ASSENT, command, str(folder)], env=env) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def supervisor_of(pid: int) -> int:
+    """The newest: one that was killed may not have been collected yet."""
+    return max(
+        child
+        for child in table.below(pid)
+        if table.words(child)[-1:] == [b"assent-supervisor"] and parent(child) == pid
+    )
+
+
+def parent(pid: int) -> int:
+    fields = table.line(pid)
+    return int(fields[table.PARENT]) if fields else 0
+
+
+# --- we die ---
+
+
+@pytest.mark.spec("D6")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT, signal.SIGHUP], ids=lambda n: n.name)
+@pytest.mark.parametrize("way", WAYS)
+async def test_when_we_are_killed_the_command_goes_with_us(folder: Path, way: str, number: signal.Signals) -> None:
+    with assent_runs(WAYS[way], folder) as process:
+        pids = await told_pids(folder)
+        everybody = [*table.below(process.pid), *pids]
+        os.kill(process.pid, number)
+        begun = time.monotonic()
+        process.wait()
+        await until(lambda: not any(map(alive, everybody)))
+    assert time.monotonic() - begun < PATIENCE
+
+
+@pytest.mark.spec("D6")
+@pytest.mark.parametrize("way", WAYS)
+async def test_cancelling_ends_those_who_left_nothing_to_be_found_by(folder: Path, way: str) -> None:
+    task = asyncio.create_task(run(["bash", "-c", WAYS[way]], cwd=str(folder), limits=Limits(grace=0.05)))
+    pids = await told_pids(folder)
+    task.cancel()
+    await asyncio.wait([task])
+    await until(lambda: not any(map(alive, pids)), 0.5 if "keeper" not in way else PATIENCE)
+
+
+@pytest.mark.spec("D6")
+async def test_a_timeout_ends_them_too(folder: Path) -> None:
+    task = asyncio.create_task(run(["bash", "-c", WAYS["escape"]], cwd=str(folder), limits=Limits(idle=0.5, grace=0)))
+    pids = await told_pids(folder)
+    assert (await task).ended == "idle_timeout"
+    assert not any(map(alive, pids))
+
+
+async def test_the_polite_signal_comes_first_when_we_are_killed(folder: Path) -> None:
+    os.mkfifo(folder / "never")
+    command = "trap 'echo cleaned > end; exit' TERM; echo $$ > pids; while :; do read -t 60 < never; done"
+    with assent_runs(command, folder) as process:
+        (pid,) = await told_pids(folder)
+        process.kill()
+        await until(lambda: not alive(pid))
+    assert (folder / "end").read_text() == "cleaned\n"
+
+
+# --- who looks after the commands ---
+
+
+async def test_the_supervisor_has_a_session_of_its_own_and_nothing_of_ours(folder: Path) -> None:
+    with assent_runs("echo $$ > pids; sleep 300", folder) as process:
+        (command,) = await told_pids(folder)
+        supervisor = supervisor_of(process.pid)
+        assert os.getsid(supervisor) == supervisor
+        assert Path(f"/proc/{supervisor}/environ").read_bytes().replace(b"\0", b"") == b""
+        for pid in (supervisor, parent(command)):
+            held = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+            assert {name for name in held if not name.startswith(("socket:", "pipe:"))} <= {"/dev/null"}
+
+
+async def test_nobody_but_the_command_holds_its_output(folder: Path) -> None:
+    result = await run(["bash", "-c", "exec 1>&- 2>&-; true"], cwd=str(folder), limits=Limits(drain=60))
+    assert result.background == ()
+
+
+async def test_the_supervisor_goes_when_we_are_done(folder: Path) -> None:
+    with assent_runs("echo $$ > pids; read < pids", folder) as process:
+        await told_pids(folder)
+        others = table.below(process.pid)
+        assert len(others) > 2
+        (folder / "pids").write_text("\n")
+        assert process.wait() == 0
+        await until(lambda: not any(map(alive, others)))
+
+
+async def test_what_a_command_left_in_the_background_goes_on_without_us(folder: Path) -> None:
+    with assent_runs("sleep 300 > /dev/null 2>&1 & echo $! > pids", folder) as process:
+        (left,) = await told_pids(folder)
+        assert process.wait() == 0
+    assert alive(left)
+    reaper = parent(left)
+    assert table.words(reaper)[-1] == b"assent-supervisor", "it still can be told whose child it is"
+    os.kill(left, signal.SIGKILL)
+    await until(lambda: not alive(reaper))
+
+
+async def test_when_the_supervisor_was_killed_what_runs_goes_on_and_the_next_command_gets_another(folder: Path) -> None:
+    os.mkfifo(folder / "go")
+    first = asyncio.create_task(run(["bash", "-c", "echo $$ > pids; read < go; exit 7"], cwd=str(folder)))
+    await told_pids(folder)
+    supervisor = supervisor_of(os.getpid())
+    os.kill(supervisor, signal.SIGKILL)
+    await until(lambda: not alive(supervisor))
+    assert (await run(["echo", "second"], cwd=str(folder))).output.text() == "second\n"
+    await asyncio.to_thread((folder / "go").write_text, "\n")
+    assert (await first).code == 7
+
+
+async def test_a_command_that_kills_its_reaper_is_ended_and_counts_as_killed(folder: Path) -> None:
+    def go(_: int) -> None:
+        (folder / "pids").write_text("\n")
+
+    command = "sleep 300 & echo $!; read < pids; kill -KILL $PPID; sleep 300"
+    result = await run(["bash", "-c", command], cwd=str(folder), on_start=go)
+    assert (result.code, result.signal) == (None, 9)
+    left = int(result.output.text())
+    await until(lambda: not alive(left))
+
+
+async def test_nothing_is_left_of_many_commands_but_the_supervisor(folder: Path) -> None:
+    await run(["true"], cwd=str(folder))
+    supervisor = supervisor_of(os.getpid())
+    kept = {pid for pid in table.below(supervisor) if parent(pid) == supervisor}  # earlier tests may have left some
+    before = set(os.listdir("/proc/self/fd"))
+    await asyncio.gather(*(run(["true"], cwd=str(folder)) for _ in range(30)))
+    assert set(os.listdir("/proc/self/fd")) == before
+    await until(lambda: len(set(table.below(supervisor)) - kept) <= READY)
+
+
+# --- as it is without a supervisor ---
+
+
+async def test_words_variables_folder_and_signals_arrive_as_they_are(folder: Path) -> None:
+    odd = "ä \n \udcff'\""
+    code = "import os, signal, sys; print(sys.argv[1:] == [os.environ['ODD']], os.getcwd(), signal.getsignal(13))"
+    env = {"PATH": os.environ["PATH"], "ODD": odd}
+    result = await run([sys.executable, "-S", "-c", code, odd], cwd=str(folder), env=env)
+    assert result.output.text() == f"True {folder} 1\n"
+    # Without signals 32 and 33, which the C library keeps for itself and ignores here.
+    show = ["sed", "-nE", r"s/^(SigIgn:\t.{7})../\1../; /^(Sig(Blk|Ign)|Umask):/p", "/proc/self/status"]
+    plain = await asyncio.to_thread(subprocess.run, show, capture_output=True, text=True, check=True)
+    assert (await run(show, cwd="/")).output.text() == plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "cwd", "error"),
+    [
+        (["/no/such/program"], "/", FileNotFoundError),
+        (["no-such-program"], "/", FileNotFoundError),
+        (["/etc/passwd"], "/", PermissionError),
+        (["true"], "/no/such/folder", FileNotFoundError),
+    ],
+)
+async def test_a_program_that_cannot_be_started_is_told_with_its_name(
+    argv: list[str], cwd: str, error: type[OSError]
+) -> None:
+    with pytest.raises(error) as caught:
+        await run(argv, cwd=cwd)
+    assert caught.value.filename == (cwd if cwd != "/" else argv[0])
+
+
+async def test_where_no_supervisor_can_be_had_commands_run_as_before(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, "AVAILABLE", False)
+    assert (await run(["bash", "-c", "echo $PPID; exit 3"], cwd=str(folder))).output.text() == f"{os.getpid()}\n"
+    task = asyncio.create_task(run(["bash", "-c", WAYS["background"]], cwd=str(folder)))
+    pids = await told_pids(folder)
+    task.cancel()
+    await asyncio.wait([task])
+    assert not any(map(alive, pids))
+
+
+async def test_a_large_request_goes_through(folder: Path) -> None:
+    text = "x" * 120_000
+    result = await run(["printenv", "LARGE"], cwd=str(folder), env={"PATH": os.environ["PATH"], "LARGE": text})
+    assert result.output.text() == text + "\n"
+
+
+# --- found again by another process ---
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_another_process_left_is_found_by_its_mark_and_ended(folder: Path, way: str) -> None:
+    mark = os.urandom(8).hex()
+    task = asyncio.create_task(run(["bash", "-c", WAYS[way]], cwd=str(folder), mark=mark))
+    pids = await told_pids(folder)
+    begun = time.monotonic()
+    assert await end_leftovers(mark) == ()
+    assert time.monotonic() - begun < PATIENCE
+    assert not any(map(alive, pids))
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_where_nothing_is_left_that_is_known_at_once(folder: Path) -> None:
+    mark = os.urandom(8).hex()
+    await run(["true"], cwd=str(folder), mark=mark)
+    begun = time.monotonic()
+    assert await end_leftovers(mark) == ()
+    assert time.monotonic() - begun < 1
+
+
+def _refused(_: list[int], __: int) -> None:
+    """Nothing happens."""
+
+
+async def test_what_cannot_be_ended_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = os.urandom(8).hex()
+    task = asyncio.create_task(run(["bash", "-c", WAYS["plain"]], cwd=str(folder), mark=mark))
+    (pid,) = await told_pids(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(leftover, "_send", _refused)  # as if it were somebody else's
+        assert pid in await end_leftovers(mark, patience=0.1)
+    task.cancel()
+    await asyncio.wait([task])
