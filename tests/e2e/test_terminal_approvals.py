@@ -123,11 +123,11 @@ def test_an_editor_that_changes_nothing_leaves_the_question_as_it_was(
 @pytest.mark.spec("C2")
 @pytest.mark.parametrize("keys", ["y\n", "y"])
 def test_what_was_typed_before_the_question_appeared_does_not_answer_it(program: Program, keys: str):
-    os.mkfifo(program.folder / "fifo")
-    model = program.scenario(asks_for(shell("cat fifo", "wait")), asks_for(CANARY), says("Done."))
-    allowed = ("--allowed-tools", "run_shell_command(cat fifo)")
+    waits = program.waiting_script()
+    model = program.scenario(asks_for(shell(waits, "wait")), asks_for(CANARY), says("Done."))
+    allowed = ("--allowed-tools", f"run_shell_command({waits})")
     with Terminal(program, "-p", "go", "-m", model, *allowed) as terminal:
-        terminal.until("▸ run_shell_command cat fifo")
+        terminal.until(f"▸ run_shell_command {waits}")
         terminal.type(keys)
         terminal.until("\ny")
         with (program.folder / "fifo").open("w"):

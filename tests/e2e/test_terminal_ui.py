@@ -59,8 +59,10 @@ def test_the_tour_is_played_to_its_end(program: Program):
 
 @pytest.mark.spec("C2", "G3")
 def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Program):
-    os.mkfifo(program.folder / "fifo")
-    with start(program, asks_for(shell("cat fifo", "wait"), text="One."), asks_for(CANARY), says("Done.")) as terminal:
+    waits = program.waiting_script()
+    model = program.scenario(asks_for(shell(waits, "wait"), text="One."), asks_for(CANARY), says("Done."))
+    allowed = ("--allowed-tools", f"run_shell_command({waits})")
+    with Terminal(program, "-m", model, *allowed, size=SIZE) as terminal:
         submit(terminal, "go")
         terminal.until("▸ Shell")
         with (program.folder / "fifo").open("w"):

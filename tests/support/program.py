@@ -156,6 +156,14 @@ class Program:
         path.write_bytes(msgspec.json.encode({"replies": replies}))
         return f"scripted:{path}"
 
+    def waiting_script(self) -> str:
+        """A script of the folder that reads its pipe `fifo`; gives the command that runs it."""
+        os.mkfifo(self.folder / "fifo")
+        script = self.folder / "wait.sh"
+        script.write_text("#!/bin/sh\ncat fifo\n")
+        script.chmod(0o755)
+        return "./wait.sh"
+
     def command(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "assent", *args]
 

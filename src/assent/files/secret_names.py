@@ -22,13 +22,13 @@ _NAMES = """
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite logins.json key3.db key4.db
     fish_history fish_variables .passwd .password .token .secret .credentials .sentryclirc wallet.dat htpasswd .htdigest
-    .dbshell secring.gpg credentials.toml credentials.tfrc.json credentials.yml.enc
+    .renviron .flaskenv .dev.vars .dbshell secring.gpg credentials.toml credentials.tfrc.json credentials.yml.enc
 """
 _GLOBS = """
     *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.p8 *.pk8 *.jceks *.keytab *.ovpn *.kdb *.secret *.agekey
     *.env *.tfvars *.tfvars.json *.tfstate .*_history login.keychain* *[._-]kubeconfig
     .vault[_-]pass* vault[_-]pass* client_secret*.json service[_-]account*.json serviceaccount*.json
-    *[._-]credentials.json gcp*key.json ssh_host_*key *adminsdk*.json *rootkey.csv *accesskeys.csv
+    *[._-]credentials.json gcp*key.json gcloud*.json ssh_host_*key *adminsdk*.json *rootkey.csv *accesskeys.csv
     *[._-]secret.y*ml *[._-]secrets.y*ml *[._-]secrets.json
     private*.asc secret*.asc *[._-]private*.asc *[._-]secret*.asc
 """
@@ -42,7 +42,7 @@ _FILES = """
 """No folder of this name holds secrets: code has such folders, and /proc has an environ."""
 _WORDS = """
     credentials env[._-]local env[._-]prod env[._-]production env[._-]staging env[._-]dev env[._-]development
-    env[._-]uat *[._-]rsa *[._-]dsa *[._-]ecdsa *[._-]ed25519
+    env[._-]uat env.txt *[._-]rsa *[._-]dsa *[._-]ecdsa *[._-]ed25519
 """
 """Names of files that only copies and plain data make a secret of: `credentials.py` is code."""
 _PATHS = """

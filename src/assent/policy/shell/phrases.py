@@ -245,11 +245,19 @@ def _same_word(program: str, name: str, token: str) -> bool:
         name, token = name.casefold(), token.casefold()
     if token == name or ("/" in token + name and normpath(token) == normpath(name)):
         return True
-    if token.isdigit() and name.isdigit() and token.lstrip("0") == name.lstrip("0"):  # of chmod
+    if program == "chmod" and _rights(token) == _rights(name):
         return True
     if own.lists and any(_same_thing(program, name, part) for part in re.split(r"[,/]", token)):
         return True
     return own.shortened and bool(token) and _shortened(name, token) and token not in other_words(program)
+
+
+_EVERYBODY = re.compile(r"(?:a|(?=[ugo]*u)(?=[ugo]*g)[ugo]*o[ugo]*)?[+=](?:rwx|rxw|wrx|wxr|xrw|xwr)")
+
+
+def _rights(mode: str) -> str:
+    """A mode of chmod in one spelling: `0777`, `a+rwx` and `ugo=rwx` are `777`."""
+    return "777" if _EVERYBODY.fullmatch(mode) else mode.lstrip("0")
 
 
 def _same_thing(program: str, name: str, part: str) -> bool:

@@ -90,7 +90,7 @@ def judge_stage(
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
         return _finding(stage, clause, rules, where, depth)
     use = examine(name, stage.words, more=fed and where.at_the_end, many="{}" if found == "several" else "")
-    problems = _outside_the_model(stage, where)
+    problems = _outside_the_model(stage, where) + _other_script(stage, use, where)
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
     use.fed, use.found = fed, found != ""
@@ -293,6 +293,24 @@ def _outside_the_model(stage: Stage, where: Place) -> list[str]:
         problems.append("a word begins with a character that looks like the dash of an option")
     problems += [why for redirect in stage.redirects if (why := _redirect_problem(redirect, where))]
     return problems
+
+
+def _other_script(stage: Stage, use: Use | None, where: Place) -> list[str]:
+    """A rule for `./ci.sh` or `python report.py` means the file in the folder of the workspace, and not what has that
+    name where a `cd` leads.
+    """
+    if where.cwd in where.roots:
+        return []
+    runs_files = use is not None and "interpreter" in (use.models[0].kind, use.model.kind)
+    runs_files = runs_files or (use is not None and use.model.kind == "shell")
+    words = [stage.words[0].text, *(word.text for word in stage.words[1:2] if runs_files)]
+    found = next((text for at, text in enumerate(words) if _is_relative_file(text, program=at == 0)), None)
+    return [f"`{found}` is another file here than in the folder of the workspace"] if found else []
+
+
+def _is_relative_file(text: str, *, program: bool) -> bool:
+    named = "/" in text or (not program and _FILE.search(text) is not None)
+    return named and not text.startswith(("/", "-", "~"))
 
 
 def _redirect_problem(redirect: Redirect, where: Place) -> str | None:
