@@ -3,6 +3,8 @@
 import { useLayoutEffect, useRef, useState } from "./html.js";
 
 const SLACK = 4;
+/** Milliseconds: what is on screen for less, while the page is still being put together, nobody has seen. */
+const MOMENT = 250;
 
 /** A box that is too small by a few lines gets room for them, if its card is then still in view as a whole: what is shown without
  * scrolling counts as seen. @param {HTMLElement} element */
@@ -40,7 +42,16 @@ export function useSeen(key) {
     const element = box.current;
     if (!element || element.clientHeight === 0) return;
     if (until.current.key !== key) until.current = { key, pixels: 0 };
-    const { from, to } = onScreen(element);
+    const before = onScreen(element);
+    setTimeout(() => {
+      if (box.current === element && until.current.key === key) count(element, before);
+    }, MOMENT);
+  };
+  /** @param {HTMLElement} element @param {{ from: number, to: number }} before */
+  const count = (element, before) => {
+    const now = onScreen(element);
+    const from = Math.max(before.from, now.from);
+    const to = Math.min(before.to, now.to);
     if (from < to && from <= until.current.pixels + SLACK) until.current.pixels = Math.max(until.current.pixels, to);
     setShare(Math.min(1, (until.current.pixels + SLACK) / element.scrollHeight));
   };
