@@ -54,9 +54,4 @@ def _has_limits() -> bool:
 
 
 def _has_reaper(pid: int) -> bool:
-    while pid > 0:
-        if table.words(pid)[-1:] == [TITLE.encode()]:
-            return True
-        fields = table.line(pid)
-        pid = int(fields[table.PARENT]) if fields else 0
-    return False
+    return any(table.words(above)[-1:] == [TITLE.encode()] for above in table.ancestors(pid))

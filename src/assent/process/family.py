@@ -5,7 +5,6 @@ none, or where it was killed, two traces remain: the marker in the environment i
 may still hold. Without /proc only the group is known.
 """
 
-import contextlib
 import os
 
 from msgspec import Struct
@@ -71,19 +70,11 @@ class Family:
     def _is_ours(self, pid: int, seen: Seen) -> bool:
         if self._is_near(pid, seen):
             return True
-        return self._mark in _environment(pid) or self._holds_channel(pid)
+        # For writing only: a child of ours between fork and exec still has our reading end.
+        return self._mark in _environment(pid) or table.writes_to(pid, self._channel)
 
     def _is_near(self, pid: int, seen: Seen) -> bool:
         return self._leader in (pid, seen.group, seen.session) or 0 < self._reaper == seen.parent
-
-    def _holds_channel(self, pid: int) -> bool:
-        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):
-                    # Write access only: a child of ours between fork and exec still has our reading end.
-                    if os.readlink(entry.path) == self._channel and os.lstat(entry.path).st_mode & 0o200:
-                        return True
-        return False
 
 
 def nested_mark(token: str, around: str | None) -> str:

@@ -2,7 +2,8 @@
 
 import os
 import stat
-from contextlib import suppress
+
+from assent.process import table
 
 
 def has_producer(descriptor: int) -> bool:
@@ -13,30 +14,5 @@ def has_producer(descriptor: int) -> bool:
     found = os.fstat(descriptor)
     if not stat.S_ISFIFO(found.st_mode):
         return False
-    name, family = f"pipe:[{found.st_ino}]", _ancestors(os.getpid())
-    with suppress(OSError):
-        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-        return any(_writes(pid, name) for pid in pids if pid not in family)
-    return False
-
-
-def _ancestors(pid: int) -> set[int]:
-    """The process and all above it."""
-    found = {pid}
-    while pid > 1:
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                pid = int(file.read().rpartition(b")")[2].split()[1])
-        except OSError:
-            break
-        found.add(pid)
-    return found
-
-
-def _writes(pid: int, name: str) -> bool:
-    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if os.readlink(entry.path) == name and os.lstat(entry.path).st_mode & 0o200:
-                    return True
-    return False
+    name, family = f"pipe:[{found.st_ino}]", set(table.ancestors(os.getpid()))
+    return any(table.writes_to(pid, name) for pid in table.all_pids() if pid not in family)

@@ -1,6 +1,8 @@
 """The process table of the kernel (/proc), as plain numbers. Standard library only: the supervisor reads it too."""
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 
 STATE, PARENT, GROUP, SESSION, STARTED, PAGES = 0, 1, 2, 3, 19, 21
 """Where things are in a line, behind the name."""
@@ -52,3 +54,21 @@ def words(pid: int) -> list[bytes]:
             return file.read(1 << 16).split(b"\0")[:-1]
     except OSError:
         return []
+
+
+def ancestors(pid: int) -> Iterator[int]:
+    """The process itself, and all above it."""
+    while pid > 0:
+        yield pid
+        fields = line(pid)
+        pid = int(fields[PARENT]) if fields else 0
+
+
+def writes_to(pid: int, name: str) -> bool:
+    """Whether it holds this pipe or terminal open for writing, by the name that the kernel has for it."""
+    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            with suppress(OSError):
+                if os.readlink(entry.path) == name and os.lstat(entry.path).st_mode & 0o200:
+                    return True
+    return False
