@@ -115,7 +115,7 @@ function Question({ approval, view, answers, modifyingBy }) {
     <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
     <${Reasons} approval=${approval} args=${args} />
     ${modifyingBy && html`<p class="read-on" role="status">Opened for editing by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
-    ${!reading.seen && html`<p class="read-on unread" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
+    ${!reading.seen && reading.share > 0 && html`<p class="read-on unread" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}
     ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}

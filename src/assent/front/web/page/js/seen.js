@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "./html.js";
 
 const SLACK = 4;
-/** Milliseconds: what is on screen for less, while the page is still being put together, nobody has seen. */
+/** Milliseconds: what is on screen for less, while the page is being put together and nobody has scrolled, was not seen. */
 const MOMENT = 250;
 
 /** A box that is too small by a few lines gets room for them, if its card is then still in view as a whole: what is shown without
@@ -38,37 +38,37 @@ export function useSeen(key) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const until = useRef({ key: "", pixels: 0 });
   const [share, setShare] = useState(0);
-  const look = () => {
+  const look = (later = 0) => {
     const element = box.current;
     if (!element || element.clientHeight === 0) return;
     if (until.current.key !== key) until.current = { key, pixels: 0 };
     const before = onScreen(element);
-    setTimeout(() => {
-      if (box.current === element && until.current.key === key) count(element, before);
-    }, MOMENT);
-  };
-  /** @param {HTMLElement} element @param {{ from: number, to: number }} before */
-  const count = (element, before) => {
-    const now = onScreen(element);
-    const from = Math.max(before.from, now.from);
-    const to = Math.min(before.to, now.to);
-    if (from < to && from <= until.current.pixels + SLACK) until.current.pixels = Math.max(until.current.pixels, to);
-    setShare(Math.min(1, (until.current.pixels + SLACK) / element.scrollHeight));
+    const count = () => {
+      if (box.current !== element || until.current.key !== key) return;
+      const now = later ? onScreen(element) : before;
+      const from = Math.max(before.from, now.from);
+      const to = Math.min(before.to, now.to);
+      if (from < to && from <= until.current.pixels + SLACK) until.current.pixels = Math.max(until.current.pixels, to);
+      setShare(Math.min(1, (until.current.pixels + SLACK) / element.scrollHeight));
+    };
+    if (later) setTimeout(count, later);
+    else count();
   };
   useLayoutEffect(() => {
     const fit = () => {
       if (box.current) giveRoom(box.current);
-      look();
+      look(MOMENT);
     };
+    const scrolled = () => look();
     fit();
     const watcher = new ResizeObserver(fit);
     const area = box.current && areaOf(box.current);
     for (const one of [box.current, area]) if (one) watcher.observe(one);
-    area?.addEventListener("scroll", look, { passive: true });
+    area?.addEventListener("scroll", scrolled, { passive: true });
     return () => {
       watcher.disconnect();
-      area?.removeEventListener("scroll", look);
+      area?.removeEventListener("scroll", scrolled);
     };
   }, [key]);
-  return { box, look, seen: share >= 1, share };
+  return { box, look: () => look(), seen: share >= 1, share };
 }
