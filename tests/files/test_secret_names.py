@@ -8,10 +8,12 @@ import pytest
 from assent.files.protected import why_secret
 from assent.files.secret_names import (
     brief_secret_globs,
+    harmless_globs,
     secret_folders,
     secret_globs,
     secret_pathspecs,
     secret_pattern,
+    secret_samples,
 )
 
 # `_SP_` is a blank.
@@ -89,3 +91,20 @@ def test_git_is_told_of_the_same_names_at_any_depth_and_in_any_case() -> None:
     assert ":(exclude,icase,glob)**/.env" in specs
     assert ":(exclude,icase,glob)**/.ssh/**" in specs
     assert len(specs) == len(secret_globs()) + len(secret_folders())
+
+
+def test_the_short_way_for_code_leads_past_no_secret() -> None:
+    """Whatever may stand before and behind a secret's name, and however it is written."""
+    parts = {re.sub(r"\[(.).*?\]", r"\1", word) for word in (*secret_samples(), *secret_globs(), *secret_folders())}
+    middle = {part.replace("*", star).replace("?", "x") for part in parts for star in ("", "v.b")}
+    before = ("", ".", "#", "._", "copy of ", "server.")
+    behind = ("", "~", ".bak", "-prod", " (2)", ".env")
+    whole = [f"{one}{name}{two}.py" for name in middle for one in before for two in behind]
+    checked = [name for name in whole if fnmatchcase(name, harmless_globs()["*.py"])]
+    assert len(checked) > 1000
+    assert [name for name in checked if why_secret([name]) is not None] == []
+
+
+def test_all_kinds_of_code_are_treated_alike() -> None:
+    assert [why_secret([f"server.key.{kind[2:]}"]) for kind in harmless_globs()] == [None] * len(harmless_globs())
+    assert len({harmless.partition("]")[0] for harmless in harmless_globs().values()}) == 1

@@ -171,6 +171,17 @@ def secret_globs() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*env, *named, *_word_globs(), *_EDITORS)))
 
 
+_COMMON_CODE = "py js ts tsx jsx c h cc cpp hpp go rs rb java kt md sh html"
+_RISKY = ".#vVlLcC"
+"""With these begin all names that are secrets though they end like code (`.env.py`, `vault_pass.sh`, `copy of …`)."""
+
+
+@cache
+def harmless_globs() -> dict[str, str]:
+    """Globs for the most common kinds of code, and for each a narrower one that matches no secret's name."""
+    return {f"*.{kind}": f"[!{_RISKY}]*.{kind}" for kind in _COMMON_CODE.split()}
+
+
 def _with_copies(glob: str) -> Iterator[str]:
     yield glob
     if glob.endswith("*"):
