@@ -86,6 +86,21 @@ def test_ordinary_code_is_not_passed_over_by_programs_that_know_globs() -> None:
     assert [name for name in code if any(fnmatchcase(name, glob) for glob in secret_globs())] == []
 
 
+def test_one_glob_for_the_copies_of_many_names_hides_no_code() -> None:
+    words = """
+        env_test_2.py env_and_dev.py env_settings.py env_prod.py id_data_loader.py id_server.go tokens.py tokens.txt.py
+        password.test.ts secrets.md secret_store.py vault.yml.py environment_dev.py http_old.py kube_dev.go test_rsa.py
+        to_do.md parsers.json.md apply.txt.md env_utils.ts htpasswd.py id_rsa.pub
+    """.split()  # noqa: SIM905
+    hidden = [name for name in words if any(fnmatchcase(name, glob) for glob in secret_globs())]
+    assert hidden == [
+        "tokens.txt.py",
+        "vault.yml.py",
+        "parsers.json.md",
+        "apply.txt.md",
+    ]  # copies of data, by the look of it
+
+
 def test_git_is_told_of_the_same_names_at_any_depth_and_in_any_case() -> None:
     specs = secret_pathspecs()
     assert ":(exclude,icase,glob)**/.env" in specs

@@ -15,6 +15,7 @@ from assent.policy.shell.options import Use
 from assent.policy.shell.paths import secret
 
 _LETTERS = re.compile(r"\[[^]]*\]|[a-z]")
+_RANGES = re.compile(r"[a-z](?:-[a-z])?")
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _GLOBS = ("--include", "-g", "--glob", "--iglob")
 _RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
@@ -119,13 +120,13 @@ def _harmless(use: Use) -> tuple[str, ...]:
 
 
 def _any_case(option: str) -> str:
-    """`.ENV` is `.env` to a person, and on some disks. Ranges and classes already hold every letter that matters."""
+    """`.ENV` is `.env` to a person, and on some disks. What must not follow is said in small letters only."""
     head, equals, glob = option.rpartition("=")
-    return head + equals + _LETTERS.sub(lambda part: part[0] if part[0][0] == "[" else _both(part[0]), glob)
+    return head + equals + _LETTERS.sub(lambda part: _both(part[0].strip("[]")), glob)
 
 
-def _both(letter: str) -> str:
-    return f"[{letter}{letter.upper()}]"
+def _both(letters: str) -> str:
+    return f"[{letters}]" if letters[0] == "!" else f"[{letters}{''.join(_RANGES.findall(letters)).upper()}]"
 
 
 # --- names from a pipe ---
