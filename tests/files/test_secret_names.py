@@ -86,6 +86,20 @@ def test_ordinary_code_is_not_passed_over_by_programs_that_know_globs() -> None:
     assert [name for name in code if any(fnmatchcase(name, glob) for glob in secret_globs())] == []
 
 
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize(
+    "rest", ["~", ".bak", "_backup", "-old", ".orig", ".save", ".copy", ".tmp", ".rej", ".gz", ".1"]
+)
+def test_copies_of_every_secret_are_said_by_globs(rest: str) -> None:
+    """Names that were added to the list may need a family of their own."""
+    missed = [
+        name
+        for name in (f"{sample}{rest}" for sample in secret_samples() - {*secret_folders(), "shadow", "sudoers"})
+        if why_secret([name]) is not None and not any(fnmatchcase(name, glob) for glob in secret_globs())
+    ]
+    assert missed == []
+
+
 def test_one_glob_for_the_copies_of_many_names_hides_no_code() -> None:
     words = """
         env_test_2.py env_and_dev.py env_settings.py env_prod.py id_data_loader.py id_server.go tokens.py tokens.txt.py

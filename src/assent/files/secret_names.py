@@ -193,7 +193,7 @@ def _with_copies(glob: str) -> Iterator[str]:
 # Each glob more is compared with each file, so one stands for the copies of many names. It says a little more.
 _COPY_GLOBS = "ba[ck]* bk* o[lr][di]* save* rej* [tz][mi]p* [ce][on][pc]* gz*"
 _PLACE_GLOBS = "prod production staging [du][ea][vt]"
-_WORD_FAMILIES = ("credentials", "env[._-][lpsdu]*[lgdtnv]", "*[._-]*[rd5][s1][a9]")
+_WORD_FAMILIES = ("credentials", "env.txt", "env[._-][lpsdu]*[lgdtnv]", "*[._-]*[rd5][s1][a9]")
 _CODE_FAMILY = "[khe][utn][bpv]*[gdn]"
 _DATA = r"(\.?secrets?|credentials|passwords?|tokens?|api_?keys?|vault)\.(json|toml|ya?ml|ini|txt|xml|csv|env)"
 _DATA_FAMILIES = [
@@ -209,7 +209,7 @@ def _copy_globs() -> Iterator[str]:
     for family in _WORD_FAMILIES:
         yield from (f"{family}[~#(]*", f"{family}[._-][0-9]*")
         yield from (f"{family}[._-]{rest}" for rest in f"{_COPY_GLOBS} {_PLACE_GLOBS}".split())
-    yield from (f"{_CODE_FAMILY}.{rest}" for rest in f"{_COPY_GLOBS} prod* staging* [du][ea][vt]*".split())
+    yield from (f"{_CODE_FAMILY}.{rest}" for rest in f"[0-9]* {_COPY_GLOBS} prod* staging* [du][ea][vt]*".split())
     yield from (f"{family}[!a-z]*" for family in _DATA_FAMILIES)
     yield from (f"{_KEY_FAMILY}[!a-z.]*", f"{_KEY_FAMILY}.[!p]*")
 
