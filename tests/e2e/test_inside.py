@@ -144,7 +144,7 @@ def test_one_without_privileges_who_kills_supervisor_and_reaper_is_still_known(t
         "import os, signal\n"
         "r, w = os.pipe()\n"
         "out = os.open(sys.argv[3], os.O_CREAT | os.O_WRONLY)\n"
-        "child = supervision.start(sys.argv[4:], '/', {}, '', (r, out, out))\n"
+        "child = asyncio.run(supervision.start(sys.argv[4:], '/', {}, '', (r, out, out)))\n"
         "supervisor = int(table.line(child.reaper)[table.PARENT])\n"
         "os.kill(supervisor, 9)\n"
         "while (seen := table.line(supervisor)) and not table.is_dead(seen): pass\n"

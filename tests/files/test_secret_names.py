@@ -8,10 +8,12 @@ import pytest
 from assent.files.protected import why_secret
 from assent.files.secret_names import (
     brief_secret_globs,
+    harmless_globs,
     secret_folders,
     secret_globs,
     secret_pathspecs,
     secret_pattern,
+    secret_samples,
 )
 
 # `_SP_` is a blank.
@@ -84,8 +86,54 @@ def test_ordinary_code_is_not_passed_over_by_programs_that_know_globs() -> None:
     assert [name for name in code if any(fnmatchcase(name, glob) for glob in secret_globs())] == []
 
 
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize(
+    "rest", ["~", ".bak", "_backup", "-old", ".orig", ".save", ".copy", ".tmp", ".rej", ".gz", ".1"]
+)
+def test_copies_of_every_secret_are_said_by_globs(rest: str) -> None:
+    """Names that were added to the list may need a family of their own."""
+    missed = [
+        name
+        for name in (f"{sample}{rest}" for sample in secret_samples() - {*secret_folders(), "shadow", "sudoers"})
+        if why_secret([name]) is not None and not any(fnmatchcase(name, glob) for glob in secret_globs())
+    ]
+    assert missed == []
+
+
+def test_one_glob_for_the_copies_of_many_names_hides_no_code() -> None:
+    words = """
+        env_test_2.py env_and_dev.py env_settings.py env_prod.py id_data_loader.py id_server.go tokens.py tokens.txt.py
+        password.test.ts secrets.md secret_store.py vault.yml.py environment_dev.py http_old.py kube_dev.go test_rsa.py
+        to_do.md parsers.json.md apply.txt.md env_utils.ts htpasswd.py id_rsa.pub
+    """.split()  # noqa: SIM905
+    hidden = [name for name in words if any(fnmatchcase(name, glob) for glob in secret_globs())]
+    assert hidden == [
+        "tokens.txt.py",
+        "vault.yml.py",
+        "parsers.json.md",
+        "apply.txt.md",
+    ]  # copies of data, by the look of it
+
+
 def test_git_is_told_of_the_same_names_at_any_depth_and_in_any_case() -> None:
     specs = secret_pathspecs()
     assert ":(exclude,icase,glob)**/.env" in specs
     assert ":(exclude,icase,glob)**/.ssh/**" in specs
     assert len(specs) == len(secret_globs()) + len(secret_folders())
+
+
+def test_the_short_way_for_code_leads_past_no_secret() -> None:
+    """Whatever may stand before and behind a secret's name, and however it is written."""
+    parts = {re.sub(r"\[(.).*?\]", r"\1", word) for word in (*secret_samples(), *secret_globs(), *secret_folders())}
+    middle = {part.replace("*", star).replace("?", "x") for part in parts for star in ("", "v.b")}
+    before = ("", ".", "#", "._", "copy of ", "server.")
+    behind = ("", "~", ".bak", "-prod", " (2)", ".env")
+    whole = [f"{one}{name}{two}.py" for name in middle for one in before for two in behind]
+    checked = [name for name in whole if fnmatchcase(name, harmless_globs()["*.py"])]
+    assert len(checked) > 1000
+    assert [name for name in checked if why_secret([name]) is not None] == []
+
+
+def test_all_kinds_of_code_are_treated_alike() -> None:
+    assert [why_secret([f"server.key.{kind[2:]}"]) for kind in harmless_globs()] == [None] * len(harmless_globs())
+    assert len({harmless.partition("]")[0] for harmless in harmless_globs().values()}) == 1

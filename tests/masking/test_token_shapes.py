@@ -6,10 +6,12 @@ the patterns were.
 
 import random
 import re
+from importlib import import_module
 
 import pytest
 
 from assent.secrets.mask import Masker
+from assent.secrets.shapes import SHORTEST, tokens
 
 pytestmark = pytest.mark.spec("I3")
 
@@ -369,3 +371,16 @@ def test_no_token_is_left_in_a_text(name: str) -> None:
         return
     secret = max(re.findall(r"[A-Za-z0-9]+", TOKENS[name]), key=len)
     assert secret not in masked
+
+
+def _width(pattern: str) -> int:
+    """The least that it matches."""
+    return import_module("re._parser").parse(pattern, re.ASCII).getwidth()[0]
+
+
+def test_a_token_of_a_provider_is_one_long_word() -> None:
+    """Otherwise it would not be searched for where they are."""
+    for shape in tokens():
+        assert _width(shape.pattern) >= SHORTEST, shape.hint
+        assert re.fullmatch(r"[\w%+/=.,~@$:?&-]+", shape.hint, re.ASCII), shape.hint
+        assert not re.search(r"\[\^|\\[sSWD]|[ \t]", shape.pattern.replace("(?<![", "(?<!(")), shape.pattern

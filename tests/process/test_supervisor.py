@@ -228,6 +228,56 @@ async def test_nothing_is_left_of_many_commands_but_the_supervisor(folder: Path)
     await until(lambda: len(set(table.below(supervisor)) - kept) <= READY)
 
 
+async def test_a_reaper_whose_command_left_nothing_serves_again(folder: Path) -> None:
+    reapers = {(await run(["bash", "-c", "echo $PPID"], cwd=str(folder))).output.text() for _ in range(40)}
+    assert len(reapers) < 20, "a fork for each command would be the dearest part of it"
+
+
+async def test_a_reaper_that_stays_with_what_a_command_left_serves_nobody_else(folder: Path) -> None:
+    result = await run(["bash", "-c", "sleep 300 > /dev/null 2>&1 & echo $! $PPID"], cwd=str(folder))
+    left, reaper = map(int, result.output.text().split())
+    others = {(await run(["bash", "-c", "echo $PPID"], cwd=str(folder))).output.text() for _ in range(10)}
+    assert parent(left) == reaper
+    assert f"{reaper}\n" not in others
+    os.kill(left, signal.SIGKILL)
+
+
+async def test_the_loop_goes_on_while_a_command_is_started(folder: Path) -> None:
+    """With the supervisor stopped no start comes to an end, and nothing else may wait for it."""
+    await run(["true"], cwd=str(folder))
+    supervisor = supervisor_of(os.getpid())
+    keepers = [supervisor, *table.below(supervisor)]  # in this order: it would wake those who were stopped
+    for pid in keepers:
+        os.kill(pid, signal.SIGSTOP)
+    task = asyncio.create_task(run(["echo", "late"], cwd=str(folder)))
+    try:
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not task.done()
+    finally:
+        for pid in keepers:
+            os.kill(pid, signal.SIGCONT)
+    assert (await task).output.text() == "late\n"
+
+
+async def test_one_who_is_cancelled_while_it_starts_ends_what_was_started(folder: Path) -> None:
+    started: list[int] = []
+    task = asyncio.create_task(run(["sleep", "300"], cwd=str(folder), on_start=started.append))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert started
+    assert not any(map(alive, started))
+
+
+async def test_the_supervisor_can_be_started_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervision, "_door", None)
+    supervision.prepare()
+    await until(lambda: supervision._door is not None)  # pyright: ignore[reportPrivateUsage]
+    assert (await run(["echo", "first"], cwd="/")).output.text() == "first\n"
+
+
 # --- as it is without a supervisor ---
 
 

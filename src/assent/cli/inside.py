@@ -7,8 +7,6 @@ all commands, so that a new one is refused until it is listed here.
 import os
 import sys
 
-from assent import exits
-
 READING: dict[str, tuple[str, ...]] = {
     "sessions": ("list", "show", "export"),
     "policy": ("list", "explain", "replay", "check", "check-path", "check-text", "check-url"),
@@ -42,6 +40,7 @@ def refuse_inside(args: list[str]) -> int | None:
 
     if not is_inside() or (why := refusal(args)) is None:
         return None
+    from assent import exits
     from assent.cli.parsing import complain
 
     complain(why)

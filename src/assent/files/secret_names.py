@@ -168,28 +168,50 @@ def secret_globs() -> tuple[str, ...]:
     """
     env = (".env", ".env[!.]*", *(f".env.{rest}" for rest in _all_but(_EXAMPLES.split())))
     named = [glob for name in f"{_GLOBS} {_FILES} {_NAMES}".split() for glob in _with_copies(name)]
-    return tuple(dict.fromkeys((*env, *named, *_word_globs(), *_EDITORS)))
+    return tuple(dict.fromkeys((*env, *named, *_copy_globs(), *_EDITORS)))
+
+
+_COMMON_CODE = "py js ts tsx jsx c h cc cpp hpp go rs rb java kt md sh html"
+_RISKY = ".#vVlLcC"
+"""With these begin all names that are secrets though they end like code (`.env.py`, `vault_pass.sh`, `copy of …`)."""
+
+
+@cache
+def harmless_globs() -> dict[str, str]:
+    """Globs for the most common kinds of code, and for each a narrower one that matches no secret's name."""
+    return {f"*.{kind}": f"[!{_RISKY}]*.{kind}" for kind in _COMMON_CODE.split()}
 
 
 def _with_copies(glob: str) -> Iterator[str]:
     yield glob
-    if glob.endswith("*"):
+    if glob.endswith("*") or glob.startswith("id_") or re.fullmatch(_DATA, glob):
         return
     whole = "?*.env" if glob == "*.env" else glob  # `.env` has globs of its own, which leave examples
-    if glob.startswith("id_"):
-        yield from (f"{glob}[!a-z.]*", f"{glob}.[!p]*")
-    elif glob in _ALSO_CODE:
-        yield from (f"{glob}[!a-z.]*", f"{glob}.y*ml*", *(f"{glob}.{copy}*" for copy in f"{_COPIES} {_PLACES}".split()))
-    else:
-        yield f"{whole}[!a-z]*"
+    yield from (f"{glob}[!a-z.]*", f"{glob}.y*ml*") if glob in _ALSO_CODE else (f"{whole}[!a-z]*",)
 
 
-def _word_globs() -> Iterator[str]:
-    for word in _WORDS.split():
-        yield word
-        yield from (f"{word}[~#(]*", f"{word}[._-][0-9]*")
-        yield from (f"{word}[._-]{copy}*" for copy in _COPIES.split())
-        yield from (f"{word}[._-]{place}" for place in _PLACES.split())
+# Each glob more is compared with each file, so one stands for the copies of many names. It says a little more.
+_COPY_GLOBS = "ba[ck]* bk* o[lr][di]* save* rej* [tz][mi]p* [ce][on][pc]* gz*"
+_PLACE_GLOBS = "prod production staging [du][ea][vt]"
+_WORD_FAMILIES = ("credentials", "env.txt", "env[._-][lpsdu]*[lgdtnv]", "*[._-]*[rd5][s1][a9]")
+_CODE_FAMILY = "[khe][utn][bpv]*[gdn]"
+_DATA = r"(\.?secrets?|credentials|passwords?|tokens?|api_?keys?|vault)\.(json|toml|ya?ml|ini|txt|xml|csv|env)"
+_DATA_FAMILIES = [
+    f"{stem}.{kind}"
+    for stem in ("secret", "secrets", ".secrets", "credentials", "vault", "[pta][aop]*[dsny]")
+    for kind in ("[jty][soa][om][nl]", "[yitxce][mnxs][litv]")
+]
+_KEY_FAMILY = "id_*[rd5][s1][a9]"
+
+
+def _copy_globs() -> Iterator[str]:
+    yield from _WORDS.split()
+    for family in _WORD_FAMILIES:
+        yield from (f"{family}[~#(]*", f"{family}[._-][0-9]*")
+        yield from (f"{family}[._-]{rest}" for rest in f"{_COPY_GLOBS} {_PLACE_GLOBS}".split())
+    yield from (f"{_CODE_FAMILY}.{rest}" for rest in f"[0-9]* {_COPY_GLOBS} prod* staging* [du][ea][vt]*".split())
+    yield from (f"{family}[!a-z]*" for family in _DATA_FAMILIES)
+    yield from (f"{_KEY_FAMILY}[!a-z.]*", f"{_KEY_FAMILY}.[!p]*")
 
 
 def secret_folders() -> tuple[str, ...]:

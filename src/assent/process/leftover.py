@@ -6,10 +6,12 @@ Usually its reaper is already at it: Assent's death is what it waits for. It can
 
 import asyncio
 import os
+import select
 import signal
 import socket
 import struct
 from contextlib import suppress
+from typing import Self
 
 from assent.process import table
 from assent.process.ancestry import MARKER, TITLE
@@ -21,22 +23,26 @@ _LOOK_AGAIN = 0.02
 
 async def end_leftovers(mark: str, patience: float = PATIENCE) -> tuple[int, ...]:
     """Returns when nobody is left, or with those that could not be ended within so many seconds."""
+    with _Keeper(mark) as keeper:
+        return await _end(mark, keeper, patience)
+
+
+async def _end(mark: str, keeper: "_Keeper", patience: float) -> tuple[int, ...]:
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    reaper = _reaper(mark)
-    while (living := await asyncio.to_thread(_living, mark, reaper)) or _is_reaper(reaper):
+    while (living := await asyncio.to_thread(_living, mark, keeper)) or keeper.is_there():
         passed = loop.time() - begun
         if passed > patience:
             break
-        if not _is_reaper(reaper) or passed > GRACE + 1:
+        if not keeper.is_there() or passed > GRACE + 1:
             _send(living, signal.SIGKILL)
         await asyncio.sleep(_LOOK_AGAIN)
     return tuple(living)
 
 
-def _living(mark: str, reaper: int) -> list[int]:
+def _living(mark: str, keeper: "_Keeper") -> list[int]:
     me = os.getpid()
-    below = table.below(reaper) if _is_reaper(reaper) else []
+    below = table.below(keeper.pid) if keeper.is_there() else []
     sign = mark.encode()
     marked = [pid for pid in table.all_pids() if sign in _mark_of(pid)]
     return sorted(pid for pid in {*below, *marked} if pid != me and _lives(pid))
@@ -56,18 +62,29 @@ def _mark_of(pid: int) -> bytes:
     return next((one for one in variables if one.startswith(MARKER.encode() + b"=")), b"")
 
 
-def _reaper(mark: str) -> int:
-    """The process that holds the address, if it is one of ours; 0 when there is none."""
-    with suppress(OSError, AttributeError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
-        asking.setblocking(False)
-        asking.connect(NAME + mark.encode())
-        pid, user, _ = struct.unpack("3i", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        return pid if user == os.getuid() else 0
-    return 0
+class _Keeper:
+    """The reaper that holds the address of a mark, as long as it does: afterwards it may be somebody else's."""
 
+    def __init__(self, mark: str) -> None:
+        self._asking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._asking.setblocking(False)
+        self._looking = select.poll()
+        self._looking.register(self._asking.fileno(), 0)
+        self.pid = 0
+        with suppress(OSError, AttributeError):
+            self._asking.connect(NAME + mark.encode())
+            pid, user, _ = struct.unpack("3i", self._asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            self.pid = pid if user == os.getuid() and table.words(pid)[-1:] == [TITLE.encode()] else 0
 
-def _is_reaper(pid: int) -> bool:
-    return pid > 0 and table.words(pid)[-1:] == [TITLE.encode()]
+    def is_there(self) -> bool:
+        """It accepts nobody; when it lets go of the address, the connection breaks."""
+        return self.pid > 0 and not self._looking.poll(0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._asking.close()
 
 
 def _send(pids: list[int], number: int) -> None:

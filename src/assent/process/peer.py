@@ -39,7 +39,7 @@ class Peer:
     async def start(cls, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> "Peer":
         """Raises OSError when the program cannot be started."""
         peer = cls()
-        peer._spawn(argv, cwd, env)
+        await peer._spawn(argv, cwd, env)
         connecting = asyncio.create_task(peer._connect())
         try:
             await asyncio.shield(connecting)
@@ -49,13 +49,13 @@ class Peer:
             raise
         return peer
 
-    def _spawn(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+    async def _spawn(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         """The descriptors that are the program's are closed on our side, whatever happens."""
         mark = os.urandom(8).hex()
         output, errors = Channel(None), Channel(None)
         theirs, ours = os.pipe()
         try:
-            self._process = spawn(argv, cwd, env, mark, output=output.theirs, errors=errors.theirs, input=theirs)
+            self._process = await spawn(argv, cwd, env, mark, output=output.theirs, errors=errors.theirs, input=theirs)
         except BaseException:
             output.close()
             errors.close()

@@ -5,7 +5,8 @@ variables it cleared and descriptors it closed. So the family of a command is al
 
 What Assent says comes through one socket. When it ends without `LEAVE`, Assent has died, or wants the family gone: they
 get a polite signal, a second, and then the one that cannot be refused, until nobody is left. After `LEAVE` they stay,
-and the reaper as long as they do. Standard library only, like the supervisor that it is a fork of.
+and the reaper as long as they do. With nobody left it serves the next command, if there is a seat for it (`Seats`).
+Standard library only, like the supervisor that it is a fork of.
 """
 
 import errno
@@ -16,6 +17,7 @@ import sys
 import time
 from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STREAM, SOL_SOCKET, socket
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from functools import cache
 
 from assent.process import table
@@ -35,47 +37,92 @@ _LIKE_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _SET_PDEATHSIG, _SET_NAME, _SET_CHILD_SUBREAPER = 1, 15, 36
 
 
+_SITS = 1 << 31
+
+
+class Seats:
+    """For reapers that wait for the next command. One that has done its work may take a seat; without one it goes."""
+
+    def __init__(self) -> None:
+        self._seats, self._offering = os.pipe()
+        os.set_blocking(self._seats, False)
+        self.heard, self._telling = os.pipe()
+
+    def offer(self, count: int) -> None:
+        os.write(self._offering, b"." * count)
+
+    def take(self) -> bool:
+        try:
+            return bool(os.read(self._seats, 1))
+        except BlockingIOError:
+            return False
+
+    def tell(self, *, sits: bool) -> None:
+        os.write(self._telling, (os.getpid() | (_SITS if sits else 0)).to_bytes(4, sys.byteorder))
+
+    def changes(self) -> list[tuple[int, bool]]:
+        """Who has sat down or got up, in this order."""
+        return [(number & ~_SITS, bool(number & _SITS)) for number in numbers(os.read(self.heard, 4096))]
+
+
 class Reaper:
-    def __init__(self, door: socket, taking: int, defaults: list[int]) -> None:
+    def __init__(self, supervisor: int, door: socket, seats: Seats, defaults: list[int]) -> None:
+        self._supervisor = supervisor
         self._door = door
-        self._taking = taking
+        self._seats = seats
         self._defaults = defaults
         """The signals that mean to a program what they mean to all, and not what they mean to us."""
-        self._leader = 0
-        self._left_alone = False
 
     def run(self) -> None:
-        """Waits for a request, and does it. As long as it waits, it goes with the supervisor; afterwards it stays."""
+        """Serves one command after the other, as long as they leave nothing and there is a seat to wait on."""
         adopt_orphans(b"assent-reaper")
-        go_with_parent(True)
         self._woken = wake_on_children()
+        descriptors = self._wait()
+        while len(descriptors) == DESCRIPTORS:
+            if not self._served(descriptors) or not self._has_supervisor():
+                return
+            descriptors = receive_descriptors(self._door, MSG_DONTWAIT)
+            if not descriptors and self._seats.take():
+                self._seats.tell(sits=True)
+                descriptors = self._wait()
+
+    def _wait(self) -> list[int]:
+        """For a request. As long as it waits, it goes with the supervisor; afterwards it stays."""
+        go_with_parent(True)
+        if not self._has_supervisor():
+            return []
         descriptors = receive_descriptors(self._door)
         go_with_parent(False)
-        os.write(self._taking, os.getpid().to_bytes(4, sys.byteorder))
-        os.close(self._taking)
-        self._door.close()
-        if len(descriptors) == DESCRIPTORS:
-            self._control = socket(fileno=descriptors[0])
-            self._streams = descriptors[1:]
-            self._serve()
+        self._seats.tell(sits=False)
+        return descriptors
 
-    def _serve(self) -> None:
+    def _has_supervisor(self) -> bool:
+        """Without it Assent asks another one, and must not be answered twice."""
+        return os.getppid() == self._supervisor
+
+    def _served(self, descriptors: list[int]) -> bool:
+        """Whether nothing is left of it."""
+        self._leader = 0
+        self._left_alone = False
+        self._streams = descriptors[1:]
+        with closing(socket(fileno=descriptors[0])) as self._control:
+            return self._serve()
+
+    def _serve(self) -> bool:
         mark, argv, cwd, env = self._request()
-        held = _hold(mark)
-        if self._is_alone():
-            return
-        self._leader, problem = self._start(argv, cwd, env)
-        since = table.line(self._leader) or []
-        os.chdir("/")
-        for fd in self._streams:
-            os.close(fd)
-        if problem:
-            self._say(problem)
-            return
-        self._say(b"%d %d %s" % (self._leader, os.getpid(), b"".join(since[table.STARTED : table.STARTED + 1])))
-        self._stay()
-        if held is not None:
-            held.close()
+        with closing(_hold(mark)):
+            if self._is_alone():
+                return False
+            self._leader, problem = self._start(argv, cwd, env)
+            since = table.line(self._leader) or []
+            os.chdir("/")
+            for fd in self._streams:
+                os.close(fd)
+            if problem:
+                self._say(problem)
+                return True
+            self._say(b"%d %d %s" % (self._leader, os.getpid(), b"".join(since[table.STARTED : table.STARTED + 1])))
+            return self._stay()
 
     # --- the beginning ---
 
@@ -121,10 +168,12 @@ class Reaper:
 
     # --- the middle and the end ---
 
-    def _stay(self) -> None:
+    def _stay(self) -> bool:
+        """Whether the command left nobody. Who stayed with others is done when they are: he may be known by them."""
         waiting = select.poll()
         waiting.register(self._woken, select.POLLIN)
         waiting.register(self._control.fileno(), select.POLLIN)
+        alone = False
         while self._any_left():
             ready = {fd for fd, _ in waiting.poll()}
             if self._woken in ready:
@@ -132,9 +181,11 @@ class Reaper:
             if not self._left_alone and self._control.fileno() in ready:
                 if self._heard(1) != LEAVE:
                     self._end_all()
-                    return
+                    return False
                 self._left_alone = True
+                alone = not _has_children()
                 waiting.unregister(self._control.fileno())
+        return alone
 
     def _any_left(self) -> bool:
         """Also while Assent has not said what shall become of those that the command left."""
@@ -283,15 +334,11 @@ def _candidates(name: bytes, env: dict[bytes, bytes]) -> list[bytes]:
     return [os.path.join(folder, name) for folder in folders]
 
 
-def _hold(mark: bytes) -> socket | None:
+def _hold(mark: bytes) -> socket:
     """Whoever connects learns that this command still has a reaper, and which process it is."""
-    if not mark or not sys.platform.startswith("linux"):
-        return None
     held = socket(AF_UNIX, SOCK_STREAM)
-    try:
-        held.bind(NAME + mark)
-        held.listen(8)
-    except OSError:
-        held.close()
-        return None
+    if mark and sys.platform.startswith("linux"):
+        with suppress(OSError):
+            held.bind(NAME + mark)
+            held.listen(8)
     return held

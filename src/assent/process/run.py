@@ -84,7 +84,8 @@ async def run(
     By its `mark` (see `leftover.py`) another process can find it, should this one die.
     """
     env = child_environment() if env is None else env
-    child = _Child(argv, cwd, env, on_output, on_binary, limits, terminal, mark or os.urandom(8).hex())
+    child = _Child(on_output, on_binary, limits, terminal)
+    await child.start(argv, cwd, env, mark or os.urandom(8).hex())
     try:
         return await child.over(on_start)
     finally:
@@ -95,15 +96,7 @@ class _Child:
     """A running program with all that has to be given back: descriptors, readers, timers, the process."""
 
     def __init__(
-        self,
-        argv: Sequence[str],
-        cwd: str,
-        env: Mapping[str, str],
-        on_output: Tell,
-        on_binary: Callable[[int], None],
-        limits: Limits,
-        terminal: Size | None,
-        mark: str,
+        self, on_output: Tell, on_binary: Callable[[int], None], limits: Limits, terminal: Size | None
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
@@ -115,8 +108,11 @@ class _Child:
         self._exited = False
         self._held = True
         self._channel = Channel(terminal)
+
+    async def start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> None:
+        """Nothing has to be given back if it fails."""
         try:
-            self._process = spawn(argv, cwd, env, mark, output=self._channel.theirs)
+            self._process = await spawn(argv, cwd, env, mark, output=self._channel.theirs)
         except BaseException:
             self._channel.close()
             raise

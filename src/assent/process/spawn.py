@@ -9,7 +9,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Protocol
 
 from assent.process import supervision
@@ -53,7 +53,7 @@ class Child(Protocol):
     def close(self) -> None: ...
 
 
-def spawn(
+async def spawn(
     argv: Sequence[str],
     cwd: str,
     env: Mapping[str, str],
@@ -65,14 +65,39 @@ def spawn(
 ) -> Child:
     """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
 
-    Raises OSError when it cannot be started.
+    Raises OSError when it cannot be started. Whoever is cancelled meanwhile hears of it at his next `await`: he has to
+    end what was started.
     """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
-    start = supervision.start if supervision.AVAILABLE else _Unsupervised
-    if input is not None:
-        return start(argv, cwd, marked, mark, (input, output, output if errors is None else errors))
+    start = supervision.start if supervision.AVAILABLE else _start
     with open(os.devnull, "rb") as nothing:
-        return start(argv, cwd, marked, mark, (nothing.fileno(), output, output if errors is None else errors))
+        given = nothing.fileno() if input is None else input
+        streams = (given, output, output if errors is None else errors)
+        return await _uninterrupted(start(argv, cwd, marked, mark, streams))
+
+
+async def _uninterrupted(start: Coroutine[None, None, Child]) -> Child:
+    starting = asyncio.ensure_future(start)
+    cancelled = False
+    while not starting.done():
+        try:
+            await asyncio.wait([starting])
+        except asyncio.CancelledError:
+            cancelled = True
+    if not cancelled:
+        return starting.result()
+    if starting.exception() is not None:
+        raise asyncio.CancelledError
+    if (task := asyncio.current_task()) is not None:
+        task.uncancel()  # it is still one cancellation
+        task.cancel()
+    return starting.result()
+
+
+async def _start(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], _: str, streams: tuple[int, int, int]
+) -> "_Unsupervised":
+    return _Unsupervised(argv, cwd, env, streams)
 
 
 class _Unsupervised:
@@ -82,9 +107,7 @@ class _Unsupervised:
     since = 0
     lost = False
 
-    def __init__(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], _: str, streams: tuple[int, int, int]
-    ) -> None:
+    def __init__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], streams: tuple[int, int, int]) -> None:
         self._closed = False
         self._process = subprocess.Popen(
             argv, cwd=cwd, env=env, stdin=streams[0], stdout=streams[1], stderr=streams[2], start_new_session=True

@@ -1,4 +1,4 @@
-"""Our end of the supervisor: starts it with the first command, and hands it what a command needs.
+"""Our end of the supervisor: starts it with the first command, or a little earlier, and hands it what a command needs.
 
 It is asked with one byte and four descriptors; the request itself goes through the command's own socket, whose other
 end its reaper holds. What the reaper says comes through it too, and it is how the reaper learns that we are gone.
@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import errno
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -27,21 +28,41 @@ _START = f"import sys; sys.path.insert(0, {_SOURCE!r}); from assent.process.supe
 _INHERITED = (MARKER, "LD_LIBRARY_PATH")
 """All of our environment that the supervisor gets: whose child it is, and where its interpreter may lie."""
 
+
+class _Door:
+    """The supervisor's: reapers take what is sent. It is closed when nobody uses it any more."""
+
+    def __init__(self, requests: socket.socket, output: int) -> None:
+        self.requests = requests
+        self._output = os.fdopen(output, "rb", buffering=0)
+        self._looking = select.poll()
+        self._looking.register(output, 0)
+
+    def is_attended(self) -> bool:
+        """A reaper at work would keep what is sent, also after the supervisor has gone."""
+        return not self._looking.poll(0)
+
+    def close(self) -> None:
+        self.requests.close()
+        self._output.close()
+
+
 _lock = threading.Lock()
-_door: socket.socket | None = None
+_door: _Door | None = None
 
 
-def start(
+async def start(
     argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, streams: tuple[int, int, int]
 ) -> "Supervised":
     """Raises OSError when it cannot be started."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    ours.setblocking(False)
     try:
         with theirs:
             _hand_over([theirs.fileno(), *streams])
-        ours.settimeout(PATIENCE)
-        ours.sendall(_request(argv, cwd, env, mark))
-        return Supervised(ours, *_started(_reply(ours), argv, cwd))
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.get_running_loop().sock_sendall(ours, _request(argv, cwd, env, mark))
+            return Supervised(ours, *_started(await _reply(ours), argv, cwd))
     except BaseException as error:
         ours.close()
         if isinstance(error, TimeoutError) and _door is not None:
@@ -49,22 +70,28 @@ def start(
         raise
 
 
+def prepare() -> None:
+    """Starts the supervisor in the background, so that the first command need not wait for it."""
+    if AVAILABLE and _door is None:
+        threading.Thread(target=_open_door, daemon=True).start()
+
+
 def _hand_over(descriptors: list[int]) -> None:
     """To another supervisor, if the one that we have was killed. The request is not out yet, so it runs once."""
     for _ in range(2):
         door = _open_door()
         try:
-            socket.send_fds(door, [b"+"], descriptors)
+            if door.is_attended():
+                socket.send_fds(door.requests, [b"+"], descriptors)
+                return
         except OSError as error:
             if error.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
                 raise
-            _close_door(door)
-        else:
-            return
+        _close_door(door)
     raise OSError(errno.EPIPE, "the supervisor of commands does not run")
 
 
-def _open_door() -> socket.socket:
+def _open_door() -> _Door:
     global _door
     with _lock:
         if _door is None:
@@ -73,7 +100,7 @@ def _open_door() -> socket.socket:
         return _door
 
 
-def _close_door(door: socket.socket) -> None:
+def _close_door(door: _Door) -> None:
     global _door
     with _lock:
         if _door is door:
@@ -81,20 +108,28 @@ def _close_door(door: socket.socket) -> None:
         door.close()
 
 
-def _start_supervisor() -> socket.socket:
+def _start_supervisor() -> _Door:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
+    output, writing = os.pipe()
+    try:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _START, TITLE],
             env={name: os.environ[name] for name in _INHERITED if name in os.environ},
             cwd="/",
             stdin=theirs.fileno(),
-            stdout=subprocess.DEVNULL,
+            stdout=writing,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+    except BaseException:
+        ours.close()
+        os.close(output)
+        raise
+    finally:
+        theirs.close()
+        os.close(writing)
     threading.Thread(target=process.wait, daemon=True).start()  # collected whenever it ends
-    return ours
+    return _Door(ours, output)
 
 
 def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> bytes:
@@ -106,11 +141,15 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -
     return len(body).to_bytes(8, "big") + body
 
 
-def _reply(control: socket.socket) -> bytes:
+async def _reply(control: socket.socket) -> bytes:
     """Exactly that: how the program ended may come right behind it."""
-    data = control.recv(REPLY, socket.MSG_WAITALL)
-    if len(data) < REPLY:
-        raise OSError(errno.EPIPE, "the supervisor ended before the program was started")
+    loop = asyncio.get_running_loop()
+    data = b""
+    while len(data) < REPLY:
+        piece = await loop.sock_recv(control, REPLY - len(data))
+        if not piece:
+            raise OSError(errno.EPIPE, "the supervisor ended before the program was started")
+        data += piece
     return data
 
 
@@ -127,7 +166,6 @@ class Supervised:
     """A program below its reaper."""
 
     def __init__(self, control: socket.socket, pid: int, reaper: int, since: int) -> None:
-        control.setblocking(False)
         self._control = control
         self.pid = pid
         self.reaper = reaper

@@ -4,10 +4,12 @@
                                      └── reaper ── command ── …
 
 It keeps a few reapers (`reaper.py`) ready, forks of itself. Assent sends descriptors; the first of them that wakes up
-takes them and does the rest. The supervisor has a session of its own, so that no key of the terminal reaches it, an
-empty environment, and no descriptor of Assent's. It adopts the commands of a reaper that was killed, and ends them.
-When Assent goes, it goes. This is a program: it knows no asyncio and nothing outside of the standard library, because
-it has to start within a few milliseconds.
+takes them and does the rest. A reaper whose command left nothing serves again: a fork costs more than most commands.
+
+The supervisor has a session of its own, so that no key of the terminal reaches it, an empty environment, and no
+descriptor of Assent's. It adopts the commands of a reaper that was killed, and ends them. When Assent goes, it goes;
+when it goes, Assent sees the end of its output, which no reaper holds. This is a program: it knows no asyncio and
+nothing outside of the standard library, because it has to start within a few milliseconds.
 """
 
 import gc
@@ -21,17 +23,19 @@ from assent.process import table
 from assent.process.ancestry import mark_limits
 from assent.process.reaper import (
     Reaper,
+    Seats,
     adopt_orphans,
     collect,
     end,
     ignore_signals,
-    numbers,
     turn_away,
     wake_on_children,
 )
 
 READY = 4
 """Reapers that wait for the next commands: a fork at the time would make every command wait."""
+PAUSE = 0.03
+"""Seconds without a request until vacant seats are filled, unless all of them are vacant."""
 AFTERWARDS = 4.0
 """Seconds that it outlives Assent at most, in case a reaper does not get to the end of its work."""
 
@@ -56,25 +60,44 @@ class Supervisor:
         self._defaults = defaults
         self._reapers: set[int] = set()
         self._idle: set[int] = set()
-        self._taken, self._taking = os.pipe()
-        """A reaper that took a request says who it is, so that another one takes its place."""
+        self._seats = Seats()
+        self._vacant = 0
+        """Seats that a reaper may take that has done its work; after a while another one is forked for each."""
         self._woken = wake_on_children()
 
     def run(self) -> None:
         waiting = select.poll()
         waiting.register(self._door.fileno(), 0)  # only that Assent has gone: requests are for the reapers
-        waiting.register(self._taken, select.POLLIN)
+        waiting.register(self._seats.heard, select.POLLIN)
         waiting.register(self._woken, select.POLLIN)
+        self._offer()
+        self._refill()
         while True:
-            self._refill()
-            ready = {fd for fd, _ in waiting.poll(None if self._idle else 50)}
-            if self._taken in ready:
-                self._idle -= set(numbers(os.read(self._taken, 4096)))
+            ready = {fd for fd, _ in waiting.poll(PAUSE * 1000 if self._vacant else None)}
+            if self._seats.heard in ready:
+                self._hear()
             if self._woken in ready:
                 self._collect()
             if self._door.fileno() in ready:
                 break
+            self._offer()
+            if not (ready and self._idle):
+                self._refill()
         self._see_to_the_end()
+
+    def _hear(self) -> None:
+        for pid, sits in self._seats.changes():
+            if sits:
+                self._idle.add(pid)
+                self._vacant = max(self._vacant - 1, 0)
+            else:
+                self._idle.discard(pid)
+
+    def _offer(self) -> None:
+        missing = READY - len(self._idle) - self._vacant
+        if missing > 0:
+            self._seats.offer(missing)
+            self._vacant += missing
 
     def _see_to_the_end(self) -> None:
         waiting = select.poll()
@@ -85,23 +108,29 @@ class Supervisor:
                 self._collect()
 
     def _refill(self) -> None:
+        """Seats that were taken meanwhile are not vacant: whoever took one says so soon."""
         try:
-            while len(self._idle) < READY:
+            while self._vacant and self._seats.take():
+                self._vacant -= 1
+                self._fork()
+            self._vacant = 0
+            if not self._idle:
                 self._fork()
         except OSError as error:
             if not self._idle:
                 turn_away(self._door, error)
 
     def _fork(self) -> None:
+        me = os.getpid()
         pid = os.fork()
         if pid:
             self._reapers.add(pid)
             self._idle.add(pid)
             return
         try:
+            os.dup2(0, 1)
             os.close(self._woken)
-            os.close(self._taken)
-            Reaper(self._door, self._taking, self._defaults).run()
+            Reaper(me, self._door, self._seats, self._defaults).run()
             os._exit(0)
         finally:
             os._exit(1)

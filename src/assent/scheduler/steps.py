@@ -142,6 +142,7 @@ class Steps:
             invocation = tool.build(life.request.args)
         except InvalidParams as error:
             await self.fail(life, Failure("invalid_tool_params", str(error)))
+        tool.prepare()
         life.build_on_siblings(invocation)
         life.tool, life.invocation = tool, invocation
         return invocation

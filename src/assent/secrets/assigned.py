@@ -41,8 +41,9 @@ _PATTERNS = {
         rf"((?:{'|'.join(_HINTS)})(?=([\w-]{{0,24}}))\2)(?:\\{{0,2}}[\"'`])?\]?"
         r"(?::[ \t]{0,2}[a-z_][\w.|\[\]]{0,30}[ \t]{0,2}(?==))?[ \t]{0,20}(=>|:=|[:=])[ \t]{0,20}"
     ),
-    "flag": r"(?<![\w-])--([a-z][a-z-]{0,40})[ \t]{1,4}(?![-=:\s])",
-    "bearer": r"\bbearer[ \t]{1,4}(?=[\w.~+/=-]{16})",
+    # What must not stand before is looked at last: plain text at the beginning is found much faster.
+    "flag": r"--(?<![\w-]--)([a-z][a-z-]{0,40})[ \t]{1,4}(?![-=:\s])",
+    "bearer": r"bearer(?<!\wbearer)[ \t]{1,4}(?=[\w.~+/=-]{16})",
     # Tried at a place of the text itself; the value is the last group.
     "quoted": r"\\{0,2}([\"'`])([^\"'`\r\n]{1,2000}?)\\{0,2}\1",
     "word": r"(?![\"'`])(\S{1,4000})",

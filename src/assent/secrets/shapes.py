@@ -1,8 +1,9 @@
 """Secrets that are known by their looks: the tokens of providers, and passwords in addresses.
 
 Which there are is said in `providers`. Each shape has a hint that is searched first, as plain text, and a pattern that
-is tried where it was found, and compiled only then. Behind the hint a pattern is little more than one run of one class
-of characters: what was read in vain is not read again for the next hint, so no text takes more than linear time.
+is tried where it was found, and compiled only then. A token is one long word, so its hint is searched in those only.
+Behind the hint a pattern is little more than one run of one class of characters: what was read in vain is not read
+again for the next hint, so no text takes more than linear time.
 """
 
 import re
@@ -35,11 +36,21 @@ def _shapes_of(provider: Provider) -> Iterator[Shape]:
         yield Shape(kind, beginning, left + re.escape(beginning) + rest, before, mixed)
 
 
+SHORTEST = 15
+"""Characters of a provider's token, with its beginning."""
+_LONG_WORD = re.compile(rf"[\w%+/=.,~@$:?&-]{{{SHORTEST},}}", re.ASCII)
+"""All that can be in a token, and before it."""
+
+
 @cache
-def _shapes() -> tuple[Shape, ...]:
-    of_providers = (shape for provider in PROVIDERS for shape in _shapes_of(provider))
-    written = (Shape(*way) for way in WRITTEN)
-    return (*of_providers, *written, Shape(*IN_ADDRESS, mixed=True))
+def tokens() -> tuple[Shape, ...]:
+    return tuple(shape for provider in PROVIDERS for shape in _shapes_of(provider))
+
+
+@cache
+def _written() -> tuple[Shape, ...]:
+    """They may have blanks in them."""
+    return (*(Shape(*way) for way in WRITTEN), Shape(*IN_ADDRESS, mixed=True))
 
 
 @cache
@@ -50,12 +61,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def hints() -> tuple[str, ...]:
     """By which a word that has not ended yet may be the beginning of a token. What is shorter is in too many words."""
-    found = (shape.hint for shape in _shapes() if shape.hint == shape.hint.strip() and len(shape.hint) > _SHORT)
+    found = (
+        shape.hint
+        for shape in (*tokens(), *_written())
+        if shape.hint == shape.hint.strip() and len(shape.hint) > _SHORT
+    )
     return tuple(dict.fromkeys((*found, "Q~")))
 
 
 def find_tokens(text: str) -> Iterator[Span]:
-    for shape in _shapes():
+    words = "\n".join(_LONG_WORD.findall(text))
+    for shape in tokens() if words else ():
+        if shape.hint in words:
+            yield from _find(shape, text)
+    for shape in _written():
         if shape.hint in text:
             yield from _find(shape, text)
 

@@ -176,6 +176,10 @@ class AnyTool(ABC):
     def build(self, args: JsonObject) -> Invocation:
         """Checks the arguments. Raises InvalidParams with what the model should know."""
 
+    def prepare(self) -> None:
+        """A call was requested, and is being judged: what takes a while and does no harm may begin."""
+        return
+
 
 P = TypeVar("P", bound=Struct)
 

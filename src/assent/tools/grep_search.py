@@ -49,6 +49,11 @@ class GrepTool(Tool[GrepParams]):
         self.files = files
         self.timeout = timeout
 
+    def prepare(self) -> None:
+        from assent.process import supervision
+
+        supervision.prepare()
+
     def invocation(self, params: GrepParams) -> Invocation:
         from assent.tools.grep_call import GrepInvocation
 

@@ -59,6 +59,11 @@ class ShellTool(Tool[ShellParams]):
         self.outputs = outputs
         self.masker = masker or Masker()
 
+    def prepare(self) -> None:
+        from assent.process import supervision
+
+        supervision.prepare()
+
     def invocation(self, params: ShellParams) -> Invocation:
         from assent.tools.shell_call import ShellInvocation
 

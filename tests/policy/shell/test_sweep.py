@@ -190,6 +190,18 @@ def test_a_search_shows_everything_but_secrets(command: str, tree: Path) -> None
     assert [name for name in PLAIN if f"needle in {name}\n" not in shown] == []
 
 
+@pytest.mark.parametrize("options", ["", "--include=*.py", "--exclude=c.py", "--include=*.py --include=*.x"])
+def test_the_short_way_for_code_changes_nothing_about_what_is_searched(options: str, tmp_path: Path) -> None:
+    names = ("a.py", "b.js", "c.py", "d.x", ".env.py", "vault_pass.sh", "sub/.env.py", "sub/e.py", "prod.env")
+    (tmp_path / "sub").mkdir()
+    for name in names:
+        (tmp_path / name).write_text("needle\n")
+    bare = ["grep", "-rl", *options.split(), "needle", "."]
+    found = subprocess.run(bare, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
+    expected = {name for name in found if why_secret(name.split("/")) is None}
+    assert {*output(f"grep -rl {options} needle .", tmp_path).split()} == expected
+
+
 def test_a_search_shows_no_variables_of_a_process(tree: Path) -> None:
     with subprocess.Popen(["sleep", "60"], env={"TOKEN": "needle"}) as sleeper:
         try:
@@ -414,7 +426,7 @@ def test_only_the_option_that_follows_links_is_changed(command: str, runs: str) 
     found = judge(command, rules(["grep", "diff", "ls", command]), cwd="/w", roots=["/w"])
     assert found.plan is not None, found.why
     words = [word.text for word in stage_of(found.plan.steps).words]
-    assert " ".join(word for word in words if not word.startswith("--exclude")) == runs
+    assert " ".join(word for word in words if not word.startswith(("--exclude", "--include=[!"))) == runs
 
 
 @pytest.mark.parametrize("name", ["rg", "rgrep", "diff", "ag", "ack"])

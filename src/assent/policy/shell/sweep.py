@@ -8,13 +8,14 @@ does not decide.
 import re
 from fnmatch import translate
 
-from assent.files.secret_names import brief_secret_globs, secret_folders, secret_globs
+from assent.files.secret_names import brief_secret_globs, harmless_globs, secret_folders, secret_globs
 from assent.plan import Names, Word
 from assent.policy.shell.models import options
 from assent.policy.shell.options import Use
 from assent.policy.shell.paths import secret
 
 _LETTERS = re.compile(r"\[[^]]*\]|[a-z]")
+_RANGES = re.compile(r"[a-z](?:-[a-z])?")
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _GLOBS = ("--include", "-g", "--glob", "--iglob")
 _RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
@@ -84,7 +85,8 @@ def _exclusions(use: Use) -> list[str]:
     if name in _GREPS and (gets_names or walks(use)):
         folders = [f"--exclude={name}/*" if gets_names else f"--exclude-dir={name}" for name in secret_folders()]
         names = (name.replace("?*", "*[!/]", 1) for name in secret_globs())  # it compares whole paths that it is given
-        return [_any_case(option) for option in (*(f"--exclude={name}" for name in names), *folders)]
+        passed_over = [_any_case(option) for option in (*(f"--exclude={name}" for name in names), *folders)]
+        return [*passed_over, *(f"--include={name}" for name in _harmless(use))]
     match name:
         case "rg":  # it looks at `--iglob` after every `-g`, in whatever order they stand; one is read faster than many
             return ["--iglob", f"!{{{','.join((*secret_globs(), *secret_folders()))}}}"]
@@ -100,14 +102,31 @@ def _exclusions(use: Use) -> list[str]:
             return []
 
 
+def _harmless(use: Use) -> tuple[str, ...]:
+    """Names that need not be compared with hundreds of globs: grep takes the last that matches, and looks there first.
+
+    Only for files that it comes upon, whose names it compares without their folder, and only such as would be searched
+    anyway.
+    """
+    if use.fed or use.found or use.option("--exclude", "--exclude-from") is not None:
+        return ()
+    if not all(word.literal for word in use.operands):
+        return ()
+    wanted = [value for name, value in use.seen if name == "--include"]
+    plain = harmless_globs()
+    if not wanted:
+        return tuple(plain.values())
+    return tuple(plain[name] for name in wanted) if plain.keys() >= set(wanted) else ()
+
+
 def _any_case(option: str) -> str:
-    """`.ENV` is `.env` to a person, and on some disks. Ranges and classes already hold every letter that matters."""
+    """`.ENV` is `.env` to a person, and on some disks. What must not follow is said in small letters only."""
     head, equals, glob = option.rpartition("=")
-    return head + equals + _LETTERS.sub(lambda part: part[0] if part[0][0] == "[" else _both(part[0]), glob)
+    return head + equals + _LETTERS.sub(lambda part: _both(part[0].strip("[]")), glob)
 
 
-def _both(letter: str) -> str:
-    return f"[{letter}{letter.upper()}]"
+def _both(letters: str) -> str:
+    return f"[{letters}]" if letters[0] == "!" else f"[{letters}{''.join(_RANGES.findall(letters)).upper()}]"
 
 
 # --- names from a pipe ---
