@@ -16,8 +16,8 @@ RedirectKind = Literal["null", "copy", "read", "text"]
 # How names of files come through a pipe: one a line, ended by a NUL, or as words with quotes as xargs reads them.
 Names = Literal["", "lines", "null", "words"]
 # What words may become that are known only when the command runs: anything, names of files that may be read, or names
-# of commits. Without an entry there are none.
-Unknown = Literal["", "text", "file", "revision"]
+# of commits, or a text in quotes where only text can stand and else a plain name. Without an entry there are none.
+Unknown = Literal["", "text", "file", "revision", "name"]
 
 UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 
@@ -81,6 +81,8 @@ class Stage(Struct, frozen=True, tag="command"):
     unknown: Unknown = ""
     files: tuple[int, ...] = ()
     """Which of the words name files to be read."""
+    texts: tuple[int, ...] = ()
+    """Which of the words are text, and name no file whatever they look like: a pattern, a script, a separator."""
 
 
 class Group(Struct, frozen=True, tag="group"):

@@ -357,7 +357,7 @@ def test_what_can_be_told_to_leave_links_alone_is_told_so_and_runs(text: str):
     assert words[0] != "find" or words[2:5] == ["!", "-type", "l"]
 
 
-@pytest.mark.parametrize("text", ["cargo --version", "npm ls", "pip list"])
+@pytest.mark.parametrize("text", ["yarn --version", "npm ls", "pip list"])
 def test_programs_that_look_up_what_to_run_are_not_allowed_out_of_the_box(text: str):
     assert judge(command(text)).ruling == "ask"
 

@@ -269,3 +269,38 @@ def test_cancel_ends_what_runs_in_a_group(folder: Path) -> None:
         pipeline.cancel()
         thread.join(10)
     assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("command", ["echo /etc", 'echo "$HOME"', "grep -c /etc a.txt", "[[ -f a.txt ]] && echo yes"])
+def test_a_word_that_is_only_text_leads_nowhere(command: str, folder: Path) -> None:
+    assert run(command, folder) == bash(command, folder)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ('git commit -q -m "$(echo --amend)" --allow-empty', "--amend"),
+        ('git commit -q -m "a $(cat a.txt)" --allow-empty', "a one\ntwo"),
+        ("git commit -q -m \"$(cat <<'EOF'\nx\n\ny\nEOF\n)\" --allow-empty", "x\n\ny"),
+    ],
+)
+def test_a_computed_text_is_the_message_and_nothing_else(command: str, message: str, folder: Path) -> None:
+    for words in (["init", "-q"], ["config", "user.name", "x"], ["config", "user.email", "x@y"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    plan = judge(command, rules([*_ALLOW, "git commit"]), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    assert run_plan(plan, folder)[0] == 0
+    said = subprocess.run(["git", "log", "-1", "--format=%B"], cwd=folder, check=True, stdout=subprocess.PIPE)
+    assert said.stdout.decode().strip() == message
+
+
+@pytest.mark.parametrize(
+    "command", ["git tag v$(cat a.txt)", "git tag v$(echo ' --delete x')", 'git tag "v$(echo ..)"']
+)
+def test_a_computed_name_must_be_one_plain_name(command: str, folder: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    plan = judge(command, rules([*_ALLOW, "git tag"]), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    code, said = run_plan(plan, folder)
+    assert code != 0
+    assert "may only be one plain name here" in said

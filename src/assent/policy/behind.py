@@ -22,6 +22,7 @@ from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import shows_content, walks
 
 _MOST_MATCHES = 2_000
+_RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 
 
 def secret_behind(plan: Plan) -> str | None:
@@ -39,6 +40,8 @@ def secret_behind(plan: Plan) -> str | None:
 def write_behind(plan: Plan) -> str | None:
     """Why the plan may write through a link: to the outside, or to what tools run."""
     roots = [os.path.realpath(root) for root in plan.roots]
+    if (there := next((path for path in _trees(plan) if os.path.lexists(path)), None)) is not None:
+        return f"{there} is there already, and what lies in it may be overwritten"
     for path in (*plan.writes, *_copies(plan)):
         real = os.path.realpath(path)
         if not inside(real, roots):
@@ -72,6 +75,21 @@ def _copies(plan: Plan) -> Iterator[str]:
                 folder = os.path.join(cwd, expanded(target, cwd))
                 names = (os.path.basename(path) for word in sources for path in matches_of(word, cwd))
                 yield from (os.path.join(folder, name) for name in names)
+
+
+def _trees(plan: Plan) -> Iterator[str]:
+    """Where `cp -r` puts whole folders: links in them would be written through, and nobody looks at each file."""
+    for stage, folders in with_folders(plan):
+        use = examine(program(stage.words[0].text), stage.words)
+        if use is None or use.names[0] != "cp" or use.option(*_RECURSIVE) is None or not use.operands:
+            continue
+        *sources, target = use.operands
+        for cwd in folders:
+            place = os.path.join(cwd, expanded(target, cwd))
+            whole = use.option("-T", "--no-target-directory") is not None or not os.path.isdir(place)
+            for path in (path for word in sources for path in matches_of(word, cwd)):
+                if os.path.isdir(os.path.join(cwd, path)):
+                    yield place if whole else os.path.join(place, os.path.basename(path.rstrip("/")))
 
 
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:

@@ -14,7 +14,10 @@ from assent.policy.shell.rules import program
 _NAMES = """
 ls cat head tail wc nl tac cut sort uniq comm diff cmp file stat du df tree find grep egrep fgrep rg sed tr rev fold
 column jq basename dirname realpath readlink pwd cd echo printf true false test [ date uname whoami id which type
-uptime free nproc seq md5sum sha1sum sha256sum
+uptime free nproc seq md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum awk gawk mawk
+xargs paste join expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat zgrep
+tar zipinfo hostname sleep arch tty groups logname hostid expr factor numfmt cal ncal locale getconf lscpu lsblk
+sw_vers vmstat whereis bc fd fdfind bat
 """
 _SUBCOMMANDS = """
 command -v
@@ -33,6 +36,54 @@ git ls-tree
 git shortlog
 git reflog
 git stash list
+git stash show
+git grep
+git merge-base
+git rev-list
+git worktree list
+git cat-file -t
+git cat-file -s
+git cat-file -e
+git cat-file -p
+git symbolic-ref
+git show-ref
+git for-each-ref
+git name-rev
+git cherry
+git show-branch
+git diff-tree
+git diff-index
+git diff-files
+git range-diff
+git whatchanged
+git annotate
+git count-objects
+git check-ignore
+git check-attr
+git remote get-url
+git bisect log
+git version
+tput cols
+tput lines
+tput colors
+unzip -l
+unzip -v
+unzip -t
+unzip -Z
+unzip -z
+gzip -l
+gzip -t
+xz -l
+xz -t
+bzip2 -t
+gzip -cd
+xz -cd
+bzip2 -cd
+gunzip -c
+gunzip -l
+gunzip -t
+openssl version
+openssl dgst
 """
 READ_ONLY: tuple[tuple[str, ...], ...] = (
     *((name,) for name in _NAMES.split()),
@@ -43,6 +94,8 @@ _FOLLOWING = {
     "du": ("-L", "--dereference"),
     "tree": ("-l",),
     "find": ("-L", "-follow"),
+    "fd": ("-L", "--follow"),
+    "fdfind": ("-L", "--follow"),
 }
 """Options that make a program follow links while it walks a tree. `rg -L` asks by itself, `grep -R` runs as `-r`."""
 
@@ -60,7 +113,8 @@ def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
         return False  # home, or something we do not know
     if _follows_links(stage):
         return False
-    words = [*stage.words[1:], *(r.target for r in stage.redirects if isinstance(r.target, Word))]
+    named = [word for at, word in enumerate(stage.words) if at and at not in stage.texts]
+    words = [*named, *(r.target for r in stage.redirects if isinstance(r.target, Word))]
     return all(_word_inside(word, cwd, roots) for word in words)
 
 

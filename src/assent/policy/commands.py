@@ -19,8 +19,10 @@ from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.folders import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
+from assent.policy.questions import is_question
 from assent.policy.rules import Rule, Ruling
 from assent.policy.shell import Judgement, Rules, judge
+from assent.policy.shell.lexer import Refused
 from assent.policy.shell.loops import understood
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import has_wildcard
@@ -200,15 +202,27 @@ class CommandJudge:
         plan = replace(found.plan, inside=True)
         return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
 
+    def _questions(self) -> list[tuple[str, ...]]:
+        """The parts that only ask a program or the machine about itself."""
+        try:
+            written = self._written()
+        except Refused:
+            return []
+        if any("cd" in words for words in written):
+            return []  # in which folder it asks decides who answers
+        return [words for words in written if is_question(words, self._details.directory, self._roots)]
+
     def judgement(self, *, built_in: bool = False) -> Judgement:
         """What the shell gate says, with the rules and grants that speak about words."""
         spoken = {r: tuple(rule.words() for rule in self._rules if rule.ruling == r and rule.words()) for r in _RULINGS}
+        asking = self._questions() if built_in else []
         prefixes = tuple(prefix for grant in self._grants for prefix in grant.prefixes)
         known = Rules(
-            allow=(*spoken["allow"], *prefixes, *(READ_ONLY if built_in else ())),
+            allow=(*spoken["allow"], *prefixes),
+            reading=READ_ONLY if built_in else (),
             ask=spoken["ask"],
             deny=spoken["deny"],
-            exact=tuple(line for grant in self._grants for line in grant.exact),
+            exact=(*(line for grant in self._grants for line in grant.exact), *asking),
         )
         return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
 

@@ -18,6 +18,7 @@ Look = Callable[["Part"], str]
 Field = list[tuple[str, bool]]
 """Texts of one argument, and whether wildcards in them count."""
 
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_](?:(?!\.\.)[\w.:/+-])*")
 _BLANKS = re.compile(r"[ \t\n]+")
 _WILD = re.compile(r"[*?\[]")
 # A commit, a branch, a tag or a range of them, which cannot be taken for an option, a path elsewhere, or a file in a
@@ -74,6 +75,9 @@ def check_unknown(stage: "Stage", word: "Word", found: list[str], cwd: str, is_s
     """Whether what a word turned out to be may be given to the program. Raises Refusal."""
     if not word.unknown or stage.unknown == "text":
         return
+    if stage.unknown == "name":
+        _check_name(stage, word, found)
+        return
     for at, text in enumerate(found):
         if not stage.unknown or (text.startswith("-") and not (at == 0 and word.fixed)):
             raise Refusal(f"{text}: a word that was computed may not be an option here")
@@ -81,6 +85,14 @@ def check_unknown(stage: "Stage", word: "Word", found: list[str], cwd: str, is_s
             raise Refusal(f"{text}: a word that was computed may only be the name of a commit here")
         if stage.unknown == "file" and is_secret(os.path.realpath(os.path.join(cwd, text))):
             raise Refusal(f"{text}: may hold secrets")
+
+
+def _check_name(stage: "Stage", word: "Word", found: list[str]) -> None:
+    """One word it must be: in quotes any text where text stands, and else a plain name."""
+    quoted = all(part.quoted for part in word.parts if part.kind in ("output", "item", "status"))
+    is_text = quoted and any(stage.words[at] is word for at in stage.texts)
+    if len(found) != 1 or not (is_text or _PLAIN_NAME.fullmatch(found[0])):
+        raise Refusal(f"{' '.join(found)}: a word that was computed may only be one plain name here")
 
 
 def as_word(output: bytes) -> str:

@@ -125,8 +125,8 @@ class Starter:
         return REFUSED
 
     def _start(self, stage: "Stage", frame: Frame, group: int, opened: list[int], *, alone: bool) -> Started:
-        argv, files = self._arguments(stage, frame)
-        if self._plan.inside and (outside := self._leading_out([*argv[1:], *self._read_from(stage, frame)], frame.cwd)):
+        argv, files, named = self._arguments(stage, frame)
+        if self._plan.inside and (outside := self._leading_out([*named, *self._read_from(stage, frame)], frame.cwd)):
             raise Refusal(f"{outside}: leads out of the workspace")
         try:
             descriptors = self.redirected(stage.redirects, frame, opened)
@@ -193,18 +193,20 @@ class Starter:
 
     # --- words ---
 
-    def _arguments(self, stage: "Stage", frame: Frame) -> tuple[list[str], list[int]]:
-        """The arguments, and which of them name files to be read."""
+    def _arguments(self, stage: "Stage", frame: Frame) -> tuple[list[str], list[int], list[str]]:
+        """The arguments, which of them name files to be read, and those behind the program that may be paths."""
         argv: list[str] = []
         files: list[int] = []
+        named: list[str] = []
         for at, word in enumerate(stage.words):
             found = arguments(word, lambda part: self._value(part, frame), frame.cwd)
             check_unknown(stage, word, found, frame.cwd, self._openings.is_secret)
             if argv and any(part.kind == "glob" for part in word.parts):
                 found = self._ordinary(argv, word.text, found, frame.cwd)
             files += range(len(argv), len(argv) + len(found)) if at in stage.files else ()
+            named += found if at and at not in stage.texts else ()
             argv += found
-        return argv, files
+        return argv, files, named
 
     def _ordinary(self, argv: list[str], pattern: str, found: list[str], cwd: str) -> list[str]:
         kept = self._openings.without_special_files(argv, found, cwd)

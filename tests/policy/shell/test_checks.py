@@ -278,7 +278,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *("git branch", "git branch -a", "git branch -l x", "git branch --list x", "git branch --points-at HEAD x"),
             *(f"git branch --{one} x" for one in ("contains", "no-contains", "merged", "no-merged")),
         ],
-        ["git branch x", "git branch -a x"],
+        ["git branch -D x", "git branch -u x", "git branch -f x", "git branch 'x y'", "git branch -x"],
     ),
     "git config": (
         ["git config user.name", "git config --get user.name", "git config get user.name", "git config -l"],

@@ -79,6 +79,9 @@ _SETTING = re.compile(r"[@A-Za-z][\w.:@/-]*")
 _SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")
 _TS_PROJECT = re.compile(r"\.?/?|tsconfig[\w.-]*\.json")
 _TASK = re.compile(r"(?:[\w-]*:)*(?:assemble|compile|test|check|lint|jar|classes|dependencies|javadoc)(?:[A-Z]\w*)?")
+_VARIABLE = re.compile(r"(?:VERSION|TAG|DEBUG|RELEASE|TEST|TESTS|COVERAGE|JOBS)=[A-Za-z0-9_][\w.-]*")
+_USUAL_SCRIPTS = (["test"], ["build"], ["lint"], ["typecheck"])
+_MAKES = ("make", "gmake")
 _PYTEST = ("pytest", "py.test")
 
 
@@ -137,12 +140,23 @@ def workspace(use: Use, words: Words) -> None:
     if len(texts) < 2 or not _PACKAGE.fullmatch(texts[0]):
         use.problems.append("it names no script of a workspace")
     script(use, words)
-    use.names, use.by_name = (*use.names, *texts), True
+    use.names, use.by_name = (*use.names, *texts), texts[1:] not in _USUAL_SCRIPTS
 
 
 def terraform_fmt(use: Use, _words: Words) -> None:
     use.by_name = use.option("-check") is None
     use.writes += use.reads if use.by_name else []
+
+
+def plan_file(use: Use, _words: Words) -> None:
+    """The plan goes to a file of its own, whose name says what it is."""
+    file = use.option("-out")
+    if file is not None and not re.fullmatch(
+        r"(?:\./)?(?:[\w-]+\.)?(?:tf)?plan(?:\.(?:out|tfplan|bin))?|[\w-]+\.tfplan", file
+    ):
+        use.problems.append("`-out` names a file that is not plain")
+    elif file is not None:
+        use.writes.append(Word(file))
 
 
 def npm_config(use: Use, _words: Words) -> None:
@@ -194,7 +208,7 @@ def plain_folder(use: Use, _words: Words) -> None:
 
 def docker_build(use: Use, words: Words) -> None:
     plain_folder(use, words)
-    if not all(re.fullmatch(r"[\w.:/=@+-]*", value) for _, value in use.seen):
+    if not all(re.fullmatch(r"[\w.:/=@+-]*", value.replace("$()", "")) for _, value in use.seen):
         use.problems.append("the value of an option is not plain")
 
 
@@ -212,11 +226,18 @@ def clang_format(use: Use, words: Words) -> None:
 
 def make(use: Use, _words: Words) -> None:
     for word in use.operands:
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*|V(?:ERBOSE)?=\d", word.text):
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*|V(?:ERBOSE)?=\d", word.text) and not _VARIABLE.fullmatch(
+            word.text
+        ):
             use.problems.append(f"`{word.text}` is not the plain name of a target")
     number = r"\d+" if use.option("-j", "--jobs") == "" else "(?!)"  # `-j 8`
     targets = [word.text for word in use.operands if "=" not in word.text]
+    folders = [value for name, value in use.seen if name in ("-C", "--directory")] if use.names[0] in _MAKES else []
+    if not all(_FOLDER.fullmatch(folder) for folder in folders) or len(folders) > 1:
+        use.problems.append("`-C` does not name a plain folder of the project")
     _each_named(use, [target for target in targets if not re.fullmatch(number, target)])
+    if folders and len(use.names) > 1:  # the targets of another Makefile: `make test` does not mean them
+        use.names, use.also = use.names[:1], [use.names, *use.also]
 
 
 def _each_named(use: Use, goals: list[str]) -> None:

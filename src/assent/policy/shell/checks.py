@@ -287,6 +287,14 @@ def _by_name(use: Use, _words: Words) -> None:
     use.by_name = True
 
 
+def _mode(use: Use, _words: Words) -> None:
+    """A rule must say which rights: `chmod +x`."""
+    mode = use.operands[0].text if use.operands else ""
+    use.names, use.by_name = (*use.names, mode), True
+    if not re.fullmatch(r"[uga]*[+-][rwx]+|0?[4567][04567]{2}", mode):
+        use.problems.append("it sets rights that are not plain")
+
+
 def _never(use: Use, _words: Words) -> None:
     if not use.seen:
         use.problems.append("it changes the system or the shell and is never allowed by its name")
@@ -310,6 +318,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "ldd": _ldd,
     "cloud": _cloud,
     "terraform-fmt": builders.terraform_fmt,
+    "plan-file": builders.plan_file,
     "npm-config": builders.npm_config,
     "npm-view": builders.npm_view,
     "go-list": builders.go_list,
@@ -341,7 +350,10 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "ip": _ip,
     "kubectl": _kubectl,
     "ps": _ps,
-    "git-listing": git.git_listing,
+    "git-branch": git.git_branch,
+    "git-tag": git.git_tag,
+    "git-address": git.git_address,
+    "git-worktree": git.git_worktree,
     "git-config": git.git_config,
     "git-reflog": git.git_reflog,
     "git-outside": git.git_outside,
@@ -379,6 +391,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "kubectl-apply": _kubectl_apply,
     "compose-names": _compose_names,
     "named": _by_name,
+    "mode": _mode,
     "never": _never,
 }
 
@@ -386,7 +399,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
 # These look at options, at the number of operands, or at nothing that a name of a file could change.
 _WILDCARDS_ARE_FINE = frozenset(
     (
-        *("any", "bat", "eslint", "git-diff", "git-format", "git-listing", "git-outside", "go-build", "grep"),
+        *("any", "bat", "eslint", "git-diff", "git-format", "git-outside", "go-build", "grep"),
         *("listing", "only-checks", "plain-words", "printf", "rg", "tar", "tsc", "unzip"),
     )
 )

@@ -11,6 +11,7 @@ from assent.policy.shell.options import Use, Words
 from assent.policy.shell.unknown import changes_something, may_be_program
 
 _FOLDER = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_ABOVE = ([".."], ["../.."])  # as said in the folder of a build
 _GENERATOR = re.compile(r"[A-Za-z0-9 ]+")
 _TARGET = re.compile(r"-?(?:@?@?[\w.-]*//|:)?[\w./:*+-]*")
 _SETTING = re.compile(r"(\w+)(?::[A-Z]+)?=([\w.+-]*)")
@@ -34,7 +35,8 @@ def cmake(use: Use, _words: Words) -> None:
             use.problems.append(f"the setting `{value}` may name another program")
     if (
         use.names[-1] == "cmake"
-        and use.seen
+        and (use.seen or use.operands)
+        and [word.text.rstrip("/") for word in use.operands if word.literal] not in _ABOVE
         and use.option("-B", "--version", "--help", "--preset", "--list-presets") is None
     ):
         use.problems.append("without `-B` it writes into the folder of the sources")

@@ -12,6 +12,7 @@ from assent.policy.shell.lexer import word_of
 from assent.policy.shell.names import give_harmless_names
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import cd_target, moves, place
+from assent.policy.shell.plain_texts import plain_texts
 from assent.policy.shell.rules import Rules, program
 from assent.policy.shell.unknown_words import has_unknown, what_unknown
 from assent.policy.shell.verdict import Place, Verdict, judge_stage
@@ -101,9 +102,12 @@ class TreeJudge:
 
 
 def _with_files(stage: Stage) -> Stage:
+    """With what the runner must know about its words: which are files to be read, and which no files at all."""
     use = examine(program(stage.words[0].text), stage.words)
-    files = [at for at, word in enumerate(stage.words) if use is not None and any(word is one for one in use.reads)]
-    return replace(stage, files=tuple(files)) if files else stage
+    if use is None:
+        return stage
+    files = [at for at, word in enumerate(stage.words) if any(word is one for one in use.reads)]
+    return replace(stage, files=tuple(files), texts=plain_texts(use, stage.words))
 
 
 def _with_unknown(verdict: Verdict, stage: Stage) -> Verdict:

@@ -56,19 +56,43 @@ _VALUES: dict[str, re.Pattern[str]] = {
     "GO111MODULE": _SWITCH,
     "RUST_BACKTRACE": re.compile(r"0|1|full"),
     "RUST_LOG": _LOG,
-    "LOG_LEVEL": _MODE,
+    "LOG_LEVEL": re.compile(r"[A-Za-z]+"),
     "DEBUG": _LOG,
     "VERBOSE": _SWITCH,
     "CARGO_TERM_COLOR": _MODE,
     "PORT": _NUMBER,
     "HISTSIZE": _NUMBER,
+    "NODE_OPTIONS": re.compile(r"--max[-_]old[-_]space[-_]size=\d{1,6}"),
+    "RUSTFLAGS": re.compile(r"-D ?warnings"),
+    "CARGO_INCREMENTAL": _SWITCH,
+    "PYTHONWARNINGS": re.compile(r"ignore|error|default|once|always|module"),
+    "ENVIRONMENT": _MODE,
+    "STAGE": _MODE,
+    "FLASK_ENV": _MODE,
+    "FLASK_DEBUG": _SWITCH,
+    "BABEL_ENV": _MODE,
+    "MIX_ENV": _MODE,
+    "HUSKY": re.compile(r"0"),
+    "DOCKER_BUILDKIT": _SWITCH,
+    "GOWORK": re.compile(r"off"),
+    "PIP_DISABLE_PIP_VERSION_CHECK": _SWITCH,
+    "PYTHONFAULTHANDLER": _SWITCH,
 }
+_TESTED = {
+    "PYTHONPATH": re.compile(
+        r"(?:\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*)(?::(?:\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*))*"
+    ),
+    "DJANGO_SETTINGS_MODULE": re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"),
+}
+"""What a program that runs the tests of a project may be told about it: its code runs anyway."""
 _CATEGORY = re.compile(
     r"LC_(?:ALL|COLLATE|CTYPE|MESSAGES|MONETARY|NUMERIC|TIME|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT)"
 )
 
 
-def harmless(name: str, value: str) -> bool:
-    """Whether `NAME=value` in front of a command changes nothing but language, colour and the like."""
-    pattern = _LANGUAGE if _CATEGORY.fullmatch(name) else _VALUES.get(name)
+def harmless(name: str, value: str, *, tests: bool = False) -> bool:
+    """Whether `NAME=value` in front of a command changes nothing but language, colour and the like. `tests`: the
+    command runs the tests of a Python project.
+    """
+    pattern = _LANGUAGE if _CATEGORY.fullmatch(name) else _VALUES.get(name) or (_TESTED.get(name) if tests else None)
     return pattern is not None and pattern.fullmatch(value) is not None

@@ -48,16 +48,28 @@ def awk(use: Use, _words: Words) -> None:
     # The first pattern or remark stands outside of strings, so it is seen here if there is any.
     patterns = re.search(r"[/#]", _DIVISION.sub("", plain)) is not None
     plain = program if patterns else plain
-    shown = plain if patterns else _without_brackets(plain)
-    if re.search(r"system|getline|ARG[VC]|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
+    shown = plain.partition("{")[2] if patterns else _without_brackets(_actions(plain))
+    if re.search(r"system|getline|ARG[VC]|SYMTAB|FUNCTAB|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
     elif "ENVIRON" in program:
         use.problems.append("the awk program may show variables")
-    elif re.search(r">(?!=)", shown.partition("{")[2]):
+    elif re.search(r">(?!=)", shown):
         # Where an action ends is not known: a pattern may have braces, too.
         use.problems.append("the awk program may write files")
     elif plain.count("{") != plain.count("}") or re.search(r"\bfunc" if not patterns else r"\{[^}]*\{|\bfunc", plain):
         use.problems.append("the awk program is more than a line of patterns and prints")
+
+
+def _actions(program: str) -> str:
+    """What stands in braces; outside of them there are only conditions, where `>` compares."""
+    kept: list[str] = []
+    depth = 0
+    for character in program:
+        depth = max(0, depth - (character == "}"))
+        if depth:
+            kept.append(character)
+        depth += character == "{"
+    return "".join(kept)
 
 
 def _without_brackets(text: str) -> str:

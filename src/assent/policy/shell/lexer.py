@@ -227,6 +227,9 @@ class Lexer:
         if self.source[self.at] == "[" and self.at == start and _ends(self.source, self.at + 1):
             self.at += 1  # the program `[`
             return Part("text", "[")
+        if self.source.startswith("[[", self.at) and self.at == start and _ends(self.source, self.at + 2):
+            self.at += 2
+            return Part("text", "[[")
         return self._take(_GLOB, "glob", "a bracket pattern that is not plain")
 
     def _double(self) -> list[Part]:

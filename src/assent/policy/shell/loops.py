@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, simple_commands
 from assent.policy.shell.lexer import Refused, word_of
+from assent.policy.shell.plain_forms import as_test, as_text
 from assent.policy.shell.reader import read
 
 MAX_COMMANDS = 200
@@ -44,7 +45,7 @@ class _Unroller:
             raise Refused(f"loops that make more than {MAX_COMMANDS} commands")
         match command:
             case Stage():
-                return replace(command, words=tuple(self._word(word, known) for word in command.words))
+                return as_test(replace(command, words=tuple(self._word(word, known) for word in command.words)))
             case Group():
                 return replace(command, steps=self.steps(command.steps, known))
             case Choice():
@@ -76,7 +77,7 @@ class _Unroller:
 
     def _part(self, part: Part, known: dict[str, Word]) -> list[Part]:
         if part.kind == "output":
-            return [replace(part, steps=self.steps(part.steps, known))]
+            return [as_text(replace(part, steps=self.steps(part.steps, known)))]
         if part.kind != "item":
             return [part]
         word = known[part.text]

@@ -33,6 +33,7 @@ class Use(Struct):
     seen: list[tuple[str, str]] = []  # option, value
     operands: list[Word] = []
     operands_at: list[int] = []  # where they stand among the words
+    values_at: list[tuple[str, int]] = []  # options with a value that is no file, and where the value stands
     texts: list[Word] = []
     reads: list[Word] = []
     writes: list[Word] = []
@@ -45,6 +46,7 @@ class Use(Struct):
     found: bool = False  # a word of it stands for whatever find finds
     wild: bool = False  # the value of an option has a wildcard in it
     by_name: bool = False  # only a rule that names it in full covers it
+    makes: bool = False  # it makes or changes something, other than its sub-command does with other words
     also: list[tuple[str, ...]] = []  # further commands in its words, as `make test install` has one
 
     def option(self, *names: str) -> str | None:
@@ -149,7 +151,7 @@ class _Scan:
             self.use.seen.append(("+", word.text))
             self.at += 1
             return False
-        if self.use.model.sub:
+        if self.use.model.sub and not (self.use.model.operands and word.text not in self.use.model.sub):
             self._descend(word)
             return False
         self.use.operands.append(word)
@@ -289,6 +291,8 @@ class _Scan:
         found.seen.append((name, value.text))
         found.wild |= is_several(value)
         match use:
+            case "value" | "optional":
+                found.values_at.append((name, self.at - 1))
             case "read":
                 found.reads.append(value)
             case "write":
@@ -304,7 +308,7 @@ class _Scan:
 
     def _finish(self) -> None:
         use = self.use
-        if not use.model.bare and not use.seen:
+        if not use.model.bare and not use.seen and not use.operands:
             use.problems.append(f"`{' '.join(use.names)}` needs a sub-command")
         if not use.unknown_sub:
             several = [is_several(word) or (bool(self.many) and word.text == self.many) for word in use.operands]

@@ -9,6 +9,7 @@ import re
 
 from assent.plan import Branch, Choice, Command, Group, Join, Loop, Redirect, Stage, Step, Word
 from assent.policy.shell.lexer import Lexer, Refused, Token
+from assent.policy.shell.plain_forms import as_test
 
 MAX_STAGES = 64
 MAX_WORDS = 1000
@@ -21,7 +22,6 @@ _LOOP_VARIABLE = re.compile(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
 _EXPANDING_BODY = re.compile(r"[$`\\]")
 _MEASURES = re.compile(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
 _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
-# `[[` is refused by the lexer.
 _RESERVED = frozenset(
     (
         *("!", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in"),
@@ -118,7 +118,6 @@ class _Reader:
 
     def __init__(self, source: str, at: int = 0, outer: "_Reader | None" = None) -> None:
         self.lexer = Lexer(source, self._substitution, at, outer.lexer.variables if outer else ())
-        self.substitution = outer is not None
         self.depth = outer.depth + 1 if outer else 0
         self.stages = outer.stages if outer else 0
         self.heredocs: list[_Heredoc] = []
@@ -139,6 +138,10 @@ class _Reader:
         drafts = inner._list(")")
         if inner.token is None:
             raise Refused("a command substitution that is not closed")
+        if inner.heredocs:
+            raise Refused("a here-document without a body")
+        if self.heredocs and "\n" in self.lexer.source[at : inner.token.end]:
+            raise Refused("a here-document whose body begins inside a command substitution")
         self.stages = inner.stages
         return _steps(drafts, self.lexer.source), inner.token.end
 
@@ -312,6 +315,7 @@ class _Reader:
             raise Refused("a place where a command is missing")
         if len(draft.words) > MAX_WORDS:
             raise Refused(f"more than {MAX_WORDS} words in one command")
+        as_test(Stage(tuple(draft.words), tuple(draft.env)))  # it must have a plainer form
         return draft
 
     def _item(self, draft: _SimpleDraft, token: Token) -> None:
@@ -323,6 +327,8 @@ class _Reader:
         assert token.word is not None
         if token.more and not draft.words:
             raise Refused("braces in the name of a program")
+        if draft.words and token.raw == "[[":
+            raise Refused("double brackets that are no condition")
         if not draft.words and _ASSIGNMENT.match(token.raw):
             draft.env.append(_assignment(token.raw, token.word))
         elif not draft.words and token.raw in _RESERVED:
@@ -337,8 +343,6 @@ class _Reader:
             raise Refused("a redirection without a target")
         draft.end = target.end
         if token.raw in ("<<", "<<-"):
-            if self.substitution:
-                raise Refused("a here-document in a command substitution")
             self.heredocs.append(_heredoc(draft, token, target))
         else:
             draft.redirects += _redirection(token, target.word)

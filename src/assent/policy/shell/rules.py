@@ -20,6 +20,8 @@ class Rules(Struct, frozen=True):
     ask: tuple[Prefix, ...] = ()
     deny: tuple[Prefix, ...] = ()
     exact: tuple[Prefix, ...] = ()
+    reading: tuple[Prefix, ...] = ()
+    """These allow what only reads: `git branch` lists branches, and makes none."""
 
 
 def rules(

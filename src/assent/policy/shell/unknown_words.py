@@ -20,8 +20,22 @@ _READERS = frozenset(
     )
 )
 _REVISIONS = frozenset(
-    ("log", "diff", "show", "rev-parse", "rev-list", "merge-base", "describe", "shortlog", "name-rev")
+    (
+        *("log", "diff", "show", "rev-parse", "rev-list", "merge-base", "describe", "shortlog", "name-rev"),
+        *("push", "pull", "fetch", "rebase", "merge", "cherry-pick", "revert", "switch"),
+    )
 )
+# Options whose value is a text, or a name that is made up here; no value of them is read as anything else.
+_TEXT_OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("git", "commit"): ("-m", "--message"),
+    ("git", "tag"): ("-m", "--message"),
+    ("git", "merge"): ("-m", "--message"),
+    ("git", "stash", "push"): ("-m", "--message"),
+    ("git", "checkout"): ("-b",),
+    ("git", "switch"): ("-c", "--create"),
+    ("docker", "build"): ("-t", "--tag", "--label", "--build-arg"),
+}
+_NAMED = (("git", "tag"), ("git", "branch"))
 
 # What they print are names of files or of commits. Whoever wants to say something in other words takes `echo`.
 _NAME_GIVERS = frozenset(("find", "ls", "basename", "dirname", "pwd", "realpath", "which"))
@@ -43,6 +57,8 @@ def what_unknown(use: Use | None, stage: Stage) -> Unknown:
         return ""
     if use.names[0] in ANY_WORD:
         return "text"
+    if all(_is_made_up(word, use, stage) for word in unknown):
+        return "name"
     if not _gives_names(outputs(unknown)):
         return ""
     if use.names[0] in _READERS and all(_is_among(word, [*use.reads, *use.texts]) for word in unknown):
@@ -50,6 +66,14 @@ def what_unknown(use: Use | None, stage: Stage) -> Unknown:
     if use.names[0] == "git" and use.names[1:2] and use.names[1] in _REVISIONS:
         return "revision" if all(_is_among(word, use.texts) for word in unknown) else ""
     return ""
+
+
+def _is_made_up(word: Word, use: Use, stage: Stage) -> bool:
+    """Whether it is the value of an option that is text, or a new name with a beginning that makes it no option."""
+    options = _TEXT_OPTIONS.get(use.names, ())
+    if any(stage.words[at] is word and option in options for option, at in use.values_at):
+        return True
+    return use.names in _NAMED and bool(word.fixed) and _is_among(word, use.texts)
 
 
 def _gives_names(steps: Sequence[Step]) -> bool:

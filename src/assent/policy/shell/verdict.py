@@ -50,6 +50,7 @@ _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
 _FOLDERS = ("mkdir", "rmdir", "rm")  # what they are about is a folder, as a rule, or gone afterwards
 _SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _FILE = re.compile(r"\.\w+$")
+_TESTS = ("pytest", "py.test", "unittest")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and the like, which a person takes for the beginning of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -90,7 +91,8 @@ def judge_stage(
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
         return _finding(stage, clause, rules, where, depth)
     use = examine(name, stage.words, more=fed and where.at_the_end, many="{}" if found == "several" else "")
-    problems = _outside_the_model(stage, where) + _other_script(stage, use, where)
+    is_test = use is not None and use.names[-1] in _TESTS
+    problems = _outside_the_model(stage, where, tests=is_test) + _other_script(stage, use, where)
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
     use.fed, use.found = fed, found != ""
@@ -114,7 +116,8 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
         return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
-    rule = covering(rules.allow, texts, use.names) or with_options(rules.allow, use)
+    known = rules.allow if use.makes else (*rules.allow, *rules.reading)
+    rule = covering(known, texts, use.names) or with_options(known, use)
     if rule is None:
         return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
     problems = _not_named(problems, use, rule, where)
@@ -137,9 +140,11 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: Place) -> lis
     """A rule that names an option that changes files means it: `prettier --write`. The files must be ordinary ones."""
     meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
-    if use.model.effect not in ("run", "write") or not only_options or not any(one in meant for one in problems):
+    changes = use.model.effect in ("run", "write") or use.names[0] == "sed"
+    if not changes or not only_options or not any(one in meant for one in problems):
         return problems
     written = [problem for word in use.reads for problem in _write_problem(word, where)]
+    use.writes += [word for word in use.reads if word not in use.writes]
     return [problem for problem in problems if problem not in meant] + written
 
 
@@ -249,13 +254,19 @@ def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
     texts = (name, *(word.text for word in stage.words[1:]))
     if stage.env:
         return False
-    if use.model.wrapper is not None and not _runs_script(use, texts) and not _continues_script(use, texts, rules):
+    if use.model.wrapper is not None and not _is_more_than_a_wrapper(use, texts, rules):
         return False
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
     # A rule of one word names a program, not a command.
     named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow) or _continues_script(use, texts, rules)
     return named and all(word.literal for word in stage.words)
+
+
+def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
+    """Whether the rule says all that it runs, or it runs nothing."""
+    asks = list(texts[1:]) in _ASKS_FOR_VERSION
+    return asks or _runs_script(use, texts) or _continues_script(use, texts, rules)
 
 
 def _continues_script(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
@@ -282,12 +293,14 @@ def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
     return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))
 
 
-def _outside_the_model(stage: Stage, where: Place) -> list[str]:
+def _outside_the_model(stage: Stage, where: Place, *, tests: bool) -> list[str]:
     problems: list[str] = []
     if not _PROGRAM.fullmatch(stage.words[0].text):  # no character in it expands
         problems.append("the name of the program is not plain")
     problems += [
-        f"the variable `{name}` can change what programs do" for name, value in stage.env if not harmless(name, value)
+        f"the variable `{name}` can change what programs do"
+        for name, value in stage.env
+        if not harmless(name, value, tests=tests)
     ]
     if any(_LOOKS_LIKE_OPTION.match(word.text) for word in stage.words):
         problems.append("a word begins with a character that looks like the dash of an option")

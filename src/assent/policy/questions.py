@@ -1,0 +1,104 @@
+"""Whole commands that only ask something, allowed out of the box: versions, plain settings of git, a few variables.
+
+A program that is asked for its version must be the one that is installed. Version managers put a program of the same
+name in front, which reads files of the folder to find out what to start; where there is such a file, it asks. Looks at
+names of files on the PATH and in the folder, and starts nothing.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+
+# They print their version and look at no file of the folder. Not yarn, pnpm, mvn, gradle, bazel, dotnet, pytest,
+# bundle and terraform: files of a project say which code of theirs runs, or what is loaded.
+_PROGRAMS = frozenset(
+    """
+    python python3 python3.11 python3.12 python3.13 pip pip3 uv node nodejs npm npx deno bun git go cargo rustc java
+    javac ruby gem perl php lua luajit docker podman gh aws gcc g++ cc clang clang++ make gmake cmake ninja bash zsh
+    fish dash ssh curl wget tar zip unzip gzip xz zstd rsync sed grep awk gawk find rg fd bat jq yq tree vim nvim emacs
+    nano tmux openssl gpg psql mysql sqlite3 redis-cli mongosh nginx ffmpeg ffprobe convert magick pandoc ruff black
+    isort flake8 mypy poetry pipx tsc shellcheck hadolint yamllint golangci-lint gofmt kubectl helm ls cat sort
+    head tail ghc R Rscript less file diff patch ldd ar ld strace gdb lldb valgrind node-gyp act direnv just
+    """.split()  # noqa: SIM905
+)
+_VERSION = {
+    **dict.fromkeys(("--version",), _PROGRAMS),
+    "-V": frozenset("python python3 ssh tmux tar pip pip3 uv ruff black mypy poetry curl wget rg bat jq less".split()),  # noqa: SIM905
+    "-v": frozenset("node npm npx ruby perl php lua gem nginx tsc make git gcc ldd".split()),  # noqa: SIM905
+    "-version": frozenset("java javac ffmpeg ffprobe convert magick".split()),  # noqa: SIM905
+    "version": frozenset("go git openssl uv helm".split()),  # noqa: SIM905
+}
+_QUESTIONS = frozenset(
+    (
+        ("kubectl", "version", "--client"),
+        ("ulimit", "-a"),
+        ("node", "-p", "process.version"),
+    )
+)
+# Who reads files of a folder to choose among versions, by their place on the disk or their name, and these files.
+_CHOOSERS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"/rustup$"), ("rust-toolchain", "rust-toolchain.toml")),
+    (re.compile(r"/\.?pyenv/"), (".python-version",)),
+    (re.compile(r"/\.?rbenv/"), (".ruby-version",)),
+    (re.compile(r"/\.?nodenv/"), (".node-version",)),
+    (re.compile(r"/\.?goenv/"), (".go-version",)),
+    (re.compile(r"/\.?jenv/"), (".java-version",)),
+    (
+        re.compile(
+            r"/(?:shims|\.?(?:asdf|mise|volta|proto))/|/(?:volta-shim|asdf|mise|rtx|proto|corepack|corepack\.js)$"
+        ),
+        (
+            *(".tool-versions", ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".java-version"),
+            *(".go-version", "mise.toml", ".mise.toml", ".mise", ".config", ".prototools", "package.json"),
+        ),
+    ),
+)
+_VARIABLES = frozenset("HOME PATH USER LOGNAME SHELL LANG LC_ALL PWD TERM TZ HOSTNAME VIRTUAL_ENV".split())  # noqa: SIM905
+_OF_GO = frozenset("GOPATH GOROOT GOVERSION GOOS GOARCH GOMOD GOBIN GOCACHE GOMODCACHE GOWORK".split())  # noqa: SIM905
+_PLACES = ("--global", "--local", "--get", "--show-origin", "--show-scope")
+_SETTING = re.compile(
+    r"user\.(?:name|email|signingkey)|(?:init|pull|push|fetch|merge|rebase|color|commit|tag|branch|status|log|rerere)\.\w+"
+    r"|core\.(?:autocrlf|bare|editor|eol|excludesfile|filemode|hookspath|ignorecase|quotepath|safecrlf|symlinks)"
+    r"|branch\.[\w./-]+\.(?:remote|merge|rebase)",
+    re.IGNORECASE,
+)
+
+
+def is_question(words: Sequence[str], folder: str, roots: Sequence[str]) -> bool:
+    """Whether these words ask something that anybody may know, of a program that is what its name says."""
+    match list(words):
+        case [name, option] if name in _VERSION.get(option, ()):
+            return not _may_be_chosen(name, folder, roots)
+        case ["printenv", name]:
+            return name in _VARIABLES
+        case ["go", "env", name]:
+            return name in _OF_GO and not _may_be_chosen("go", folder, roots)
+        case ["git", "config", *options, key]:
+            return all(option in _PLACES for option in options) and _SETTING.fullmatch(key) is not None
+        case _:
+            return tuple(words) in _QUESTIONS and not _may_be_chosen(words[0], folder, roots)
+
+
+def _may_be_chosen(name: str, folder: str, roots: Sequence[str]) -> bool:
+    """Whether a file in the folder, or above it, says which program of this name starts."""
+    found = shutil.which(name)
+    if found is None:
+        return False
+    real = os.path.realpath(found)
+    if any(real.startswith(os.path.realpath(root).rstrip("/") + "/") for root in roots):
+        return True
+    return any(os.path.lexists(f"{above}/{name}") for name in _choices(found, real) for above in _with_above(folder))
+
+
+def _choices(found: str, real: str) -> tuple[str, ...]:
+    """The files that the program, or one that stands for it, would look for."""
+    rustup = os.path.dirname(found) + "/rustup"
+    beside = (rustup,) if os.path.basename(found) in ("cargo", "rustc") and os.path.exists(rustup) else ()
+    paths = (found, real, *beside)
+    return next((files for place, files in _CHOOSERS if any(map(place.search, paths))), ())
+
+
+def _with_above(folder: str) -> list[str]:
+    parts = folder.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]

@@ -1,0 +1,55 @@
+"""Forms of bash that say the same as a plainer one, which is then judged and run in their place.
+
+`[[ -f x ]]` is `[ -f x ]` as long as it has no pattern, no calculation and no second condition in it, and
+`"$(cat <<'EOF' … EOF)"` is a text of several lines. Knows what they mean, not whether they may run.
+"""
+
+from msgspec.structs import replace
+
+from assent.plan import Part, Redirect, Stage, Word
+from assent.policy.shell.lexer import Refused
+
+_ABOUT_ONE = frozenset(f"-{letter}" for letter in "bcdefghknpLrsSuwxz")
+_COMPARING = {"=": "=", "==": "=", "!=": "!="}
+
+
+def as_test(stage: Stage) -> Stage:
+    """A condition in double brackets as the program `[`. Raises Refused."""
+    if stage.words[0].text != "[[":
+        return stage
+    *words, last = stage.words[1:] or (Word(""),)
+    negated = bool(words) and words[0] == Word("!")
+    condition = words[1:] if negated else words
+    if last != Word("]]") or stage.env or not all(map(_is_whole, condition)):
+        raise Refused("a condition in double brackets that is not plain")
+    match [word.text for word in condition]:
+        case [about, _] if about in _ABOUT_ONE:
+            pass
+        case [first, compared, _] if compared in _COMPARING and not first.startswith(("-", "(", "!")):
+            condition[1] = Word(_COMPARING[compared])
+        case _:
+            raise Refused("a condition in double brackets that is not plain")
+    return replace(stage, words=(Word("["), *words[: int(negated)], *condition, Word("]")))
+
+
+def _is_whole(word: Word) -> bool:
+    """Whether it is one word in both forms: in double brackets nothing is cut and no wildcard matches files."""
+    return all(part.kind in ("text", "variable") or part.quoted for part in word.parts) and not any(
+        part.kind == "glob" for part in word.parts
+    )
+
+
+def as_text(part: Part) -> Part:
+    """A here-document that `cat` prints, in quotes, as the text that it is."""
+    match part.steps:
+        case (step,) if part.quoted and len(step.stages) == 1 and not step.negated and not step.timed:
+            stage = step.stages[0]
+        case _:
+            return part
+    if not isinstance(stage, Stage) or stage.words != (Word("cat"),) or stage.env or len(stage.redirects) != 1:
+        return part
+    match stage.redirects[0]:
+        case Redirect(kind="text", fd=0, target=str(text)):
+            return Part("text", text.rstrip("\n"), quoted=True)
+        case _:
+            return part
