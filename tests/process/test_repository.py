@@ -571,6 +571,19 @@ def test_what_is_no_secret_is_shown(tracked: World, command: str) -> None:
 
 
 @pytest.mark.spec("I3")
+@pytest.mark.parametrize("command", ["git show HEAD:a.txt", "git show HEAD~1:a.txt", "git log -p", "git diff HEAD"])
+def test_an_object_in_the_place_of_another_is_not_shown(tracked: World, command: str) -> None:
+    tracked.git("replace", "-f", tracked.git("rev-parse", "HEAD:a.txt"), tracked.git("rev-parse", "HEAD:.env"))
+    assert "hunter2" not in tracked.run(command)[1]
+
+
+@pytest.mark.spec("I3")
+def test_a_stash_shows_no_contents_because_a_setting_says_so(tracked: World) -> None:
+    tracked.git("config", "stash.showPatch", "true")
+    assert "hunter2" not in tracked.run("git stash show")[1]
+
+
+@pytest.mark.spec("I3")
 def test_an_object_by_its_number_is_shown_only_if_it_is_a_commit(tracked: World) -> None:
     blob, plain = tracked.git("rev-parse", "HEAD:.env"), tracked.git("rev-parse", "HEAD:a.txt")
     commit = tracked.git("rev-parse", "HEAD")

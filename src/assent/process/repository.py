@@ -187,7 +187,12 @@ def _below(path: str, roots: Sequence[str]) -> bool:
 
 
 def _variables(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    variables = {"GIT_CONFIG_COUNT": str(len(pairs))}
+    # A replacement or a graft puts one object in the place of another: a secret under the name of an ordinary file.
+    variables = {
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_GRAFT_FILE": f"{os.devnull}/none",
+        "GIT_CONFIG_COUNT": str(len(pairs)),
+    }
     for index, (key, value) in enumerate(pairs):
         variables |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}
     return variables

@@ -29,6 +29,7 @@ _TOKEN = re.compile(r"[\w.+-]+")
 _CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
 _NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
 _LATER = frozenset(("at", "batch"))
+_BUILDS = ("make", "gmake", "remake", "just", "ninja")
 _FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _NAMED_BEHIND = re.compile(
     r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
@@ -209,6 +210,8 @@ def _unknown(command: Found, programs: frozenset[str]) -> str | None:
         return "It runs commands later"
     if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
         return "A shell in it gets commands from somewhere else"
+    if name in _BUILDS and any(word.text.endswith(_FROM_INPUT) for word in command.words[1:]):
+        return "Commands in it come from its input"
     if _feeds(use) and any(_may_run(word) for word in use.payload):
         return "Commands in it come from its input"
     if (use.models[0].kind == "interpreter" or name in _CODE) and any(

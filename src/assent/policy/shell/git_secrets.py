@@ -12,8 +12,8 @@ from assent.plan import Word
 from assent.policy.shell.models import group_owner, options
 from assent.policy.shell.options import Use
 
-_ALWAYS = frozenset(("diff", "show", "grep", "range-diff"))
-_BY_OPTION = frozenset(("log", "whatchanged", "diff-tree", "diff-index", "diff-files", "stash show"))
+_ALWAYS = frozenset(("diff", "show", "grep", "range-diff", "stash show"))
+_BY_OPTION = frozenset(("log", "whatchanged", "diff-tree", "diff-index", "diff-files"))
 _ONLY_NAMES = frozenset(
     """
     -s --no-patch --raw --stat --numstat --shortstat --dirstat --cumulative --dirstat-by-file --summary
