@@ -33,6 +33,8 @@ def test_two_browsers_see_the_same_and_the_slower_one_is_told_who_answered(serve
     expect(other.card()).to_have_count(2)
     for tab in (mine, other):
         expect(tab.card().get_by_role("group", name="Your answer")).to_have_count(2)
+        for at in range(2):  # both were on screen for a moment
+            expect(tab.card().nth(at).get_by_role("button", name="Yes, once")).to_be_enabled()
     assert named(mine, "ann") == named(other, "bob")
     mine.yes("echo hello")
     expect(other.card()).to_have_count(1)
