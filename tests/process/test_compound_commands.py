@@ -148,7 +148,18 @@ def test_a_compound_command_prints_and_returns_what_bash_would(command: str, fol
 
 _LEAVES = st.sampled_from(
     [
-        *("true", "false", "echo a", "echo b  c", "cat a.txt", "cat nofile 2>/dev/null", "pwd", "echo $?", "cat b.txt"),
+        *(
+            "true",
+            "false",
+            ":",
+            "echo a",
+            "echo b  c",
+            "cat a.txt",
+            "cat nofile 2>/dev/null",
+            "pwd",
+            "echo $?",
+            "cat b.txt",
+        ),
         *(
             "test -f a.txt",
             "grep -q one a.txt",

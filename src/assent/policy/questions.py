@@ -11,19 +11,27 @@ import shutil
 from collections.abc import Sequence
 
 # They print their version and look at no file of the folder. Not yarn, pnpm, mvn, gradle, bazel, dotnet, pytest,
-# bundle and terraform: files of a project say which code of theirs runs, or what is loaded.
+# bundle, flake8 and terraform: files of a project say which code of theirs runs, or what is loaded.
 _PROGRAMS = frozenset(
     """
     python python3 python3.11 python3.12 python3.13 pip pip3 uv node nodejs npm npx deno bun git go cargo rustc java
     javac ruby gem perl php lua luajit docker podman gh aws gcc g++ cc clang clang++ make gmake cmake ninja bash zsh
     fish dash ssh curl wget tar zip unzip gzip xz zstd rsync sed grep awk gawk find rg fd bat jq yq tree vim nvim emacs
     nano tmux openssl gpg psql mysql sqlite3 redis-cli mongosh nginx ffmpeg ffprobe convert magick pandoc ruff black
-    isort flake8 mypy poetry pipx tsc shellcheck hadolint yamllint golangci-lint gofmt kubectl helm ls cat sort
+    isort mypy poetry pipx tsc shellcheck hadolint yamllint golangci-lint gofmt kubectl helm ls cat sort
     head tail ghc R Rscript less file diff patch ldd ar ld strace gdb lldb valgrind node-gyp act direnv just
     """.split()  # noqa: SIM905
 )
+# They print a text, open no pager, and load nothing for it.
+_HELPFUL = frozenset(
+    """
+    mkdir rmdir cp mv rm touch ls cat sort head tail diff grep sed find tar gzip curl wget jq rg fd tree make cmake gcc
+    g++ python python3 pip pip3 node git ruff bash shellcheck
+    """.split()  # noqa: SIM905
+)
 _VERSION = {
-    **dict.fromkeys(("--version",), _PROGRAMS),
+    "--version": _PROGRAMS,
+    "--help": _HELPFUL,
     "-V": frozenset("python python3 ssh tmux tar pip pip3 uv ruff black mypy poetry curl wget rg bat jq less".split()),  # noqa: SIM905
     "-v": frozenset("node npm npx ruby perl php lua gem nginx tsc make git gcc ldd".split()),  # noqa: SIM905
     "-version": frozenset("java javac ffmpeg ffprobe convert magick".split()),  # noqa: SIM905
@@ -33,6 +41,7 @@ _QUESTIONS = frozenset(
     (
         ("kubectl", "version", "--client"),
         ("ulimit", "-a"),
+        ("git", "help"),
         ("node", "-p", "process.version"),
     )
 )

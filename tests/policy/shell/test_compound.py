@@ -231,14 +231,21 @@ def test_loops_in_loops_have_a_limit(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1+2*3", "(1+2)*3", "-7/2", "-7%3", "7 % -3", "1 - -1", "+5", "((2))", "0", "10*(2-12)"]
+    "text",
+    [
+        *("1+2*3", "(1+2)*3", "-7/2", "-7%3", "7 % -3", "1 - -1", "+5", "((2))", "0", "10*(2-12)"),
+        *("2**8", "-2**2", "2**3**2", "3*2**2", "2**0", "(-3)**3", "2 ** 61", "7-2**2"),
+    ],
 )
 def test_arithmetic_is_what_bash_calculates(text: str) -> None:
     said = subprocess.run(["bash", "-c", f"echo $(({text}))"], stdout=subprocess.PIPE, check=True)
     assert str(evaluate(text)) == said.stdout.decode().strip()
 
 
-@pytest.mark.parametrize("text", ["", "1/0", "1%0", "08", "1 2", "1--1", "2**3", "(1", "1)", "x", "1+", "9" * 30, "()"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "1/0", "1%0", "08", "1 2", "1--1", "2**-1", "2**65", "2***3", "2* *3", "(1", "1)", "x", "1+", "9" * 30, "()"],
+)
 def test_what_is_no_plain_number_is_not_calculated(text: str) -> None:
     with pytest.raises(NoNumber):
         evaluate(text)

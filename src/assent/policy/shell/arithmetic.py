@@ -3,9 +3,10 @@
 import re
 
 EXPRESSION = re.compile(r"\$\(\(([0-9 \t+*/%()-]{1,200})\)\)")
-_TOKEN = re.compile(r"[ \t]*(\d+|[-+*/%()])[ \t]*")
+_TOKEN = re.compile(r"[ \t]*(\d+|\*\*|[-+*/%()])[ \t]*")
 _MOST = 2**62
 _DEEPEST = 20
+_LARGEST_POWER = 64
 
 
 class NoNumber(ValueError):
@@ -14,7 +15,7 @@ class NoNumber(ValueError):
 
 def evaluate(text: str) -> int:
     """The value. Raises NoNumber."""
-    if re.search(r"\+\+|--|\*\*|(?<!\d)0\d", text) or text.count("(") > _DEEPEST:
+    if re.search(r"\+\+|--|(?<!\d)0\d", text) or text.count("(") > _DEEPEST:
         raise NoNumber(text)
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != re.sub(r"[ \t]", "", text) or re.search(r"\d[ \t]+\d", text):
@@ -27,7 +28,7 @@ def evaluate(text: str) -> int:
 
 
 class _Numbers:
-    """Sums of products of signed numbers and parentheses."""
+    """Sums of products of powers of signed numbers and parentheses."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
@@ -44,10 +45,20 @@ class _Numbers:
         return found
 
     def _product(self) -> int:
-        found = self._signed()
+        found = self._power()
         while (sign := self._take("*", "/", "%")) is not None:
-            found = _bounded(_times(found, sign, self._signed()))
+            found = _bounded(_times(found, sign, self._power()))
         return found
+
+    def _power(self) -> int:
+        """From the right, and weaker than a sign: `-2**2` is 4."""
+        base = self._signed()
+        if self._take("**") is None:
+            return base
+        exponent = self._power()
+        if not 0 <= exponent <= _LARGEST_POWER:
+            raise NoNumber("a power is negative or too large")
+        return _bounded(base**exponent)
 
     def _signed(self) -> int:
         if (sign := self._take("+", "-")) is not None:

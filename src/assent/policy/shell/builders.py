@@ -66,6 +66,7 @@ _FOLDER = re.compile(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?
 _OUTPUT = re.compile(
     r"/dev/null|(?:\./)?(?:bin|build|dist|out|tmp)/[A-Za-z0-9_][\w.-]*|[\w-]*cover[\w-]*\.(?:out|txt)|c\.out"
 )
+_REPORT = re.compile(r"(?:\./)?(?:(?:build|out|reports|test-results)/)?(?:junit|(?:test-?)?(?:report|results))\.xml")
 _REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:@[\w.^~*+-]+|(?:===|[=~!<>^]=?|==)[\w.*+!-]+(?:,(?:[=~!<>]=?|==)[\w.*+!-]+)*)?"
 )
@@ -302,6 +303,14 @@ def plain_words(use: Use, _words: Words) -> None:
         use.problems.append("`--cov-report` with `:` names where it writes")
     if use.names[-1] in _PYTEST and any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
         use.problems.append("`-W` with a dotted name loads a module")
+    _reports(use)
+
+
+def _reports(use: Use) -> None:
+    reports = [value for name, value in use.seen if name in ("--junitxml", "--junit-xml")]
+    if not all(map(_REPORT.fullmatch, reports)):
+        use.problems.append("its report is written to a file that is not plainly one")
+    use.writes += map(Word, reports)
 
 
 def eslint(use: Use, _words: Words) -> None:

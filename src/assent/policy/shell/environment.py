@@ -57,6 +57,7 @@ _VALUES: dict[str, re.Pattern[str]] = {
     "RUST_BACKTRACE": re.compile(r"0|1|full"),
     "RUST_LOG": _LOG,
     "LOG_LEVEL": re.compile(r"[A-Za-z]+"),
+    "LOG": re.compile(r"(?:trace|debug|info|warn|warning|error|off)", re.IGNORECASE),
     "DEBUG": _LOG,
     "VERBOSE": _SWITCH,
     "CARGO_TERM_COLOR": _MODE,

@@ -371,7 +371,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
         ]
     for word in use.writes:
-        problems += _write_problem(word, where, folder=use.names[0] in _FOLDERS)
+        problems += _write_problem(word, where, folder=_is_about_folders(use))
         if secret(word, where.cwd):
             problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
@@ -439,6 +439,10 @@ def _git_folders(words: tuple[Word, ...]) -> list[str]:
         elif word.text.startswith("-C"):
             found.append(word.text[2:])
     return found
+
+
+def _is_about_folders(use: Use) -> bool:
+    return use.names[0] in _FOLDERS or use.names[:2] == ("git", "clone")
 
 
 def _write_problem(word: Word, where: Place, *, folder: bool = False) -> list[str]:
