@@ -72,7 +72,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "unzip": (
         ["unzip -l a.zip", "unzip -l a.zip .env", "unzip -p a.zip README"],
-        ["unzip a.zip", "unzip -p a.zip .env", "unzip -p a.zip README .env"],
+        ["unzip a.zip", "unzip -p a.zip .env", "unzip -p a.zip README .env", "unzip -p a.zip", "unzip -lp a.zip"],
     ),
     "bash": (["bash --version"], ["bash", "bash -v", "bash -h", "bash --version x"]),
     "ssh": (["ssh -V"], ["ssh a", "ssh -V a"]),

@@ -114,7 +114,9 @@ def _tar(use: Use, words: Words) -> None:
 
 
 def _unzip(use: Use, _words: Words) -> None:
-    if use.option("-p") is not None and any(secret(word, "/") for word in use.texts):
+    """`-p` shows the files that are named behind the archive, or all of them."""
+    shown = use.texts
+    if use.option("-p") is not None and (not shown or any(not word.literal or secret(word, "/") for word in shown)):
         use.problems.append("it shows what may be a secret")
     if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is None:
         use.problems.append("`unzip` without `-l` unpacks")
