@@ -283,6 +283,7 @@ def test_a_question_can_be_answered_with_the_keyboard_alone(served: Served, wind
     expect(tab.card()).to_be_visible()
     page.keyboard.press("q")
     expect(tab.card()).to_be_focused()
+    expect(tab.card().get_by_role("button", name="Yes, once")).to_be_enabled()
     page.wait_for_timeout(450)
     page.keyboard.press("n")
     expect(page.get_by_label(re.compile("Why not"))).to_be_focused()

@@ -9,9 +9,9 @@ let before = -QUIET_MS;
 
 addEventListener(
   "keydown",
-  () => {
+  (event) => {
     before = newest;
-    newest = performance.now();
+    newest = event.timeStamp; // when it was pressed, however late a busy page hears of it
   },
   { capture: true },
 );
