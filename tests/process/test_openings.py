@@ -240,6 +240,8 @@ def seconds(command: str, folder: Path) -> tuple[str, float]:
     ],
 )
 def test_a_pipe_among_the_files_stops_nothing(folder: Path, command: str, said: str) -> None:
+    if not shutil.which(command.split()[0]):
+        pytest.skip("that program is not installed")
     (folder / "a.txt").write_text("one\n")
     os.mkfifo(folder / "pipe.txt")
     (folder / "link").symlink_to("pipe.txt")
