@@ -6,7 +6,7 @@ The SDK keeps neither apart: to it an answer is good or bad, and a status of a p
 import asyncio
 import contextlib
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from mcp.client._transport import ReadStream, TransportStreams, WriteStream
 from mcp.shared.message import SessionMessage
@@ -32,7 +32,11 @@ class Refused(Struct, frozen=True):
     reason: str = ""
 
 
-T = TypeVar("T")
+class _Closable(Protocol):
+    async def aclose(self) -> None: ...
+
+
+T = TypeVar("T", bound=_Closable)
 
 
 class _Wrapped(Generic[T]):
@@ -41,6 +45,20 @@ class _Wrapped(Generic[T]):
     def __init__(self, inner: T, watch: "Intercept") -> None:
         self._inner = inner
         self._watch = watch
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self._inner.aclose()
 
 
 class _Reading(_Wrapped[ReadStream[Incoming]]):
@@ -61,39 +79,11 @@ class _Reading(_Wrapped[ReadStream[Incoming]]):
     async def receive(self) -> Incoming:
         return self._watch.came(await self._inner.receive())
 
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self._inner.aclose()
-
 
 class _Writing(_Wrapped[WriteStream[SessionMessage]]):
     async def send(self, item: SessionMessage, /) -> None:
         self._watch.goes(item)
         await self._inner.send(item)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self._inner.aclose()
 
 
 class Intercept:

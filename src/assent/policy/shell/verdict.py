@@ -314,8 +314,8 @@ def _other_script(stage: Stage, use: Use | None, where: Place) -> list[str]:
     """
     if where.cwd in where.roots:
         return []
-    runs_files = use is not None and "interpreter" in (use.models[0].kind, use.model.kind)
-    runs_files = runs_files or (use is not None and use.model.kind == "shell")
+    kinds = () if use is None else (use.models[0].kind, use.model.kind)
+    runs_files = "interpreter" in kinds or "shell" in kinds[1:]
     words = [stage.words[0].text, *(word.text for word in stage.words[1:2] if runs_files)]
     found = next((text for at, text in enumerate(words) if _is_relative_file(text, program=at == 0)), None)
     return [f"`{found}` is another file here than in the folder of the workspace"] if found else []
