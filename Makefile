@@ -1,35 +1,37 @@
 # Assent: `make` lists what you can do.
 .DEFAULT_GOAL := help
 BIN := .venv/bin
-.PHONY: help setup run test integration check format spec bench clean
+CODE := src tests bench scripts examples docs
+.PHONY: help setup run test integration check format spec bench coverage docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-setup: ## make .venv with everything that is needed (the other targets call it)
-	@scripts/setup
+setup: ## make .venv with what tests and checks need (the other targets call it, or a smaller part of it)
+	@scripts/setup dev
 
-run: setup ## take the guided tour: no key, no network, real tools and real approvals
+run: ## take the guided tour: no key, no network, real tools and real approvals
+	@scripts/setup run
 	@$(BIN)/assent tour
 
 test: setup ## run all tests, three parts of them side by side
-	@scripts/browser
+	@scripts/test-tools
 	@scripts/test
 
 integration: setup ## kill Assent 300 times in all its forms, and look what is lost, doubled or left (some minutes)
 	@$(BIN)/pytest -q tests/integration
 
-check: setup ## format, lint, types (also of the page), room contracts
-	@$(BIN)/ruff format --check src tests bench scripts
-	@$(BIN)/ruff check src tests bench scripts
+check: setup ## format, lint, types (also of the page), contracts between packages
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/basedpyright
 	@scripts/page-types
 	@$(BIN)/python scripts/vendor.py --check
 
 format: setup ## format and fix what can be fixed
-	@$(BIN)/ruff check --fix-only src tests bench scripts
-	@$(BIN)/ruff format src tests bench scripts
+	@$(BIN)/ruff check --fix-only $(CODE)
+	@$(BIN)/ruff format $(CODE)
 
 spec: setup ## print every row of the specification with the tests that prove it
 	@$(BIN)/python scripts/spec.py
@@ -37,5 +39,15 @@ spec: setup ## print every row of the specification with the tests that prove it
 bench: setup ## measure, as ratios to a floor in the same run; BENCH="--quick startup" for less
 	@$(BIN)/python -m bench $(BENCH)
 
-clean: ## remove .venv and caches
-	rm -rf .venv .ruff_cache .hypothesis
+coverage: setup ## run the tests and show which lines they reach, by package; COVERAGE="tests/files" for less
+	@scripts/setup coverage
+	@scripts/test-tools
+	@$(BIN)/python scripts/measure_coverage.py $(COVERAGE)
+
+docs: ## build the documentation site in build/docs; a broken link fails
+	@scripts/setup docs
+	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs . build/docs
+	@echo "build/docs/index.html"
+
+clean: ## remove .venv, caches and what was built
+	rm -rf .venv .ruff_cache .hypothesis build dist

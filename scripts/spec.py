@@ -1,70 +1,89 @@
-"""Prints every row of docs/spec.md with the tests that prove it; fails when a row that is not planned has none."""
+"""Prints every row of docs/spec.md with the tests that prove it, and how many rows are wholly implemented.
+
+Fails when a row that counts has no test, when a planned one has some, and when a test names a row that does not exist.
+"""
 
 import ast
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-ROW = re.compile(r"^- ([A-J]\d+) (\(planned\) )?(.*)$", re.MULTILINE)
+ROW = re.compile(r"^- ([A-Z]\d+[a-z]?) (?:\((planned|partly)\) )?(.*)$", re.MULTILINE)
+Proofs = Mapping[str, Sequence[str]]
 
 
-def rows() -> list[tuple[str, bool, str]]:
-    text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
-    return [(row, bool(planned), words) for row, planned, words in ROW.findall(text)]
+class Row(NamedTuple):
+    id: str
+    mark: str
+    """`planned`, `partly`, or empty for a row that counts."""
+    words: str
 
 
-def tests() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+def rows() -> list[Row]:
+    return [Row(*found) for found in ROW.findall((ROOT / "docs" / "spec.md").read_text(encoding="utf-8"))]
+
+
+def tests() -> Proofs:
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                for row in marks(node):
-                    found[row].append(f"{path.relative_to(ROOT)}::{node.name}")
-        for row in module_marks(path):
-            found[row].append(str(path.relative_to(ROOT)))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for row, name in marks(tree):
+            found[row].append("::".join(filter(None, (str(path.relative_to(ROOT)), name))))
     return found
 
 
-def marks(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
-    return [row for decorator in node.decorator_list for row in spec_rows(decorator)]
-
-
-def module_marks(path: Path) -> list[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assigned = (node.value for node in tree.body if isinstance(node, ast.Assign) and is_pytestmark(node))
-    return [row for value in assigned for node in ast.walk(value) for row in spec_rows(node)]
-
-
-def is_pytestmark(node: ast.Assign) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets)
+def marks(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The rows named by the marks of functions and classes, and by `pytestmark` for the whole file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from ((row, node.name) for decorator in node.decorator_list for row in spec_rows(decorator))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(ast.unparse(target) == "pytestmark" for target in node.targets):
+            yield from ((row, "") for part in ast.walk(node.value) for row in spec_rows(part))
 
 
 def spec_rows(node: ast.AST) -> list[str]:
     """The rows named by `pytest.mark.spec("A1", …)`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "spec":
-        return [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+        return [word.value for word in node.args if isinstance(word, ast.Constant) and isinstance(word.value, str)]
     return []
 
 
+def problems(known: Sequence[Row], proofs: Proofs) -> Iterator[str]:
+    for row, times in Counter(row.id for row in known).items():
+        if times > 1:
+            yield f"{row} is there {times} times"
+    for row in known:
+        if not row.mark and not proofs.get(row.id):
+            yield f"{row.id} has no test; is it planned?"
+        if row.mark == "planned" and proofs.get(row.id):
+            yield f"{row.id} is planned, but has tests: {', '.join(proofs[row.id])}"
+    for row in sorted(set(proofs) - {row.id for row in known}):
+        yield f"tests name the row {row}, which does not exist: {', '.join(proofs[row])}"
+
+
+def show(row: Row, proven_by: Sequence[str]) -> None:
+    print(f"{row.id:<4} {row.mark or f'{len(proven_by)} tests':<9} {row.words[:90]}")
+    for test in proven_by:
+        print(f"       {test}")
+
+
 def main() -> int:
-    proofs = tests()
-    known = rows()
-    missing = [row for row, planned, _ in known if not planned and not proofs[row]]
-    for row, planned, words in known:
-        state = "planned" if planned and not proofs[row] else f"{len(proofs[row])} tests"
-        print(f"{row:<4} {state:<9} {words[:90]}")
-        for test in proofs[row]:
-            print(f"       {test}")
-    unknown = set(proofs) - {row for row, _, _ in known}
-    for row in sorted(unknown):
-        print(f"! tests name the row {row}, which does not exist: {proofs[row]}")
-    for row in missing:
-        print(f"! {row} has no test")
-    done = sum(bool(proofs[row]) for row, _, _ in known)
-    print(f"{done} of {len(known)} rows have tests, {len(missing)} are missing one")
-    return 1 if missing or unknown else 0
+    known, proofs = rows(), tests()
+    for row in known:
+        show(row, proofs.get(row.id, ()))
+    wrong = list(problems(known, proofs))
+    print("\n".join(f"! {problem}" for problem in wrong))
+    count = Counter(row.mark for row in known)
+    print(
+        f"{count['']} of {len(known)} rows are implemented and proven by tests; "
+        f"{count['partly']} are implemented in part, {count['planned']} are planned."
+    )
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
