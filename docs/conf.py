@@ -1,7 +1,7 @@
 """How `make docs` builds the site: Sphinx with MyST for Markdown and the theme Furo.
 
-The site is made of the very files that are read in the repository, so a link must hold in both places. Its source folder
-is therefore the root of the repository, and the table of contents stands here and not in one of the files.
+The site is made of the very files that are read in the repository, so a link must hold in both places. Its source
+folder is therefore the root of the repository, and the table of contents stands here and not in one of the files.
 """
 
 import re
