@@ -32,6 +32,7 @@ exclude_patterns = [".venv", "build", "src", "tests", "bench", "scripts", "examp
 myst_heading_anchors = 4  # `page.md#a-heading` is checked, too
 myst_links_external_new_tab = True
 nitpicky = True
+suppress_warnings = ["misc.highlighting_failure"]  # shapes in docs/api.md are almost JSON
 
 html_theme = "furo"
 html_title = "Assent"

@@ -13,7 +13,8 @@ from support.program import Ended
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120.0
 """A whole run of pytest takes two; a busy machine may need many times that."""
-_BLOCK = re.compile(r"^```(python|diff|json)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(python|diff)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_DATA = re.compile(r"Save this as `(\S+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Newcomer:
@@ -40,6 +41,8 @@ class Newcomer:
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(body)
+        for name, _, body in _DATA.findall(text):
+            (self.folder / name).write_text(body)
 
     def runs(self, *words: str) -> Ended:
         done = subprocess.run(
