@@ -41,7 +41,8 @@ def test_every_example_is_in_the_list_and_says_what_it_is_for() -> None:
         if path.is_dir() or path.suffix in (".md", ".pyc"):
             continue
         place = path.relative_to(EXAMPLES)
-        assert f"]({place})" in listed or f"]({place.parts[0]}/)" in listed, f"{place} is not in the list"
+        names = (f"]({place})", f"]({place.parts[0]}/)", f"`{place}`")
+        assert any(name in listed for name in names), f"{place} is not in the list"
         words = [line for line in path.read_text().splitlines() if not line.startswith("#!")]
         assert path.suffix == ".json" or words[0].startswith(("#", '"""')), f"{place} begins with no comment"
 
