@@ -10,10 +10,10 @@ from typing import TypeVar
 import msgspec
 from textual.pilot import Pilot
 
+from assent.app.session_client import LocalClient
 from assent.approval import Mode
 from assent.config import Settings
 from assent.events import DurableEvent
-from assent.front.client import LocalClient
 from assent.front.tui.app import AssentApp
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.local import LocalHost

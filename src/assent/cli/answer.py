@@ -9,16 +9,16 @@ from pathlib import Path
 import msgspec
 
 from assent import exits
+from assent.app.lookup import find_by_start, find_session
+from assent.app.question_text import question_lines
+from assent.app.send import Sent, me, send_and_wait
+from assent.app.style import Style
+from assent.app.wording import one_line, who
 from assent.approval import OUTCOMES, Outcome
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.commands import Answer
 from assent.config import data_folder
-from assent.front.lookup import find_by_start, find_session
-from assent.front.question import question_lines
-from assent.front.send import Sent, me, send_and_wait
-from assent.front.style import Style
-from assent.front.words import one_line, who
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
 from assent.session.log import SessionLog

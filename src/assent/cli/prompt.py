@@ -117,7 +117,7 @@ def _run(args: argparse.Namespace) -> int:
     log = SqliteLog(data_folder(os.environ))  # a thread opens the file while we import the rest
     import asyncio
 
-    from assent.front.crash import mask_log
+    from assent.app.crash import mask_log
     from assent.front.headless.run import run
 
     mask_log()

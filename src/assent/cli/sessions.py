@@ -9,6 +9,13 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from assent import exits
+from assent.app.export import event_lines, telemetry_lines
+from assent.app.lookup import begun_sessions, find_session
+from assent.app.output_folders import fork_with_outputs
+from assent.app.question_text import question_lines
+from assent.app.secret_masking import export_masker
+from assent.app.style import Style
+from assent.app.wording import attached_words, ended_badly, one_line, safe, took, who
 from assent.approval import Approval
 from assent.cli.answer import SHORT
 from assent.cli.parsing import Parser, complain
@@ -23,14 +30,7 @@ from assent.events import (
     PromptSubmitted,
     TurnFinished,
 )
-from assent.front.export import event_lines, telemetry_lines
 from assent.front.headless.output import call_label
-from assent.front.lookup import begun_sessions, find_session
-from assent.front.outputs import fork_with_outputs
-from assent.front.question import question_lines
-from assent.front.secrets import export_masker
-from assent.front.style import Style
-from assent.front.words import attached_words, ended_badly, one_line, safe, took, who
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
 from assent.session.log import SessionInfo, Unreadable

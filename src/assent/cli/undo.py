@@ -11,15 +11,15 @@ from typing import cast
 from msgspec.structs import replace
 
 from assent import exits
+from assent.app.lookup import find_by_start, find_session
+from assent.app.send import me
+from assent.app.session_environment import open_environment
+from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.commands import RunTool
 from assent.config import BadSettings, data_folder, load_settings
 from assent.events import CallFinished, Envelope
-from assent.front.lookup import find_by_start, find_session
-from assent.front.send import me
-from assent.front.words import safe
-from assent.front.workshop import open_workshop
 from assent.models.base import Chunk, Request
 from assent.parts import DiffDisplay
 from assent.policy.rules import BadRule
@@ -108,9 +108,9 @@ async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call
 
 async def _open(log: SessionLog, session: SessionInfo, key: str) -> Runner:
     settings, model = load_settings(os.environ), _NoModel()
-    workshop = open_workshop(os.environ, session.folder, settings, session.id, model)
-    options = replace(workshop.options(settings, model.name, f"undo {me()}"), only=key)
-    return await Runner.open(log, session.id, model, workshop.registry, options)
+    environment = open_environment(os.environ, session.folder, settings, session.id, model)
+    options = replace(environment.options(settings, model.name, f"undo {me()}"), only=key)
+    return await Runner.open(log, session.id, model, environment.registry, options)
 
 
 async def _elsewhere(log: SessionLog, state: SessionState, key: str, command: RunTool) -> CallFinished:

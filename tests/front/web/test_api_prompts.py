@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.rule_sources import trust_store
 from assent.client import Api
 from assent.client.api import ApiProblem
 from assent.events import PromptSubmitted
-from assent.front.rules import trust_store
 from assent.front.web import prompts
 from assent.servers import Servers
 from support.program import says

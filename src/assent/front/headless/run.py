@@ -11,18 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent import exits
+from assent.app.lookup import NotFound, find_session
+from assent.app.mcp_prompts import NoText, typed_out
+from assent.app.send import me
+from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.style import Style
+from assent.app.wording import safe
 from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
-from assent.front.lookup import NotFound, find_session
-from assent.front.send import me
-from assent.front.server_prompts import NoText, typed_out
-from assent.front.style import Style
-from assent.front.words import safe
-from assent.front.workshop import Workshop, open_workshop
 from assent.models.base import Model, ModelError
 from assent.models.choose import open_model
 from assent.parts import Failure
@@ -99,27 +99,29 @@ async def _create(request: Run, log: SessionLog, model: str) -> str:
 
 
 async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    async with open_workshop(os.environ, folder, request.settings, session, model) as workshop:
-        await workshop.ready(_notice)
-        request = replace(request, prompt=await _filled(workshop, request))
-        return await _run_in(workshop, request, log, session, model, output)
+    async with open_environment(os.environ, folder, request.settings, session, model) as environment:
+        await environment.ready(_notice)
+        request = replace(request, prompt=await _filled(environment, request))
+        return await _run_in(environment, request, log, session, model, output)
 
 
-async def _filled(workshop: Workshop, request: Run) -> str | None:
+async def _filled(environment: SessionEnvironment, request: Run) -> str | None:
     """The prompt with the server's text in place of its name."""
     if request.prompt is None or not request.typed.startswith("/"):
         return request.prompt
-    return request.prompt.removesuffix(request.typed) + await typed_out(workshop.mcp, request.typed)
+    return request.prompt.removesuffix(request.typed) + await typed_out(environment.mcp, request.typed)
 
 
 def _notice(text: str) -> None:
     sys.stderr.write(f"{safe(text)}\n")
 
 
-async def _run_in(workshop: Workshop, request: Run, log: SessionLog, session: str, model: Model, output: Output) -> int:
-    options = workshop.options(request.settings, model.name, f"headless {me()}", request.rules)
+async def _run_in(
+    environment: SessionEnvironment, request: Run, log: SessionLog, session: str, model: Model, output: Output
+) -> int:
+    options = environment.options(request.settings, model.name, f"headless {me()}", request.rules)
     options = replace(options, attended=request.asking != "refuse")
-    async with await Runner.open(log, session, model, workshop.registry, options) as runner:
+    async with await Runner.open(log, session, model, environment.registry, options) as runner:
         asker = _terminal_asker(runner) if request.asking == "inline" else None
         return await HeadlessRun(runner, request, output, asker).until_done()
 

@@ -4,6 +4,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from assent.app.question_text import question_lines
+from assent.app.send import me
+from assent.app.style import Style
 from assent.commands import Answer
 from assent.config import Settings
 from assent.events import ApprovalRequested, Envelope
@@ -11,9 +14,6 @@ from assent.files.workspace import Workspace
 from assent.front.headless.ask import Asker, Send, TerminalAsker
 from assent.front.headless.output import TextOutput
 from assent.front.headless.run import HeadlessRun, Run
-from assent.front.question import question_lines
-from assent.front.send import me
-from assent.front.style import Style
 from assent.front.tour.project import PROMPT, SCENARIO, make_project, next_steps
 from assent.models.scripted import ScriptedModel
 from assent.scheduler.call import AwaitingApproval

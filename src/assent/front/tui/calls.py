@@ -3,9 +3,9 @@
 from rich.text import Text
 from textual.strip import Strip
 
+from assent.app.wording import call_about, count, editing, ended_badly, safe, took
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink, barred, ends
-from assent.front.words import call_about, count, editing, ended_badly, safe, took
 from assent.hunks import hunks
 from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 from assent.scheduler.call import (

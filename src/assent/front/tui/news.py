@@ -6,8 +6,8 @@ on it, lists listen to it, and the numbers of `/stats` are in its tally.
 
 from collections.abc import Callable
 
+from assent.app.outcomes import Outcomes
 from assent.events import Envelope, PromptsQueued
-from assent.front.outcomes import Outcomes
 from assent.front.tui.stats import Tally
 from assent.models.prices import Prices
 

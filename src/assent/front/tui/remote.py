@@ -17,8 +17,8 @@ from assent.front.tui.host import (
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+    from assent.app.custom_commands import CustomCommand
     from assent.client import Api, RemoteClient
-    from assent.front.custom import CustomCommand
     from assent.mcp.offers import Prompt
     from assent.models.prices import Prices
     from assent.session.log import SessionInfo

@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from assent import exits
+from assent.app.preferences import PreferenceFile, preference_file
 from assent.approval import Mode
-from assent.front.preferences import PreferenceFile, preference_file
 from assent.front.tui.app import AssentApp, run_app
 from assent.front.tui.local import LocalHost
 from assent.front.tui.prompt.driver import GuardedDriver

@@ -7,6 +7,7 @@ Pure data. A call is only named here; how it is doing stands in the session's st
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from assent.app.wording import MODES, who
 from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
@@ -33,7 +34,6 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.front.words import MODES, who
 from assent.parts import Call, Text, Thought
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.config import BadSettings, Settings
 from assent.events import Envelope
-from assent.front.workshop import Workshop, open_workshop
 from assent.models.base import Model
 from assent.models.choose import open_model
 from assent.session.engine import Opened
@@ -32,7 +32,7 @@ class Opener:
     ) -> None:
         self._log, self._settings, self._env = log, settings, env
         self._listener, self._give_way = listener, give_way
-        self._workshops: dict[str, Workshop] = {}
+        self._environments: dict[str, SessionEnvironment] = {}
         """Of the sessions that are open here."""
 
     async def __call__(self, info: SessionInfo) -> Opened:
@@ -40,8 +40,8 @@ class Opener:
             raise LogUnavailable(f"the folder of session {info.id} is not there: {info.folder}")
         model = self.model(info.model)
         try:
-            workshop = open_workshop(self._env, info.folder, self._settings, info.id, model)
-            runner = await self._run(info, model, workshop)
+            environment = open_environment(self._env, info.folder, self._settings, info.id, model)
+            runner = await self._run(info, model, environment)
         except BadSettings as error:
             await model.close()
             raise LogUnavailable(str(error)) from error
@@ -49,29 +49,29 @@ class Opener:
             await model.close()
             raise
 
-        self._workshops[info.id] = workshop
+        self._environments[info.id] = environment
 
         async def close() -> None:
-            del self._workshops[info.id]
-            await workshop.close()
+            del self._environments[info.id]
+            await environment.close()
             await model.close()
 
         return Opened(runner, close)
 
-    async def _run(self, info: SessionInfo, model: Model, workshop: Workshop) -> Runner:
-        options = workshop.options(self._settings, model.name, CLIENT)
+    async def _run(self, info: SessionInfo, model: Model, environment: SessionEnvironment) -> Runner:
+        options = environment.options(self._settings, model.name, CLIENT)
         options = replace(options, listener=self._listener, give_way=self._give_way)
-        workshop.start()
+        environment.start()
         try:
-            return await Runner.open(self._log, info.id, model, workshop.registry, options)
+            return await Runner.open(self._log, info.id, model, environment.registry, options)
         except BaseException:
-            await workshop.close()
+            await environment.close()
             raise
 
     def manager(self, session: str) -> "McpManager | None":
         """The MCP servers of a session that is open here."""
-        workshop = self._workshops.get(session)
-        return None if workshop is None else workshop.mcp
+        environment = self._environments.get(session)
+        return None if environment is None else environment.mcp
 
     def model(self, name: str) -> Model:
         return open_model(name, self._env)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from assent.app.output_folders import output_folder
 from assent.events import CallFinished, CallOutput, Envelope
-from assent.front.outputs import output_folder
 from assent.front.web.shapes import Output
 from assent.parts import DiffDisplay, TodosDisplay
 from assent.scheduler.call import Executing, Terminal, ToolCall

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from assent.app.custom_commands import BadTemplate, CustomCommand, Stopped, load_custom
+from assent.app.custom_filling import filled
+from assent.app.mcp_prompts import NoText, fetched, help_of, usage, written
+from assent.app.outcomes import Closed, Outcomes
+from assent.app.wording import prompt_command
 from assent.commands import RunTool, Submit
 from assent.events import CallFinished, Envelope
-from assent.front.custom import BadTemplate, CustomCommand, Stopped, load_custom
-from assent.front.filling import filled
-from assent.front.outcomes import Closed, Outcomes
-from assent.front.server_prompts import NoText, fetched, help_of, usage, written
-from assent.front.web.office import PATIENCE, InboxKey, Office
+from assent.front.web.command_gateway import PATIENCE, CommandGateway, InboxKey
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import PromptChoice, PromptList, PromptView, Using
-from assent.front.words import prompt_command
 from assent.mcp.offers import Prompt
 from assent.session.log import SessionInfo, SessionLog, Stamp, key_reused
 from assent.session.work import person_call_id
@@ -50,10 +50,14 @@ class _Use:
 
 class Prompts:
     def __init__(
-        self, log: SessionLog, office: Office, env: Mapping[str, str], manager: "Callable[[str], McpManager | None]"
+        self,
+        log: SessionLog,
+        gateway: CommandGateway,
+        env: Mapping[str, str],
+        manager: "Callable[[str], McpManager | None]",
     ) -> None:
         """`manager` gives the MCP servers of a session that runs here."""
-        self._log, self._office, self._env, self._manager = log, office, env, manager
+        self._log, self._gateway, self._env, self._manager = log, gateway, env, manager
         self._under_way: dict[str, _Use] = {}
 
     def heard(self, envelope: Envelope) -> None:
@@ -87,7 +91,7 @@ class Prompts:
 
     async def use(self, info: SessionInfo, key: InboxKey, choice: PromptChoice, by: str) -> Using:
         """Waits a while for what comes of it; a Problem when it was not sent."""
-        if key.name not in self._under_way and await self._office.done_before(key) is not None:
+        if key.name not in self._under_way and await self._gateway.done_before(key) is not None:
             return Using("sent", key.name)
         use = self._under_way.get(key.name) or self._begin(info, key, choice, by)
         if use.key != key:
@@ -111,12 +115,12 @@ class Prompts:
             task.exception()  # whoever asked may be gone
 
     async def _carry_out(self, info: SessionInfo, use: _Use, choice: PromptChoice, by: str) -> None:
-        await self._office.open_here(info.id)
+        await self._gateway.open_here(info.id)
         try:
             text = await self._text(use, await self._find(info, choice.name), choice.argument, by)
         except (Stopped, BadTemplate, NoText, Closed) as stop:
             raise Problem("refused", f"/{choice.name} was not sent: {stop}") from stop
-        await self._office.record(info.id, use.key, Submit(text, by=by))
+        await self._gateway.record(info.id, use.key, Submit(text, by=by))
 
     async def _find(self, info: SessionInfo, name: str) -> Chosen:
         found, _ = await self._find_all(info)
@@ -139,7 +143,7 @@ class Prompts:
 
     async def _finished(self, use: _Use, tool: RunTool) -> CallFinished | str:
         key = use.next_key(tool)
-        if not await self._office.record(use.session, key, tool):  # an earlier start of ours has sent it
+        if not await self._gateway.record(use.session, key, tool):  # an earlier start of ours has sent it
             for envelope in await self._log.read(use.session):
                 use.outcomes.tell(envelope.event)
         return await use.outcomes.taken(key.name) or await use.outcomes.finished(person_call_id(key.name))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from textual.content import Content
 
+from assent.app.wording import safe, span, who
 from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
 from assent.commands import RevokeGrant
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, when
-from assent.front.words import safe, span, who
 
 if TYPE_CHECKING:
     from assent.front.tui.host import RuleInfo

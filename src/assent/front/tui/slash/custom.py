@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from assent.front.tui.slash.command import SlashCommand
 
 if TYPE_CHECKING:
+    from assent.app.custom_commands import CustomCommand
     from assent.commands import RunTool
     from assent.events import CallFinished
-    from assent.front.custom import CustomCommand
     from assent.front.tui.slash.desk import Desk
 
 
 def custom_slash(command: "CustomCommand") -> SlashCommand:
     async def run(desk: "Desk", argument: str) -> None:
-        from assent.front.custom import BadTemplate, Stopped
-        from assent.front.filling import filled
+        from assent.app.custom_commands import BadTemplate, Stopped
+        from assent.app.custom_filling import filled
 
         try:
             text = await filled(command, argument, lambda tool: _finished(desk, tool), desk.client.me)

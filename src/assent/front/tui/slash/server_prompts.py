@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assent.front.server_prompts import NoText, argument_help, help_of, usage, written
+from assent.app.mcp_prompts import NoText, argument_help, help_of, usage, written
+from assent.app.wording import prompt_command, safe
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import Complete, SlashCommand
-from assent.front.words import prompt_command, safe
 
 if TYPE_CHECKING:
     from assent.front.tui.host import NamedPrompt

@@ -5,11 +5,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from assent.app.outcomes import Closed
+from assent.app.wording import safe
 from assent.client.api import ApiProblem
-from assent.front.outcomes import Closed
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
-from assent.front.words import safe
 from assent.session.log import LogError
 
 if TYPE_CHECKING:

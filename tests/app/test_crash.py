@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from assent import cli
-from assent.front.crash import mask_log
+from assent.app.crash import mask_log
 
 pytestmark = pytest.mark.spec("I3")
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from assent.front.words import prompt_command, safe
+from assent.app.wording import prompt_command, safe
 
 if TYPE_CHECKING:
     from assent.mcp.manager import McpManager

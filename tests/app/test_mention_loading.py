@@ -7,10 +7,10 @@ from typing import cast
 
 import pytest
 
+from assent.app.mention_loading import MOST_LEFT_OUT, load_mentions
+from assent.app.wording import attached_words
 from assent.events import Attached
 from assent.files.workspace import Workspace
-from assent.front.mentions import MOST_LEFT_OUT, load_mentions
-from assent.front.words import attached_words
 from assent.mcp.manager import McpManager
 from assent.parts import Media, Text
 from assent.policy.policy import Policy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.front.words import editing, who
+from assent.app.wording import editing, who
 
 pytestmark = pytest.mark.spec("C10")
 

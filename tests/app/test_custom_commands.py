@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.front.custom import (
+from assent.app.custom_commands import (
     BadTemplate,
     Insert,
     Shell,
@@ -20,7 +20,7 @@ from assent.front.custom import (
     load_custom,
     parse_template,
 )
-from assent.front.rules import trust_store
+from assent.app.rule_sources import trust_store
 
 pytestmark = pytest.mark.spec("G5")
 

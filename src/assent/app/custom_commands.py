@@ -20,9 +20,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from assent.app.rule_sources import trust_store
 from assent.config import settings_file
 from assent.files.plain import NotPlain, read_plain
-from assent.front.rules import trust_store
 from assent.policy.trust import CONFIG_FOLDER
 
 FOLDER = "commands"

@@ -22,7 +22,7 @@ def mask_log() -> None:
 
 
 def _masked(text: str) -> str:
+    from assent.app.secret_masking import export_masker
     from assent.config import Settings
-    from assent.front.secrets import export_masker
 
     return export_masker(os.environ, Settings()).text(text)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.front.preferences import PreferenceFile, Preferences, preference_file
+from assent.app.preferences import PreferenceFile, Preferences, preference_file
 
 pytestmark = pytest.mark.spec("G5")
 

@@ -1,8 +1,8 @@
 """Opens the tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, their rules.
 
-    async with open_workshop(env, folder, settings, session, model) as workshop:
-        options = workshop.options(settings, model.name, "terminal")
-        runner = await Runner.open(log, session, model, workshop.registry, options)
+    async with open_environment(env, folder, settings, session, model) as environment:
+        options = environment.options(settings, model.name, "terminal")
+        runner = await Runner.open(log, session, model, environment.registry, options)
 
 The servers start in the background when it is entered and are gone when it is left. What could not be used, and why,
 is in `problems`.
@@ -15,6 +15,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from assent.app.context_loading import load_context, memory_file
+from assent.app.model_search import search_tools
+from assent.app.output_folders import output_folder
+from assent.app.rule_sources import collect_rules, trust_store
+from assent.app.secret_masking import result_masker
 from assent.config import (
     BadSettings,
     ProjectCommands,
@@ -29,11 +34,6 @@ from assent.events import Attached
 from assent.files.plain import NotPlain, read_plain
 from assent.files.private import PrivateFolder
 from assent.files.workspace import Workspace
-from assent.front.context import load_context, memory_file
-from assent.front.outputs import output_folder
-from assent.front.rules import collect_rules, trust_store
-from assent.front.search import search_tools
-from assent.front.secrets import result_masker
 from assent.models.base import Model
 from assent.models.choose import open_model
 from assent.models.windows import context_window
@@ -55,7 +55,7 @@ PATIENCE = 2.0
 """So many seconds nobody is told that we wait."""
 
 
-class Workshop:
+class SessionEnvironment:
     def __init__(
         self,
         env: Mapping[str, str],
@@ -115,7 +115,7 @@ class Workshop:
     def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
         if "@" not in text:  # most prompts need none of the code for it
             return None
-        from assent.front.mentions import load_mentions
+        from assent.app.mention_loading import load_mentions
 
         return load_mentions(text, policy, self.workspace, self.mcp, self.masker)
 
@@ -226,9 +226,9 @@ def _trusting(server: McpServer) -> Rule:
     return Rule("allow", server=server.name, tier=server.tier, place=f"{server.place}.trust")
 
 
-def open_workshop(
+def open_environment(
     env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
-) -> Workshop:
+) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
     theirs, commands, problems = _of_folder(env, folder)
@@ -242,10 +242,10 @@ def open_workshop(
         f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    workshop = Workshop(env, folder, settings, servers, session, model)
-    workshop.problems += problems
-    workshop.commands = commands
-    return workshop
+    environment = SessionEnvironment(env, folder, settings, servers, session, model)
+    environment.problems += problems
+    environment.commands = commands
+    return environment
 
 
 def _in(server: McpServer, names: set[str]) -> bool:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from assent.app.wording import call_about, one_line
 from assent.approval import Details, EditDetails, Grant, Mode
 from assent.events import ApprovalRequested, CallFinished, CallScheduled, Envelope, Event
 from assent.files.workspace import Workspace
-from assent.front.words import call_about, one_line
 from assent.parts import DiffDisplay
 from assent.policy.action import Action
 from assent.policy.policy import Policy

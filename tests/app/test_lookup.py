@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from assent.app.lookup import begun_sessions, find_session
 from assent.events import Envelope
-from assent.front.lookup import begun_sessions, find_session
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo
 from assent.session.memory import MemoryLog
 from assent.session.runner import create_session

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from assent.app.style import Style
 from assent.events import Envelope, ModelRetry, TextDelta, TransientEvent
 from assent.front.headless.output import TextOutput
 from assent.front.headless.summary import Summary
-from assent.front.style import Style
 
 BROKEN_OFF = TextDelta("p", "one \x1b[31mred")
 

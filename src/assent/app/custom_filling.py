@@ -4,10 +4,10 @@ the person chose the command, but its words come from a file.
 
 from collections.abc import Awaitable, Callable
 
+from assent.app.custom_commands import CustomCommand, Stopped, expand
+from assent.app.wording import safe
 from assent.commands import RunTool
 from assent.events import CallFinished
-from assent.front.custom import CustomCommand, Stopped, expand
-from assent.front.words import safe
 from assent.parts import Failure, JsonObject, TerminalDisplay
 from assent.scheduler.answers import NOT_ALLOWED
 from assent.tools.response import cancel_reason

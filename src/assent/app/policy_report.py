@@ -12,15 +12,15 @@ import msgspec
 from msgspec import Struct
 
 from assent import exits
+from assent.app.lookup import NotFound, find_by_start, find_session
+from assent.app.policy_replay import Replay
+from assent.app.rule_sources import trust_store
+from assent.app.send import me, send_and_wait
+from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.wording import one_line, who
 from assent.approval import ExecDetails, Mode
 from assent.commands import RevokeGrant
 from assent.config import data_folder, load_settings
-from assent.front.lookup import NotFound, find_by_start, find_session
-from assent.front.replay import Replay
-from assent.front.rules import trust_store
-from assent.front.send import me, send_and_wait
-from assent.front.words import one_line, who
-from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -61,7 +61,7 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
 class Place(Struct, frozen=True):
     """Where something is judged: a folder with its tools, and the policy there, alone or as a session has it."""
 
-    workshop: Workshop
+    environment: SessionEnvironment
     policy: Policy
 
 
@@ -77,11 +77,11 @@ async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
 
 def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
     """Without its servers: nothing is started to explain a rule."""
-    workshop = open_workshop(os.environ, folder, load_settings(os.environ))
-    rules = workshop.rules()
+    environment = open_environment(os.environ, folder, load_settings(os.environ))
+    rules = environment.rules()
     grants = state.grants.values() if state is not None else ()
     uses = state.grant_uses if state is not None else None
-    return Place(workshop, Policy(rules, mode, grants, roots=(folder,), uses=uses))
+    return Place(environment, Policy(rules, mode, grants, roots=(folder,), uses=uses))
 
 
 # --- list ---
@@ -89,7 +89,7 @@ def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
 
 def _listed(place: Place) -> Iterator[str]:
     policy = place.policy
-    folder = place.workshop.folder
+    folder = place.environment.folder
     trust = trust_store(os.environ).rules(Path(folder))
     if trust.state in ("untrusted", "changed"):
         yield one_line(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
@@ -111,7 +111,7 @@ def _listed(place: Place) -> Iterator[str]:
 async def _explained(args: argparse.Namespace, place: Place) -> Iterator[str]:
     if args.tool is None:
         command = args.words[0] if len(args.words) == 1 else shlex.join(args.words)
-        return _explained_command(command, place.workshop.folder, place.policy)
+        return _explained_command(command, place.environment.folder, place.policy)
     return iter(await _explained_call(args.tool, msgspec.json.decode(args.args, type=JsonObject), place))
 
 
@@ -130,9 +130,9 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
 
 
 async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str]:
-    found = place.workshop.registry.get(tool)
+    found = place.environment.registry.get(tool)
     if found is None:
-        raise NotFound(place.workshop.registry.not_found(tool))
+        raise NotFound(place.environment.registry.not_found(tool))
     action = await make_action(place.policy, found, args, found.build(args))
     return list(_verdict_lines(place.policy.judge(action)))
 
@@ -169,6 +169,6 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     envelopes = await log.read(session)
     state = fold(session, envelopes)
     place = _place_of(state.folder, state.mode, None)
-    shop = place.workshop
-    hand_over(state.changes, shop.registry)
-    return await Replay(state, place.policy.rules, shop.registry, shop.workspace).lines(envelopes)
+    there = place.environment
+    hand_over(state.changes, there.registry)
+    return await Replay(state, place.policy.rules, there.registry, there.workspace).lines(envelopes)

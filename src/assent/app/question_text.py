@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from assent.app.style import Style
+from assent.app.wording import one_line, safe
 from assent.approval import (
     Approval,
     AskDetails,
@@ -18,8 +20,6 @@ from assent.approval import (
     Outcome,
     Question,
 )
-from assent.front.style import Style
-from assent.front.words import one_line, safe
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
 

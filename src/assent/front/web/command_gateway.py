@@ -30,7 +30,7 @@ ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
 """What an approver may answer; the rest gives standing leave or changes what runs."""
 
 
-class Asker(Struct, frozen=True):
+class Caller(Struct, frozen=True):
     """Who asks, from where, and with which idempotency key."""
 
     principal: Principal
@@ -50,7 +50,7 @@ class InboxKey(Struct, frozen=True):
     stamp: Stamp | None = None
 
 
-class Office:
+class CommandGateway:
     def __init__(self, log: SessionLog, engine: LocalEngine, states: States, precedence: Precedence) -> None:
         self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
         self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
@@ -65,13 +65,13 @@ class Office:
 
     # --- sessions ---
 
-    async def find(self, asker: Asker, session: str) -> SessionInfo:
+    async def find(self, caller: Caller, session: str) -> SessionInfo:
         """Somebody else's session is as good as none."""
         try:
             info = await self._log.info(session)
         except NoSuchSession:
             info = None
-        if info is None or info.owner != asker.principal.owner:
+        if info is None or info.owner != caller.principal.owner:
             raise Problem("not-found", f"there is no session {session}")
         return info
 
@@ -118,12 +118,12 @@ class Office:
 
     # --- commands ---
 
-    def inbox_key(self, asker: Asker, about: str, body: object) -> InboxKey:
+    def inbox_key(self, caller: Caller, about: str, body: object) -> InboxKey:
         """The same for the same request, whenever it comes again. `body` is what was sent, without who sent it: the
         same person may ask again from elsewhere."""
-        if asker.key is None:
+        if caller.key is None:
             return InboxKey(f"web-{secrets.token_urlsafe(12)}")
-        whose = (asker.principal.owner, asker.principal.name, asker.key)  # two owners may have somebody of one name
+        whose = (caller.principal.owner, caller.principal.name, caller.key)  # two owners may have somebody of one name
         name = "web-" + hashlib.sha256("\n".join(whose).encode()).hexdigest()[:24]
         digest = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
         return InboxKey(name, Stamp(name, digest))
@@ -201,10 +201,10 @@ class Office:
 
     # --- decisions ---
 
-    async def decide(self, asker: Asker, session: str, answer: Answer) -> Taken:
+    async def decide(self, caller: Caller, session: str, answer: Answer) -> Taken:
         """Bound to this session, this call and what was shown; the first answer wins."""
-        self._check_role(asker.principal, answer)
-        key = self.inbox_key(asker, f"decide {session}/{answer.call_id}", msgspec.structs.replace(answer, by=""))
+        self._check_role(caller.principal, answer)
+        key = self.inbox_key(caller, f"decide {session}/{answer.call_id}", msgspec.structs.replace(answer, by=""))
         again = await self.done_before(key) is not None
         if not again:
             await self._check_waiting(session, answer)

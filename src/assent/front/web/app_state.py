@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from assent.config import Settings
 from assent.events import Envelope, Queued
+from assent.front.web.command_gateway import CommandGateway
 from assent.front.web.completion import Completion
 from assent.front.web.feeds import Feeds
 from assent.front.web.limits import Limits
-from assent.front.web.office import Office
 from assent.front.web.opener import CLIENT, Opener
 from assent.front.web.outputs import Outputs
 from assent.front.web.overview import Overview
@@ -48,7 +48,7 @@ class Setup(Struct, frozen=True):
         return any(folder == root or folder.startswith(root.rstrip("/") + "/") for root in self.roots)
 
 
-class Desk:
+class AppState:
     def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
         self.log, self.setup, self.tokens = log, setup, tokens
         self.codes = LoginCodes()
@@ -58,17 +58,17 @@ class Desk:
         self.states = States(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.runner)
-        self.office = Office(log, self.engine, self.states, self.precedence)
+        self.gateway = CommandGateway(log, self.engine, self.states, self.precedence)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
         self.outputs = Outputs(setup.env)
         self.replies = Replies()
-        self.prompts = Prompts(log, self.office, setup.env, self.opener.manager)
+        self.prompts = Prompts(log, self.gateway, setup.env, self.opener.manager)
         self.readiness = Readiness(log.try_writing)
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
             self.feeds.heard,
             self.overview.heard,
-            self.office.heard,
+            self.gateway.heard,
             self.outputs.heard,
             self.replies.heard,
             self.prompts.heard,

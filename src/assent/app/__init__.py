@@ -1,0 +1,1 @@
+"""The application layer: what every front end needs to run a session."""
