@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from assent.app.wording import prompt_command, safe
 
 if TYPE_CHECKING:
-    from assent.mcp.manager import McpManager
-    from assent.mcp.offers import Argument, Prompt
+    from assent.mcp.offers import Argument, Prompt, PromptServers
 
 
 class NoText(Exception):
@@ -34,7 +33,7 @@ async def written(prompt: "Prompt", typed: str, fetch: Fetch) -> str:
     return text
 
 
-async def typed_out(manager: "McpManager | None", typed: str) -> str:
+async def typed_out(manager: "PromptServers | None", typed: str) -> str:
     """What to send for a text that may name a prompt of a server; other texts stay as they are. Raises NoText."""
     if manager is None or not typed.startswith("/"):
         return typed
@@ -52,7 +51,7 @@ async def typed_out(manager: "McpManager | None", typed: str) -> str:
     return typed
 
 
-async def fetched(manager: "McpManager | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
+async def fetched(manager: "PromptServers | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
     """From the server. Raises NoText."""
     from assent.mcp.manager import NoSuchServer
     from assent.parts import Text

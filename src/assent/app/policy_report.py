@@ -12,22 +12,23 @@ import msgspec
 from msgspec import Struct
 
 from assent import exits
+from assent.app.command_sender import CommandSender
+from assent.app.identity import me
 from assent.app.lookup import NotFound, find_by_start, find_session
 from assent.app.policy_replay import Replay
 from assent.app.rule_sources import trust_store
-from assent.app.send import me, send_and_wait
 from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.storage import open_log
 from assent.app.wording import one_line, who
 from assent.approval import ExecDetails, Mode
 from assent.commands import RevokeGrant
-from assent.config import data_folder, load_settings
+from assent.config import load_settings
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.policy.verdict import Verdict
 from assent.scheduler.steps import make_action
 from assent.session.log import SessionLog
-from assent.session.sqlite import SqliteLog
 from assent.session.state import SessionState, fold
 from assent.tools.base import InvalidParams, ToolFailed
 from assent.tools.undo import hand_over
@@ -37,7 +38,7 @@ BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
 
 
 async def run_policy(args: argparse.Namespace) -> int:
-    log = SqliteLog(data_folder(os.environ))
+    log = open_log(os.environ)
     try:
         for line in await _lines(args, log):
             sys.stdout.write(line + "\n")
@@ -150,7 +151,7 @@ async def _revoked(log: SessionLog, session: str, grant: str) -> str:
     found = await find_session(log, session, os.path.realpath(os.getcwd()))
     state = fold(found.id, await log.read(found.id))
     grant_id = find_by_start(grant, state.grants).id
-    sent = await send_and_wait(log, found.id, state.seq, RevokeGrant(grant_id, by=me()))
+    sent = await CommandSender(log).send(found.id, RevokeGrant(grant_id, by=me()), after=state.seq)
     match sent.state:
         case "taken":
             return "Revoked."

@@ -51,7 +51,7 @@ def _serve(args: argparse.Namespace) -> int:
     except BadSettings as error:
         complain(str(error))
         return exits.CONFIG
-    from assent.app.send import user
+    from assent.app.identity import user
     from assent.front.web.alone import AlreadyServed
     from assent.front.web.limits import Limits
     from assent.front.web.serve import BadPlace, Where, make_setup, serve

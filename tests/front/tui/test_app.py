@@ -9,8 +9,8 @@ import pytest
 from textual.content import Content
 
 from assent.app import lookup
+from assent.app.identity import me
 from assent.app.lookup import has_begun
-from assent.app.send import me
 from assent.commands import SetMode, Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
 from assent.front.tui.pages import PageScreen

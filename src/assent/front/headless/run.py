@@ -11,10 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent import exits
+from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.mcp_prompts import NoText, typed_out
-from assent.app.send import me
-from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.opening import NewSession, SessionSetup, open_session
+from assent.app.session_client import LocalClient
+from assent.app.session_environment import SessionEnvironment
 from assent.app.style import Style
 from assent.app.wording import safe
 from assent.approval import Mode
@@ -23,14 +25,12 @@ from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
-from assent.models.base import Model, ModelError
-from assent.models.choose import open_model
+from assent.models.base import ModelError
 from assent.parts import Failure
 from assent.policy.rules import BadRule, Rule
 from assent.scheduler.call import Executing, Validating
 from assent.session.hub import Subscription
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
-from assent.session.runner import Runner, create_session
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
     from assent.front.headless.ask import Asker
@@ -83,60 +83,49 @@ def _failed(output: Output, failure: Failure, session: str = "") -> int:
 
 async def _run(request: Run, log: SessionLog, output: Output) -> int:
     resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
-    folder = resumed.folder if resumed is not None else request.folder
-    name = request.model or (resumed.model if resumed is not None else request.settings.model)
-    model = open_model(name, os.environ)
-    try:
-        session = resumed.id if resumed is not None else await _create(request, log, name)
-        return await _run_session(request, log, session, model, folder, output)
-    finally:
-        await model.close()
+    filled = _Filled(request)
+    setup = SessionSetup(
+        env=os.environ,
+        settings=request.settings,
+        client=f"headless {me()}",
+        rules=request.rules,
+        attended=request.asking != "refuse",
+        prepare=filled.prepare,
+    )
+    session = resumed or NewSession(request.folder, request.mode)
+    async with await open_session(log, session, setup, model=request.model) as client:
+        asker = _terminal_asker(client) if request.asking == "inline" else None
+        return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
 
 
-async def _create(request: Run, log: SessionLog, model: str) -> str:
-    mode = request.mode or request.settings.approval_mode
-    return await create_session(log, request.folder, model, mode, request.settings.gate)
+class _Filled:
+    """The prompt as it is sent: with a server's text in place of its name, which takes the servers."""
 
+    def __init__(self, request: Run) -> None:
+        self.prompt = request.prompt
+        self._typed = request.typed
 
-async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    async with open_environment(os.environ, folder, request.settings, session, model) as environment:
+    async def prepare(self, environment: SessionEnvironment) -> None:
         await environment.ready(_notice)
-        request = replace(request, prompt=await _filled(environment, request))
-        return await _run_in(environment, request, log, session, model, output)
-
-
-async def _filled(environment: SessionEnvironment, request: Run) -> str | None:
-    """The prompt with the server's text in place of its name."""
-    if request.prompt is None or not request.typed.startswith("/"):
-        return request.prompt
-    return request.prompt.removesuffix(request.typed) + await typed_out(environment.mcp, request.typed)
+        if self.prompt is not None and self._typed.startswith("/"):
+            self.prompt = self.prompt.removesuffix(self._typed) + await typed_out(environment.mcp, self._typed)
 
 
 def _notice(text: str) -> None:
     sys.stderr.write(f"{safe(text)}\n")
 
 
-async def _run_in(
-    environment: SessionEnvironment, request: Run, log: SessionLog, session: str, model: Model, output: Output
-) -> int:
-    options = environment.options(request.settings, model.name, f"headless {me()}", request.rules)
-    options = replace(options, attended=request.asking != "refuse")
-    async with await Runner.open(log, session, model, environment.registry, options) as runner:
-        asker = _terminal_asker(runner) if request.asking == "inline" else None
-        return await HeadlessRun(runner, request, output, asker).until_done()
-
-
-def _terminal_asker(runner: Runner) -> "Asker":
+def _terminal_asker(client: LocalClient) -> "Asker":
     from assent.front.headless.ask import TerminalAsker
 
-    return TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
+    return TerminalAsker(client.runner.waiting, client.send, Style.for_stream(sys.stderr), client.me)
 
 
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
-    def __init__(self, runner: Runner, request: Run, output: Output, asker: "Asker | None" = None) -> None:
-        self._runner = runner
+    def __init__(self, client: LocalClient, request: Run, output: Output, asker: "Asker | None" = None) -> None:
+        self._runner = runner = client.runner
         self._request = request
         self._output = output
         self._summariser = Summariser(runner.session, time.monotonic())

@@ -20,12 +20,12 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.opening import SessionSetup
     from assent.app.session_client import LocalClient
     from assent.app.session_environment import SessionEnvironment
     from assent.config import Settings
     from assent.mcp.keeper import Status
     from assent.mcp.offers import Prompt
-    from assent.models.base import Model
     from assent.models.prices import Prices
     from assent.policy.rules import Rule
     from assent.session.log import SessionInfo, SessionLog
@@ -60,56 +60,48 @@ class LocalHost:
 
     async def log(self) -> "SessionLog":
         if self._log is None:
-            from assent.config import data_folder
-            from assent.session.sqlite import SqliteLog
+            from assent.app.storage import open_log
 
-            self._log = SqliteLog(data_folder(self._env))
+            self._log = open_log(self._env)
         return self._log
 
     async def open(self, session: str | None = None, mode: Mode | None = None) -> "LocalClient":
         await asyncio.to_thread(_import_what_runs_sessions)
         from assent.app.lookup import find_session
-        from assent.app.send import me
-        from assent.app.session_client import LocalClient
+        from assent.app.opening import NewSession, open_session
         from assent.commands import SetMode
-        from assent.models.choose import DeferredModel
-        from assent.session.runner import Runner
 
         log = await self.log()
         await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
-        name = self._model or (info.model if info is not None else self._settings.model)
-        session_id = info.id if info is not None else await self._create(name, mode)
         if info is not None:
             self.folder = info.folder
-        model = DeferredModel(name, self._env)
-        environment = await self._prepare(session_id, model)
-        options = environment.options(self._settings, name, f"terminal {me()}", self._given_rules)
-        past = await log.read(session_id)  # once, for those who run it and for those who show it
-        runner = await Runner.open(log, session_id, model, environment.registry, options, past)
-        client = LocalClient(runner, me(), model, past)
-        if info is not None and mode is not None and runner.state.mode != mode:
+        wanted = info or NewSession(self.folder, mode)
+        client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
+        self._made = client.state.session if info is None else ""
+        if info is not None and mode is not None and client.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
         return client
 
-    async def _create(self, model: str, mode: Mode | None) -> str:
-        from assent.session.runner import create_session
+    def _setup(self) -> "SessionSetup":
+        from assent.app.identity import me
+        from assent.app.opening import SessionSetup
+        from assent.models.choose import DeferredModel
 
-        settings, log = self._settings, await self.log()
-        self._made = await create_session(log, self.folder, model, mode or settings.approval_mode, settings.gate)
-        return self._made
+        return SessionSetup(
+            env=self._env,
+            settings=self._settings,
+            client=f"terminal {me()}",
+            rules=self._given_rules,
+            open_model=lambda name: DeferredModel(name, self._env),
+            prepare=self._use,
+        )
 
-    async def _prepare(self, session: str, model: "Model") -> "SessionEnvironment":
+    async def _use(self, environment: "SessionEnvironment") -> None:
         """The tools and rules of the folder; its MCP servers connect in the background."""
-        from assent.app.session_environment import open_environment
-
-        if self._environment is not None:
-            await self._environment.close()
-        self._environment = open_environment(self._env, self.folder, self._settings, session, model)
-        self._environment.start()
+        self._environment = environment
         if (changed := self._servers_changed) is not None:
-            self._environment.listen(lambda _: changed())
-        return self._environment
+            environment.listen(lambda _: changed())
 
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.lookup import begun_sessions
@@ -218,8 +210,6 @@ class LocalHost:
         raise NotHere(f"There is no prompt {name!r} here.")
 
     async def close(self) -> None:
-        if self._environment is not None:
-            await self._environment.close()
         if self._log is not None:
             await self._forget_unused()
             await self._log.close()
@@ -227,7 +217,7 @@ class LocalHost:
 
 def _import_what_runs_sessions() -> None:
     """In a thread: the screen goes on while modules are read."""
-    for name in ("app.session_client", "app.session_environment", "models.choose", "session.sqlite", "tools.builtin"):
+    for name in ("app.opening", "app.storage"):
         import_module(f"assent.{name}")
 
 

@@ -1,17 +1,18 @@
 """Everything that the routes work with, put together once."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from assent.app.engine_setup import LINGER, MOST_RESTING, EngineSetup, make_engine
 from assent.config import Settings
 from assent.events import Envelope, Queued
 from assent.front.web.command_gateway import CommandGateway
 from assent.front.web.completion import Completion
 from assent.front.web.feeds import Feeds
 from assent.front.web.limits import Limits
-from assent.front.web.opener import CLIENT, Opener
 from assent.front.web.outputs import Outputs
 from assent.front.web.overview import Overview
 from assent.front.web.precedence import Precedence
@@ -22,8 +23,9 @@ from assent.front.web.replies import Replies
 from assent.front.web.states import States
 from assent.front.web.stream import Streams
 from assent.front.web.tokens import LoginCodes, TokenStore
-from assent.session.engine import LINGER, MOST_RESTING, LocalEngine
 from assent.session.log import SessionLog
+
+CLIENT = "serve"
 
 
 class Setup(Struct, frozen=True):
@@ -44,6 +46,11 @@ class Setup(Struct, frozen=True):
     def model(self) -> str:
         return self.env.get("ASSENT_MODEL") or self.settings.model
 
+    def engine(self) -> EngineSetup:
+        return EngineSetup(
+            settings=self.settings, env=self.env, client=CLIENT, linger=self.linger, most_resting=self.most_resting
+        )
+
     def allows(self, folder: str) -> bool:
         return any(folder == root or folder.startswith(root.rstrip("/") + "/") for root in self.roots)
 
@@ -53,17 +60,16 @@ class AppState:
         self.log, self.setup, self.tokens = log, setup, tokens
         self.codes = LoginCodes()
         self.precedence = Precedence()
-        self.opener = Opener(log, setup.settings, setup.env, self._heard, self.precedence.give_way)
-        self.engine = LocalEngine(log, self.opener, CLIENT, linger=setup.linger, most_resting=setup.most_resting)
+        self.engine = make_engine(log, setup.engine(), self._heard, self.precedence.give_way)
         self.states = States(log, self.engine)
         self.overview = Overview(log)
-        self.feeds = Feeds(log, self.engine.runner)
+        self.feeds = Feeds(log, self.engine.state)
         self.gateway = CommandGateway(log, self.engine, self.states, self.precedence)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
         self.outputs = Outputs(setup.env)
         self.replies = Replies()
-        self.prompts = Prompts(log, self.gateway, setup.env, self.opener.manager)
+        self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
             self.feeds.heard,
@@ -74,6 +80,7 @@ class AppState:
             self.prompts.heard,
         )
         self._stop_watching: Callable[[], None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         self.answered: dict[int, int] = {}
         """How many responses had which status."""
 
@@ -82,8 +89,8 @@ class AppState:
             listener(envelope)
 
     def _queued(self, session: str) -> tuple[Queued, ...]:
-        runner = self.engine.runner(session)
-        return () if runner is None else runner.state.queued
+        state = self.engine.state(session)
+        return () if state is None else state.queued
 
     async def start(self) -> None:
         self._stop_watching = self.log.watch_all(self._others_changed)
@@ -93,7 +100,9 @@ class AppState:
 
     def _others_changed(self) -> None:
         self.overview.touch_all()
-        self.engine.spawn(self.feeds.others_changed())
+        task = asyncio.create_task(self.feeds.others_changed())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
         """Clients are told goodbye; what runs is stopped, what waits goes on waiting in the log."""
@@ -102,6 +111,7 @@ class AppState:
         self.streams.stop()
         await self.prompts.close()
         await self.engine.drain()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 def real_folder(path: str) -> str:

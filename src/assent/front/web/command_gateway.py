@@ -4,7 +4,6 @@ A command is durable in the session's inbox before anybody is told that it was a
 is the session's business: it may run here, be woken here, or be open in another process.
 """
 
-import asyncio
 import hashlib
 import secrets
 from typing import NoReturn
@@ -12,20 +11,18 @@ from typing import NoReturn
 import msgspec
 from msgspec import Struct
 
+from assent.app.command_sender import CommandSender, Outcomes, Whereabouts
+from assent.app.engine_setup import CANNOT_OPEN, SessionEngine
 from assent.approval import Outcome
 from assent.commands import Answer, Command
-from assent.events import CommandTaken, Envelope
 from assent.front.web.precedence import Precedence
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import SessionView, Status, Taken
 from assent.front.web.states import States
 from assent.front.web.tokens import Principal
 from assent.scheduler.call import AwaitingApproval
-from assent.session.engine import CANNOT_OPEN, LocalEngine
 from assent.session.log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
 
-PATIENCE = 10.0
-"""Seconds that a client waits for a session to take its command."""
 ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
 """What an approver may answer; the rest gives standing leave or changes what runs."""
 
@@ -51,17 +48,13 @@ class InboxKey(Struct, frozen=True):
 
 
 class CommandGateway:
-    def __init__(self, log: SessionLog, engine: LocalEngine, states: States, precedence: Precedence) -> None:
+    def __init__(self, log: SessionLog, engine: SessionEngine, states: States, precedence: Precedence) -> None:
         self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
-        self._awaited: dict[tuple[str, str], asyncio.Future[CommandTaken]] = {}
+        outcomes = Outcomes()
+        self._sender = CommandSender(log, outcomes, self.wake)
+        self.heard = outcomes.tell
+        """To be called with every event of every session that runs here."""
         self.decisions = 0
-
-    def heard(self, envelope: Envelope) -> None:
-        """Every event of every session that runs here."""
-        if isinstance(envelope.event, CommandTaken):
-            future = self._awaited.get((envelope.session, envelope.event.key))
-            if future is not None and not future.done():
-                future.set_result(envelope.event)
 
     # --- sessions ---
 
@@ -88,18 +81,19 @@ class CommandGateway:
             info.events,
             info.created_at,
             info.updated_at,
-            self._engine.problems.get(info.id, ""),
+            self._engine.problem(info.id),
         )
 
     async def _status(self, info: SessionInfo) -> Status:
-        runner = self._engine.runner(info.id)
-        if self._engine.opening(info.id):
-            return await self._soon(info)
-        if runner is None and info.held and await self._log.is_open(info.id):
-            return "elsewhere"
-        if runner is not None and not runner.resting:
-            return "running"
-        return "waiting" if info.waiting else "idle"
+        match self._engine.activity(info.id):
+            case "opening":
+                return await self._soon(info)
+            case "running":
+                return "running"
+            case "absent" if info.held and await self._log.is_open(info.id):
+                return "elsewhere"
+            case _:
+                return "waiting" if info.waiting else "idle"
 
     async def _soon(self, info: SessionInfo) -> Status:
         """What a session that is being opened here will be."""
@@ -140,64 +134,20 @@ class CommandGateway:
 
     async def send(self, session: str, key: InboxKey, command: Command) -> Taken:
         """Durable, and taken by the session; a Problem when it refuses."""
-        taken = await self._send(session, key, command)
-        if taken is not None and taken.problem:
-            raise Problem("refused", taken.problem)
-        return Taken("recorded" if taken is None else "taken", key.name)
+        sent = await self._sender.send(session, command, key.name, key.stamp)
+        if sent.state == "refused":
+            raise Problem("refused", sent.problem)
+        return Taken("taken" if sent.state == "taken" else "recorded", key.name)
 
-    async def _send(self, session: str, key: InboxKey, command: Command) -> CommandTaken | None:
-        future = self._awaited.setdefault((session, key.name), asyncio.get_running_loop().create_future())
-        stop = None
-        try:
-            fresh, here = await self._put_and_wake(session, key, command)
-            if not fresh and (before := await self._taken_before(session, key.name)) is not None:
-                return before
-            if not here:
-                stop = self._log.watch(session, lambda: self._look(session, key.name))
-                self._look(session, key.name)
-            async with asyncio.timeout(PATIENCE):
-                return await asyncio.shield(future)  # the same request may have come twice, and both wait for it
-        except TimeoutError:
-            return None
-        finally:
-            self._awaited.pop((session, key.name), None)
-            if stop is not None:
-                stop()
-
-    async def _put_and_wake(self, session: str, key: InboxKey, command: Command) -> tuple[bool, bool]:
-        """Is it new, and does the session run here? Who sleeps is woken while it is written down, and then looks."""
-        put, woken = self._log.put(session, key.name, command, key.stamp), self._runs_here(session)
-        fresh, here = await asyncio.gather(put, woken, return_exceptions=True)  # whatever is said, it was written first
-        if isinstance(fresh, BaseException):
-            raise fresh
-        if isinstance(here, BaseException):
-            raise here
-        return fresh, here
-
-    async def _runs_here(self, session: str) -> bool:
+    async def wake(self, session: str) -> Whereabouts:
+        """Has the session run, and says where its events can be heard."""
         try:
             await self._engine.ensure(session)
         except SessionBusy:
-            return False
+            return "elsewhere"
         except CANNOT_OPEN as error:
             raise Problem("unavailable", f"recorded, but the session cannot be opened: {error}") from error
-        return True
-
-    def _look(self, session: str, key: str) -> None:
-        """Another process has the session open: its events tell whether it took the command."""
-        task = asyncio.ensure_future(self._taken_before(session, key))
-        task.add_done_callback(lambda done: self._found(session, key, done))
-
-    def _found(self, session: str, key: str, done: "asyncio.Future[CommandTaken | None]") -> None:
-        future = self._awaited.get((session, key))
-        if done.cancelled() or done.exception() is not None or (taken := done.result()) is None:
-            return
-        if future is not None and not future.done():
-            future.set_result(taken)
-
-    async def _taken_before(self, session: str, key: str) -> CommandTaken | None:
-        events = (envelope.event for envelope in await self._log.read(session))
-        return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)
+        return "elsewhere" if self._engine.activity(session) == "absent" else "here"
 
     # --- decisions ---
 
@@ -209,11 +159,11 @@ class CommandGateway:
         if not again:
             await self._check_waiting(session, answer)
         with self._precedence.answering():
-            taken = await self._send(session, key, answer)
-        if taken is None:
+            sent = await self._sender.send(session, answer, key.name, key.stamp)
+        if sent.state == "refused":
+            await self._explain(session, answer, sent.problem)
+        if sent.state != "taken":
             return Taken("recorded", key.name)
-        if taken.problem:
-            await self._explain(session, answer, taken.problem)
         self.decisions += not again
         return Taken("taken", key.name)
 

@@ -2,11 +2,10 @@
 
 from litestar import Response, get, post
 
-from assent.commands import Compress, RunTool
+from assent.commands import Compress, RunTool, person_call_id
 from assent.front.web.params import CallId, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import ChangeList, ChangeView, Taken, Undoing
-from assent.session.work import person_call_id
 from assent.tools.undo import NAME as UNDO
 
 OPERATOR = {"role": "operator"}

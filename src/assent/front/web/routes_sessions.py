@@ -30,6 +30,7 @@ from assent.front.web.shapes import (
     ToolRun,
 )
 from assent.models.base import AuthFailed, ModelError
+from assent.models.choose import open_model
 from assent.session.log import SessionBusy
 from assent.session.runner import create_session
 
@@ -67,7 +68,7 @@ async def _create(app_state: AppState, caller: Caller, data: NewSession, key: In
 
 async def _check_model(app_state: AppState, name: str) -> None:
     try:
-        await app_state.opener.model(name).close()
+        await open_model(name, app_state.setup.env).close()
     except AuthFailed as error:
         where = "It is the shell of `assent serve` that needs the key: set it there, and start the server again."
         raise Problem("invalid", f"{error}\n{where}") from error

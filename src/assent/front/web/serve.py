@@ -20,6 +20,7 @@ import uvicorn
 from msgspec import Struct
 
 from assent.app.crash import mask_log
+from assent.app.storage import open_log
 from assent.config import Settings, data_folder
 from assent.files.private import save_private
 from assent.front.web.alone import alone
@@ -31,7 +32,6 @@ from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
 from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore
 from assent.session.log import SessionLog
-from assent.session.sqlite import SqliteLog
 
 GRACE = 5
 """Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
@@ -255,7 +255,7 @@ async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> 
 
 
 async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server], None]) -> None:
-    server = Server(SqliteLog(data, busy=True), setup, where, data)
+    server = Server(open_log(setup.env, busy=True), setup, where, data)
     loop = asyncio.get_running_loop()
     interrupts = 0
 

@@ -27,8 +27,6 @@ def custom_slash(command: "CustomCommand") -> SlashCommand:
 
 
 async def _finished(desk: "Desk", tool: "RunTool") -> "CallFinished | str":
-    from assent.session.work import person_call_id
+    from assent.app.command_sender import run
 
-    news = desk.news
-    key = await desk.client.send(tool)
-    return await news.taken(key) or await news.finished(person_call_id(key))
+    return await run(desk.client, desk.news.outcomes, tool)
