@@ -8,11 +8,19 @@ from assent.config import data_folder
 from assent.files.private import PrivateFolder
 
 if TYPE_CHECKING:
+    from assent.files.private import Piece
     from assent.session.log import SessionLog, Stamp
 
 
 def output_folder(env: Mapping[str, str], session: str) -> PrivateFolder:
     return PrivateFolder(str(data_folder(env) / "outputs" / session))
+
+
+def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int, limit: int) -> "Piece | None":
+    """A part of the whole output of a call, by bytes; None when it was not kept."""
+    from assent.tools.whole_output import output_name
+
+    return output_folder(env, session).piece(output_name(call_id), offset, limit)
 
 
 async def fork_with_outputs(

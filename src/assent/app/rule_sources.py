@@ -11,6 +11,8 @@ from assent.config import data_folder, settings_file
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
+__all__ = ("BadRule", "Rule", "collect_rules", "home_folder", "policy_file", "trust_store", "workspace_policy_file")
+
 SOMETIMES = ("web_search", "list_mcp_resources", "read_mcp_resource")
 """Tools that only some models or servers bring; a rule may name them anywhere."""
 ADMIN_FILE = Path("/etc/assent/policy.toml")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # whoever only shows a session must not import what runs one
     from assent.app.session_environment import SessionEnvironment
     from assent.mcp.manager import McpManager
     from assent.models.base import Model
-    from assent.session.hub import Subscription
-    from assent.session.runner import Runner
+    from assent.session.hub import Subscription as Subscription
+    from assent.session.running_session import RunningSession as RunningSession
     from assent.session.state import SessionState
 
 
@@ -51,7 +51,7 @@ class LocalClient:
 
     def __init__(
         self,
-        runner: "Runner",
+        runner: "RunningSession",
         me: str,
         model: "Model | None" = None,
         past: Sequence[Envelope] = (),

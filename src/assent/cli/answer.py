@@ -9,10 +9,13 @@ from pathlib import Path
 import msgspec
 
 from assent import exits
+from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import CommandSender, Sent
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
 from assent.app.question_text import question_lines
+from assent.app.session_log import SessionLog
+from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
 from assent.app.style import Style
 from assent.app.wording import one_line, who
@@ -21,9 +24,6 @@ from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.commands import Answer
 from assent.parts import JsonObject
-from assent.scheduler.call import AwaitingApproval
-from assent.session.log import SessionLog
-from assent.session.state import SessionState, fold
 
 SHORT: dict[str, Outcome] = {
     "yes": "proceed_once",

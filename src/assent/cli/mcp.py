@@ -17,9 +17,7 @@ from assent.regular import read_regular
 from assent.servers import NAME, NAME_RULE, McpServer
 
 if TYPE_CHECKING:  # imported with the first server
-    from assent.mcp.keeper import Status
-    from assent.mcp.manager import McpManager
-    from assent.mcp.offers import Prompt, Template
+    from assent.app.mcp_types import McpManager, Prompt, Status, Template
 
 PROJECT = "project_tools"
 EPILOG = """\
@@ -198,6 +196,6 @@ def _text() -> str:
 
 
 def _save(text: str) -> None:
-    from assent.files.private import save_private
+    from assent.app.private_files import save_private
 
     save_private(settings_file(os.environ).resolve(), text.encode())

@@ -7,8 +7,8 @@ from typing import Any
 from assent import exits
 from assent.app.crash import mask_log
 from assent.app.lookup import NotFound
+from assent.app.session_log import LogError, NoSuchSession
 from assent.cli.parsing import complain
-from assent.session.log import LogError, NoSuchSession
 
 
 def run(work: Coroutine[Any, Any, int], *input_errors: type[Exception]) -> int:

@@ -14,6 +14,8 @@ from assent.app.lookup import begun_sessions, find_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.question_text import question_lines
 from assent.app.secret_masking import export_masker
+from assent.app.session_log import SessionInfo, Unreadable
+from assent.app.session_state import fold_readable
 from assent.app.storage import open_log
 from assent.app.style import Style
 from assent.app.wording import attached_words, ended_badly, one_line, safe, took, who
@@ -34,8 +36,6 @@ from assent.events import (
 from assent.front.headless.output import call_label
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
-from assent.session.log import SessionInfo, Unreadable
-from assent.session.state import fold_readable
 
 
 def main(argv: list[str]) -> int:

@@ -4,44 +4,29 @@ import argparse
 import os
 import secrets
 import sys
-from collections.abc import AsyncGenerator
 
 from assent import exits
 from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, run_alone
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
+from assent.app.model_access import NoModel
 from assent.app.opening import SessionSetup, open_session
 from assent.app.session_client import LocalClient
+from assent.app.session_log import SessionBusy, SessionInfo, SessionLog
+from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
+from assent.app.undo_command import undo_command
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
-from assent.commands import RunTool
 from assent.config import BadSettings, load_settings
 from assent.events import CallFinished
-from assent.models.base import Chunk, Request
 from assent.parts import DiffDisplay
 from assent.policy.rules import BadRule
-from assent.session.log import SessionBusy, SessionInfo, SessionLog
-from assent.session.state import SessionState, fold
-from assent.tools.undo import NAME
 
 
 class NothingToUndo(ValueError):
     """The message says why."""
-
-
-class _NoModel:
-    """Nothing is asked of it: only the undo is carried out."""
-
-    name = ""
-
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        raise AssertionError("an undo asks no model")
-        yield
-
-    async def close(self) -> None:
-        pass
 
 
 def main(argv: list[str]) -> int:
@@ -83,7 +68,7 @@ def _chosen(state: SessionState, name: str | None) -> str:
 async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call_id: str) -> CallFinished | Sent:
     """In whatever process has the session open; in this one, if none has."""
     key = secrets.token_urlsafe(12)
-    command = RunTool(NAME, {"call_id": call_id}, by=me())
+    command = undo_command(call_id, me())
     try:
         client = await _open(log, session, key)
     except SessionBusy:
@@ -99,7 +84,7 @@ async def _open(log: SessionLog, session: SessionInfo, key: str) -> LocalClient:
         settings=load_settings(os.environ),
         client=f"undo {me()}",
         only=key,
-        open_model=lambda _: _NoModel(),
+        open_model=lambda _: NoModel(),
     )
     return await open_session(log, session, setup)
 

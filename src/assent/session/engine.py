@@ -16,7 +16,7 @@ from assent.events import Envelope
 from assent.models.base import ModelError
 from assent.policy.rules import BadRule
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionInfo, SessionLog
-from assent.session.runner import Runner
+from assent.session.running_session import RunningSession
 from assent.session.state import SessionState
 
 if TYPE_CHECKING:  # imported when there is a server
@@ -97,7 +97,7 @@ class Opened:
     """A runner, what closes it with all that belongs to it, and the MCP servers that it has."""
 
     def __init__(
-        self, runner: Runner, close: Callable[[], Awaitable[None]], servers: "PromptServers | None" = None
+        self, runner: RunningSession, close: Callable[[], Awaitable[None]], servers: "PromptServers | None" = None
     ) -> None:
         self.runner = runner
         self.close = close
@@ -199,7 +199,7 @@ class LocalEngine:
         opened = self._open.get(session)
         return None if opened is None else opened.servers
 
-    def runner(self, session: str) -> Runner | None:
+    def runner(self, session: str) -> RunningSession | None:
         opened = self._open.get(session)
         return None if opened is None else opened.runner
 

@@ -10,8 +10,10 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
 from assent.app.style import Style
+from assent.app.text_editor import edit_text
 from assent.app.wording import safe, who
 from assent.approval import Approval, AskDetails, EditDetails
 from assent.commands import Answer, Command
@@ -23,8 +25,6 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
-from assent.process.editor import edit_text
-from assent.scheduler.call import AwaitingApproval
 
 Send = Callable[[Command], Awaitable[str]]
 

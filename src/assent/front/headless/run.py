@@ -11,12 +11,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent import exits
+from assent.app.call_states import Executing, Validating
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.mcp_prompts import NoText, typed_out
+from assent.app.model_access import ModelError
 from assent.app.opening import NewSession, SessionSetup, open_session
+from assent.app.rule_sources import BadRule, Rule
 from assent.app.session_client import LocalClient
 from assent.app.session_environment import SessionEnvironment
+from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.app.style import Style
 from assent.app.wording import safe
 from assent.approval import Mode
@@ -25,14 +29,10 @@ from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
-from assent.models.base import ModelError
 from assent.parts import Failure
-from assent.policy.rules import BadRule, Rule
-from assent.scheduler.call import Executing, Validating
-from assent.session.hub import Subscription
-from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
+    from assent.app.session_client import Subscription
     from assent.front.headless.ask import Asker
 
 Asking = Literal["inline", "wait", "refuse"]
@@ -156,7 +156,7 @@ class HeadlessRun:
                 self._asker.stop()
         return self._finish_waiting() if self._left else self._finish()
 
-    async def _follow(self, events: Subscription, known: int) -> None:
+    async def _follow(self, events: "Subscription", known: int) -> None:
         self._leave_if_nobody_can_answer()
         if not self._left:
             await self._begin()

@@ -5,9 +5,12 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from assent.app.call_states import AwaitingApproval
 from assent.app.identity import me
+from assent.app.model_access import Model, open_model
 from assent.app.opening import NewSession, SessionSetup, open_session
 from assent.app.question_text import question_lines
+from assent.app.session_log import SessionLog
 from assent.app.storage import open_log
 from assent.app.style import Style
 from assent.commands import Answer
@@ -17,10 +20,6 @@ from assent.front.headless.ask import Asker, Send, TerminalAsker
 from assent.front.headless.output import TextOutput
 from assent.front.headless.run import HeadlessRun, Run
 from assent.front.tour.project import PROMPT, SCENARIO, make_project, next_steps
-from assent.models.base import Model
-from assent.models.scripted import ScriptedModel
-from assent.scheduler.call import AwaitingApproval
-from assent.session.log import SessionLog
 
 
 async def tour(*, interactive: bool) -> int:
@@ -38,7 +37,7 @@ async def tour(*, interactive: bool) -> int:
 
 
 async def _play(log: SessionLog, env: Mapping[str, str], project: str, style: Style, *, interactive: bool) -> int:
-    setup = SessionSetup(env=env, settings=Settings(), client="tour", open_model=_play_script)
+    setup = SessionSetup(env=env, settings=Settings(), client="tour", open_model=lambda _: _script(env))
     async with await open_session(log, NewSession(project, model="scripted tour"), setup) as client:
         waiting, send = client.runner.waiting, client.send
         asker: Asker = TerminalAsker(waiting, send, style, me()) if interactive else TourAnswers(waiting, send, style)
@@ -46,8 +45,8 @@ async def _play(log: SessionLog, env: Mapping[str, str], project: str, style: St
         return await HeadlessRun(client, request, TextOutput(style, live=True), asker).until_done()
 
 
-def _play_script(_: str) -> Model:
-    return ScriptedModel.from_file(SCENARIO)
+def _script(env: Mapping[str, str]) -> Model:
+    return open_model(f"scripted:{SCENARIO}", env)
 
 
 class TourAnswers:

@@ -18,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus
 from textual.screen import Screen
 
+from assent.app.call_states import Executing
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import who
 from assent.approval import Mode
@@ -36,7 +37,6 @@ from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.story import Item, NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
-from assent.scheduler.call import Executing
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
@@ -384,7 +384,7 @@ class AssentApp(App[None]):
         self.spawn(edit())
 
     async def in_editor(self, name: str, text: str) -> str | None:
-        from assent.process.editor import edit_text
+        from assent.app.text_editor import edit_text
 
         try:
             with self.suspend():

@@ -20,15 +20,14 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.mcp_types import Prompt, Status
     from assent.app.opening import SessionSetup
+    from assent.app.pricing import Prices
+    from assent.app.rule_sources import Rule
     from assent.app.session_client import LocalClient
     from assent.app.session_environment import SessionEnvironment
+    from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
-    from assent.mcp.keeper import Status
-    from assent.mcp.offers import Prompt
-    from assent.models.prices import Prices
-    from assent.policy.rules import Rule
-    from assent.session.log import SessionInfo, SessionLog
 
 LONGEST_URI = 500
 
@@ -85,8 +84,8 @@ class LocalHost:
 
     def _setup(self) -> "SessionSetup":
         from assent.app.identity import me
+        from assent.app.model_access import DeferredModel
         from assent.app.opening import SessionSetup
-        from assent.models.choose import DeferredModel
 
         return SessionSetup(
             env=self._env,
@@ -111,7 +110,7 @@ class LocalHost:
     async def _forget_unused(self) -> None:
         """The session that was made here and is left before anything was said in it."""
         from assent.app.lookup import has_begun
-        from assent.session.log import LogError
+        from assent.app.session_log import LogError
 
         made, self._made = self._made, ""
         if made:
@@ -129,7 +128,7 @@ class LocalHost:
     # --- surroundings ---
 
     async def files(self) -> Sequence[str]:
-        from assent.files.listing import list_paths
+        from assent.app.folder_view import list_paths
 
         return await list_paths(self.folder)
 
@@ -139,7 +138,7 @@ class LocalHost:
         return await prompts_of(await self.log(), self.folder)
 
     async def branch(self) -> str:
-        from assent.process.branch import current_branch
+        from assent.app.folder_view import current_branch
 
         return await asyncio.to_thread(current_branch, self.folder)
 
@@ -153,7 +152,7 @@ class LocalHost:
         ]
 
     def prices(self) -> "Prices":
-        from assent.models.prices import Prices
+        from assent.app.pricing import Prices
 
         return Prices(self._settings.prices)
 

@@ -7,9 +7,9 @@ on it, lists listen to it, and the numbers of `/stats` are in its tally.
 from collections.abc import Callable
 
 from assent.app.command_sender import Outcomes
+from assent.app.pricing import Prices
 from assent.events import Envelope, PromptsQueued
 from assent.front.tui.stats import Tally
-from assent.models.prices import Prices
 
 Listen = Callable[[Callable[[], None]], Callable[[], None]]
 """Takes what is to be called when something happened; gives the way to stop."""

@@ -14,9 +14,9 @@ from assent.front.tui.prompt.driver import GuardedDriver
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 
 if TYPE_CHECKING:
+    from assent.app.rule_sources import Rule
     from assent.config import Settings
     from assent.front.tui.host import Host
-    from assent.policy.rules import Rule
 
 
 def open_terminal(

@@ -13,6 +13,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
+from assent.app.session_log import KeyReused, LogError
 from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
@@ -22,7 +23,6 @@ from assent.front.web.params import IdempotencyKey, TheAppState
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
-from assent.session.log import KeyReused, LogError
 
 AnyRequest = Request[Any, Any, Any]
 NO_BODY = "data: 'data'"

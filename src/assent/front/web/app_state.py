@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from assent.app.engine_setup import LINGER, MOST_RESTING, EngineSetup, make_engine
+from assent.app.session_log import SessionLog
 from assent.config import Settings
 from assent.events import Envelope, Queued
 from assent.front.web.command_gateway import CommandGateway
@@ -23,7 +24,6 @@ from assent.front.web.replies import Replies
 from assent.front.web.states import States
 from assent.front.web.stream import Streams
 from assent.front.web.tokens import LoginCodes, TokenStore
-from assent.session.log import SessionLog
 
 CLIENT = "serve"
 

@@ -11,8 +11,10 @@ from typing import NoReturn
 import msgspec
 from msgspec import Struct
 
+from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import CommandSender, Outcomes, Whereabouts
 from assent.app.engine_setup import CANNOT_OPEN, SessionEngine
+from assent.app.session_log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
 from assent.approval import Outcome
 from assent.commands import Answer, Command
 from assent.front.web.precedence import Precedence
@@ -20,8 +22,6 @@ from assent.front.web.problems import Problem
 from assent.front.web.shapes import SessionView, Status, Taken
 from assent.front.web.states import States
 from assent.front.web.tokens import Principal
-from assent.scheduler.call import AwaitingApproval
-from assent.session.log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
 
 ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
 """What an approver may answer; the rest gives standing leave or changes what runs."""

@@ -16,17 +16,17 @@ from assent.app.command_sender import COMMAND_TIMEOUT, Closed, CommandSender, Ou
 from assent.app.custom_commands import BadTemplate, CustomCommand, Stopped, load_custom
 from assent.app.custom_filling import filled
 from assent.app.mcp_prompts import NoText, fetched, help_of, usage, written
+from assent.app.mcp_types import Prompt
+from assent.app.session_log import SessionInfo, SessionLog, Stamp, key_reused
 from assent.app.wording import prompt_command
 from assent.commands import RunTool, Submit
 from assent.events import CallFinished, Envelope
 from assent.front.web.command_gateway import CommandGateway, InboxKey
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import PromptChoice, PromptList, PromptView, Using
-from assent.mcp.offers import Prompt
-from assent.session.log import SessionInfo, SessionLog, Stamp, key_reused
 
 if TYPE_CHECKING:  # imported when there is a server
-    from assent.mcp.offers import PromptServers
+    from assent.app.mcp_types import PromptServers
 
 Chosen = CustomCommand | Prompt
 

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
+from assent.app.call_states import AwaitingApproval, Failed, Success, ToolCall
 from assent.app.question_text import exact_text, hidden_characters
+from assent.app.session_log import Waiting
 from assent.app.wording import safe
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
@@ -18,9 +20,7 @@ from assent.front.web.params import CallId, Offset, SessionId, TheAppState, TheC
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.parts import DiffDisplay
-from assent.scheduler.call import AwaitingApproval, Failed, Success, ToolCall
 from assent.screen import SafeText
-from assent.session.log import Waiting
 
 AT_ONCE = 20
 """Approvals that are put together without a look at what else there is to do."""

@@ -2,11 +2,11 @@
 
 from litestar import Response, get, post
 
-from assent.commands import Compress, RunTool, person_call_id
+from assent.app.undo_command import undo_command
+from assent.commands import Compress, person_call_id
 from assent.front.web.params import CallId, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import ChangeList, ChangeView, Taken, Undoing
-from assent.tools.undo import NAME as UNDO
 
 OPERATOR = {"role": "operator"}
 
@@ -28,7 +28,7 @@ async def undo(app_state: TheAppState, caller: TheCaller, session_id: SessionId,
     if call_id not in (await app_state.states.get(session_id)).changes:
         raise Problem("not-found", f"call {call_id} wrote no file in this session")
     key = app_state.gateway.inbox_key(caller, f"undo {session_id}", call_id)
-    await app_state.gateway.record(session_id, key, RunTool(UNDO, {"call_id": call_id}, by=caller.by))
+    await app_state.gateway.record(session_id, key, undo_command(call_id, caller.by))
     return Undoing(key.name, person_call_id(key.name))
 
 

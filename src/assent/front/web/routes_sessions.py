@@ -6,7 +6,10 @@ import msgspec
 from litestar import Response, delete, get, patch, post
 from litestar.params import JSONBody, QueryParameter
 
+from assent.app.model_access import AuthFailed, ModelError, open_model
+from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
+from assent.app.session_log import SessionBusy
 from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import to_wire
 from assent.front.web.app_state import AppState, wanted_folder
@@ -29,10 +32,6 @@ from assent.front.web.shapes import (
     Taken,
     ToolRun,
 )
-from assent.models.base import AuthFailed, ModelError
-from assent.models.choose import open_model
-from assent.session.log import SessionBusy
-from assent.session.runner import create_session
 
 OPERATOR = {"role": "operator"}
 

@@ -20,9 +20,10 @@ import uvicorn
 from msgspec import Struct
 
 from assent.app.crash import mask_log
+from assent.app.private_files import save_private
+from assent.app.session_log import SessionLog
 from assent.app.storage import open_log
 from assent.config import Settings, data_folder
-from assent.files.private import save_private
 from assent.front.web.alone import alone
 from assent.front.web.app import build
 from assent.front.web.app_state import AppState, Setup, real_folder
@@ -31,7 +32,6 @@ from assent.front.web.hasty import HastyProtocol
 from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
 from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore
-from assent.session.log import SessionLog
 
 GRACE = 5
 """Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""

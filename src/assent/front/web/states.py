@@ -5,8 +5,8 @@ from collections import OrderedDict
 from weakref import WeakValueDictionary
 
 from assent.app.engine_setup import SessionEngine
-from assent.session.log import SessionLog
-from assent.session.state import SessionState, fold
+from assent.app.session_log import SessionLog
+from assent.app.session_state import SessionState, fold
 
 MOST = 32
 

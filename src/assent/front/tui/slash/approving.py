@@ -16,9 +16,9 @@ from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, when
 
 if TYPE_CHECKING:
+    from assent.app.call_states import AwaitingApproval
     from assent.front.tui.host import RuleInfo
     from assent.front.tui.slash.desk import Desk
-    from assent.scheduler.call import AwaitingApproval
 
 _STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$success"}
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assent.commands import Compress, RunTool
+from assent.commands import Compress
 from assent.events import CallFinished
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.prompt.completion import Candidate
@@ -12,8 +12,6 @@ from assent.front.tui.slash.words import carry_out, choose, named, quoted, when
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
-
-UNDO = "undo"
 
 
 async def compress(desk: "Desk", argument: str) -> None:
@@ -49,13 +47,14 @@ def _changes(desk: "Desk") -> list[Row]:
 
 async def _take_back(desk: "Desk", call_id: str) -> None:
     from assent.app.command_sender import run
+    from assent.app.undo_command import undo_command
 
     state = desk.client.state
     if call_id not in state.undoable():
         desk.complain(f"There is no change of call {named(call_id)} to take back. /undo lists what there is.")
         return
     path = state.changes[call_id].path
-    match await run(desk.client, desk.news.outcomes, RunTool(UNDO, {"call_id": call_id}, by=desk.client.me)):
+    match await run(desk.client, desk.news.outcomes, undo_command(call_id, desk.client.me)):
         case str(problem):
             desk.complain(f"Not taken back: {problem}")
         case CallFinished(status="success"):

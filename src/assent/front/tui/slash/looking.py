@@ -16,9 +16,9 @@ from assent.front.tui.slash.words import action, carry_out, choose, named, size,
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
 
 if TYPE_CHECKING:
+    from assent.app.mcp_types import Prompt
     from assent.front.tui.host import ServerInfo
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Prompt
 
 SAVE_MEMORY = "save_memory"
 _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}

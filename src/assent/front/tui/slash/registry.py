@@ -10,8 +10,8 @@ from assent.front.tui.slash.words import TROUBLES, named
 
 if TYPE_CHECKING:
     from assent.app.custom_commands import CustomCommand
+    from assent.app.mcp_types import Prompt
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Prompt
 
 NEAR_ENOUGH = 60
 

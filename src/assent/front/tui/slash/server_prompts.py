@@ -9,9 +9,9 @@ from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import Complete, SlashCommand
 
 if TYPE_CHECKING:
+    from assent.app.mcp_types import Argument, Prompt
     from assent.front.tui.host import NamedPrompt
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Argument, Prompt
 
 
 def prompt_slash(prompt: "Prompt") -> SlashCommand:

@@ -12,8 +12,8 @@ from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, named, quoted, when
 
 if TYPE_CHECKING:
+    from assent.app.session_log import SessionInfo
     from assent.front.tui.slash.desk import Desk
-    from assent.session.log import SessionInfo
 
 
 async def clear(desk: "Desk", argument: str) -> None:

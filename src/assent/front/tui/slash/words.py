@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from assent.app.command_sender import Closed, send
+from assent.app.session_log import LogError
 from assent.app.wording import safe
 from assent.client.api import ApiProblem
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
-from assent.session.log import LogError
 
 if TYPE_CHECKING:
     from assent.commands import Command
