@@ -20,16 +20,16 @@ integration: setup ## kill Assent 300 times in all its forms, and look what is l
 	@$(BIN)/pytest -q tests/integration
 
 check: setup ## format, lint, types (also of the page), room contracts
-	@$(BIN)/ruff format --check src tests bench scripts
-	@$(BIN)/ruff check src tests bench scripts
+	@$(BIN)/ruff format --check src tests bench scripts examples
+	@$(BIN)/ruff check src tests bench scripts examples
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/basedpyright
 	@scripts/page-types
 	@$(BIN)/python scripts/vendor.py --check
 
 format: setup ## format and fix what can be fixed
-	@$(BIN)/ruff check --fix-only src tests bench scripts
-	@$(BIN)/ruff format src tests bench scripts
+	@$(BIN)/ruff check --fix-only src tests bench scripts examples
+	@$(BIN)/ruff format src tests bench scripts examples
 
 spec: setup ## print every row of the specification with the tests that prove it
 	@$(BIN)/python scripts/spec.py

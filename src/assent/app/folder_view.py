@@ -8,15 +8,6 @@ async def list_paths(folder: str) -> list[str]:
     return await list_paths(folder)
 
 
-async def list_files(folder: str) -> list[str]:
-    """Those that the tools would list: what git ignores is left out, and nothing outside the folder is shown."""
-    from assent.files.workspace import Workspace
-    from assent.tools.files import Files
-    from assent.tools.walk import list_files
-
-    return await list_files(Files(Workspace([folder], folder)), folder)
-
-
 def current_branch(folder: str) -> str:
     """Empty when there is none."""
     from assent.process.branch import current_branch

@@ -2,11 +2,10 @@
 
 import argparse
 import os
-import secrets
 import sys
 
 from assent import exits
-from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, run_alone
+from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, new_key, run_alone
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
 from assent.app.model_access import NoModel
@@ -67,7 +66,7 @@ def _chosen(state: SessionState, name: str | None) -> str:
 
 async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call_id: str) -> CallFinished | Sent:
     """In whatever process has the session open; in this one, if none has."""
-    key = secrets.token_urlsafe(12)
+    key = new_key()
     command = undo_command(call_id, me())
     try:
         client = await _open(log, session, key)

@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 
-from assent.app.folder_view import list_files
+from assent.app.workspace_files import workspace_files
 
 FRESH = 5.0
 MOST_FOLDERS = 16
@@ -22,7 +22,7 @@ class Completion:
     async def _files(self, folder: str) -> list[str]:
         at, files = self._known.get(folder, (0.0, []))
         if time.monotonic() - at > FRESH:
-            files = await list_files(folder)
+            files = await workspace_files(folder)
             self._known[folder] = (time.monotonic(), files)
             if len(self._known) > MOST_FOLDERS:
                 self._known.popitem(last=False)
