@@ -37,7 +37,7 @@ def say(**facts: object) -> None:
 
 async def assent(folder: Path, linger: float) -> None:
     from assent.config import Settings
-    from assent.front.web.desk import Setup
+    from assent.front.web.app_state import Setup
     from assent.front.web.limits import Limits
     from assent.front.web.serve import Server, Where
     from assent.session.sqlite import SqliteLog
@@ -55,7 +55,7 @@ async def assent(folder: Path, linger: float) -> None:
     while line := (await lines.readline()).decode().split():
         session, count = line[1], int(line[2])
         for number in range(count):
-            server.desk.feeds.heard(Envelope(0, 0.0, session, CallProcess("c", number)))
+            server.app_state.feeds.heard(Envelope(0, 0.0, session, CallProcess("c", number)))
     server.stop()
     await serving
 

@@ -129,3 +129,8 @@ def encode_command(command: Command) -> bytes:
 
 def decode_command(data: bytes | str) -> Command:
     return _decoder.decode(data)
+
+
+def person_call_id(key: str) -> str:
+    """The id of the call that a RunTool with this key becomes, so that its sender can wait for it."""
+    return f"person-{key}"

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from assent.agent.context import Context, assemble
+from assent.app.context_loading import load_context
+from assent.app.rule_sources import trust_store
 from assent.commands import ReloadContext, Submit
 from assent.events import ContextLoaded
 from assent.files.context import SIZE_LIMIT, find_context
 from assent.files.workspace import Workspace
-from assent.front.context import load_context
-from assent.front.rules import trust_store
 from assent.tools.files import Files
 from assent.tools.read_file import ReadFileTool
 from support.house import House, call, calls, text

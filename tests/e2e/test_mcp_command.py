@@ -137,7 +137,7 @@ def test_a_server_that_fails_is_listed_with_the_reason_and_an_exit_code(program:
 def test_without_a_server_nothing_of_mcp_is_imported(program: Program):
     ended = program.run("-p", "go", "-m", program.scenario(says("done")), env={"PYTHONPROFILEIMPORTTIME": "1"})
     imported = {line.rpartition("|")[2].strip() for line in ended.err.splitlines() if "|" in line}
-    assert "assent.front.workshop" in imported
+    assert "assent.app.session_environment" in imported
     assert not {name for name in imported if name.split(".")[0] in ("mcp", "anyio", "pydantic", "jsonschema")}
     assert "assent.mcp" not in imported
 

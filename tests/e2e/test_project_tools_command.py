@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.rule_sources import trust_store
 from assent.config import Settings
-from assent.front.rules import trust_store
 from assent.front.tui.local import LocalHost
 from support.program import Program, asks_for, says
 from support.servers import HERE

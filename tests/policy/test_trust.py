@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.front.rules import collect_rules
+from assent.app.rule_sources import collect_rules
 from assent.policy.trust import TrustStore
 
 pytestmark = pytest.mark.spec("I4")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assent.app.wording import took
 from assent.approval import Approval, Decision, ExecDetails
 from assent.events import (
     ApprovalAnswered,
@@ -21,7 +22,6 @@ from assent.events import (
     CallStarted,
     Event,
 )
-from assent.front.words import took
 from assent.parts import Failure, Result
 from assent.scheduler.call import (
     TRANSITIONS,

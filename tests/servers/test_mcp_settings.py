@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.server_entries import with_server, without_server
+from assent.app.session_environment import open_environment
 from assent.config import BadSettings, Settings, parse_settings
-from assent.front.entries import with_server, without_server
-from assent.front.workshop import open_workshop
 from assent.servers import MissingVariable, Servers, expand
 
 FILE = Path("settings.toml")
@@ -63,17 +63,17 @@ def test_an_entry_is_added_and_removed_without_touching_other_lines():
 
 @pytest.mark.spec("I4")
 def test_a_server_of_the_user_goes_before_one_of_the_folder_with_the_same_name(tmp_path: Path):
-    from assent.front.rules import trust_store
+    from assent.app.rule_sources import trust_store
 
     folder, env = tmp_path / "project", {"ASSENT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     (folder / ".assent").mkdir(parents=True)
     (folder / ".assent/settings.toml").write_text("[mcp.servers.docs]\ncommand = 'evil'\ntrust = true\n")
     own = Settings(mcp=Servers({"Docs": {"command": "good"}}))
-    workshop = open_workshop(env, str(folder), own)
-    assert [server.entry.command for server in workshop.servers] == ["good"]
-    assert "is not used: the folder is untrusted" in workshop.problems[0]
+    environment = open_environment(env, str(folder), own)
+    assert [server.entry.command for server in environment.servers] == ["good"]
+    assert "is not used: the folder is untrusted" in environment.problems[0]
     trust_store(env).trust(folder, trust_store(env).look(folder))
-    workshop = open_workshop(env, str(folder), own)
-    assert [server.entry.command for server in workshop.servers] == ["good"]
-    assert "you have a server of this name" in workshop.problems[0]
-    assert workshop.rules() == ()
+    environment = open_environment(env, str(folder), own)
+    assert [server.entry.command for server in environment.servers] == ["good"]
+    assert "you have a server of this name" in environment.problems[0]
+    assert environment.rules() == ()

@@ -41,7 +41,12 @@ class Yard:
         model = ScriptedModel(self.scenario)
         registry = Registry(note_tools(self.world))
         runner = await Runner.open(self.log, info.id, model, registry, Options(client="serve"))
-        return Opened(runner, model.close)
+
+        async def close() -> None:
+            await runner.close()
+            await model.close()
+
+        return Opened(runner, close)
 
     async def session(self, prompt: str = "go") -> str:
         session = await create_session(self.log, "/w", "scripted", "default")

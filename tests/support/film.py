@@ -6,6 +6,7 @@ For pictures only: nothing runs here, so that every picture is the same each tim
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+from assent.app.custom_commands import CustomCommand
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
 from assent.commands import Command
 from assent.events import (
@@ -31,7 +32,6 @@ from assent.events import (
     TurnFinished,
     TurnStatus,
 )
-from assent.front.custom import CustomCommand
 from assent.front.tui.host import (
     MemoryFile,
     NamedPrompt,

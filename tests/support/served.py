@@ -13,7 +13,7 @@ from assent.client import Api, ApiProblem
 from assent.client.http import Http
 from assent.config import Settings
 from assent.events import Envelope, from_wire
-from assent.front.web.desk import Setup
+from assent.front.web.app_state import Setup
 from assent.front.web.limits import Limits
 from assent.front.web.serve import Server, Where
 from assent.front.web.tokens import Role

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
+from assent.app.custom_commands import CustomCommand
+from assent.app.preferences import PreferenceFile
+from assent.app.session_client import LocalClient
 from assent.approval import Mode
-from assent.front.client import LocalClient
-from assent.front.custom import CustomCommand
-from assent.front.preferences import PreferenceFile
 from assent.front.tui.host import (
     MemoryFile,
     NamedPrompt,

@@ -10,14 +10,14 @@ from typing import TypeVar
 import msgspec
 from textual.pilot import Pilot
 
+from assent.app.session_client import LocalClient
 from assent.approval import Mode
 from assent.config import Settings
 from assent.events import DurableEvent
-from assent.front.client import LocalClient
 from assent.front.tui.app import AssentApp
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.local import LocalHost
-from assent.session.runner import Runner
+from assent.session.running_session import RunningSession
 from support.program import Json
 
 E = TypeVar("E", bound=DurableEvent)
@@ -82,7 +82,7 @@ class Stage:
     # --- seeing ---
 
     @property
-    def runner(self) -> Runner:
+    def runner(self) -> RunningSession:
         assert isinstance(self.app.client, LocalClient)
         return self.app.client.runner
 

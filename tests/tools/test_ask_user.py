@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from assent.app.question_text import spoken_answers
 from assent.approval import AskDetails, Mode
 from assent.commands import Answer, Submit
 from assent.events import ApprovalAnswered
-from assent.front.question import spoken_answers
 from assent.policy.rules import Rule
 from assent.scheduler.call import Cancelled, Failed, Success
 from assent.tools.ask_user import AskUserTool

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from assent.app.question_text import question_lines
+from assent.app.style import Style
 from assent.approval import Grant, InfoDetails, Mode
 from assent.commands import Answer
 from assent.files.workspace import Workspace
-from assent.front.question import question_lines
-from assent.front.style import Style
 from assent.parts import PlainDisplay
 from assent.policy.policy import Policy
 from assent.policy.rules import BadRule, Rule, parse_allowed

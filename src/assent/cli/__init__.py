@@ -49,7 +49,7 @@ def _system_refused(error: OSError) -> int:
 
 
 def _tell_crash(_: type[BaseException], error: BaseException, __: object) -> None:
-    from assent.front.crash import trace_of
+    from assent.app.crash import trace_of
 
     sys.stderr.write(trace_of(error))
 

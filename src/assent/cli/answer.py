@@ -9,21 +9,21 @@ from pathlib import Path
 import msgspec
 
 from assent import exits
+from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import CommandSender, Sent
+from assent.app.identity import me
+from assent.app.lookup import find_by_start, find_session
+from assent.app.question_text import question_lines
+from assent.app.session_log import SessionLog
+from assent.app.session_state import SessionState, fold
+from assent.app.storage import open_log
+from assent.app.style import Style
+from assent.app.wording import one_line, who
 from assent.approval import OUTCOMES, Outcome
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.commands import Answer
-from assent.config import data_folder
-from assent.front.lookup import find_by_start, find_session
-from assent.front.question import question_lines
-from assent.front.send import Sent, me, send_and_wait
-from assent.front.style import Style
-from assent.front.words import one_line, who
 from assent.parts import JsonObject
-from assent.scheduler.call import AwaitingApproval
-from assent.session.log import SessionLog
-from assent.session.sqlite import SqliteLog
-from assent.session.state import SessionState, fold
 
 SHORT: dict[str, Outcome] = {
     "yes": "proceed_once",
@@ -77,7 +77,7 @@ def _at_least_one(text: str) -> int:
 
 
 async def _answer(args: argparse.Namespace) -> int:
-    log = SqliteLog(data_folder(os.environ))
+    log = open_log(os.environ)
     try:
         session = (await find_session(log, args.session, os.path.realpath(os.getcwd()))).id
         state = fold(session, await log.read(session))
@@ -86,7 +86,7 @@ async def _answer(args: argparse.Namespace) -> int:
         command = _command(args, call)
         for line in (*question_lines(call, Style.for_stream(sys.stderr)), *_reach(command, call)):
             sys.stderr.write(line + "\n")
-        return _told(await send_and_wait(log, session, state.seq, command), session)
+        return _told(await CommandSender(log).send(session, command, after=state.seq), session)
     finally:
         await log.close()
 

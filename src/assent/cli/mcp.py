@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assent import exits
+from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.wording import prompt_command, safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import BadSettings, load_settings, settings_file
-from assent.front.words import prompt_command, safe
-from assent.front.workshop import Workshop, open_workshop
 from assent.parts import JsonObject
 from assent.regular import read_regular
 from assent.servers import NAME, NAME_RULE, McpServer
 
 if TYPE_CHECKING:  # imported with the first server
-    from assent.mcp.keeper import Status
-    from assent.mcp.manager import McpManager
-    from assent.mcp.offers import Prompt, Template
+    from assent.app.mcp_types import McpManager, Prompt, Status, Template
 
 PROJECT = "project_tools"
 EPILOG = """\
@@ -72,57 +70,59 @@ def _act(args: argparse.Namespace) -> int:
 # --- looking ---
 
 
-def _workshop(name: str | None) -> Workshop:
-    workshop = open_workshop(os.environ, os.path.realpath(os.getcwd()), load_settings(os.environ))
+def _environment(name: str | None) -> SessionEnvironment:
+    environment = open_environment(os.environ, os.path.realpath(os.getcwd()), load_settings(os.environ))
     if name is not None:
-        workshop.commands = workshop.commands if name == PROJECT else None
-        workshop.servers = tuple(server for server in workshop.servers if server.name == name)
-        if not workshop.servers and workshop.commands is None:
+        environment.commands = environment.commands if name == PROJECT else None
+        environment.servers = tuple(server for server in environment.servers if server.name == name)
+        if not environment.servers and environment.commands is None:
             raise BadSettings(f"there is no MCP server {name!r} here")
-    return workshop
+    return environment
 
 
 async def _list(name: str | None) -> int:
-    workshop = _workshop(name)
-    for problem in workshop.problems:
+    environment = _environment(name)
+    for problem in environment.problems:
         complain(problem)
-    if not workshop.servers and workshop.commands is None:
+    if not environment.servers and environment.commands is None:
         sys.stdout.write("No MCP servers. Add one with `assent mcp add NAME -- COMMAND`.\n")
         return exits.OK
-    async with workshop:
-        settled = {status.server: status for status in await workshop.settled()}
-        if workshop.project is not None:
-            sys.stdout.writelines(f"{line}\n" for line in _project_lines(workshop.project.status, workshop))
-        for server in workshop.servers:
-            assert workshop.mcp is not None
-            for line in _lines(server, settled.get(server.name), workshop, workshop.mcp):
+    async with environment:
+        settled = {status.server: status for status in await environment.settled()}
+        if environment.project is not None:
+            sys.stdout.writelines(f"{line}\n" for line in _project_lines(environment.project.status, environment))
+        for server in environment.servers:
+            assert environment.mcp is not None
+            for line in _lines(server, settled.get(server.name), environment, environment.mcp):
                 sys.stdout.write(line + "\n")
     return exits.OK if all(status.state == "ready" for status in settled.values()) else exits.ERROR
 
 
-def _lines(server: McpServer, status: "Status | None", workshop: Workshop, manager: "McpManager") -> Iterator[str]:
+def _lines(
+    server: McpServer, status: "Status | None", environment: SessionEnvironment, manager: "McpManager"
+) -> Iterator[str]:
     trust = ", trusted" if server.entry.trust else ""
     if status is None:
         yield f"{server.name}  switched off ({server.tier}{trust})"
         return
     yield f"{server.name}  {status.state} ({server.tier}{trust}){f': {status.reason}' if status.reason else ''}"
-    yield from _tool_lines(status, workshop)
+    yield from _tool_lines(status, environment)
     yield from (f"  {_prompt_line(p)}" for p in manager.prompts() if p.server == server.name)
     yield from (f"  @{server.name}:{safe(r.uri, 'label')}" for r in manager.resources() if r.server == server.name)
     yield from (f"  @{server.name}:{safe(t.uri, 'label')}  {t.name}" for t in manager.templates() if _is_of(t, server))
 
 
-def _project_lines(status: "Status", workshop: Workshop) -> Iterator[str]:
+def _project_lines(status: "Status", environment: SessionEnvironment) -> Iterator[str]:
     """The tools of the project's own command, which are listed with those of the servers."""
-    assert workshop.commands is not None
-    place = safe(workshop.commands.place, "label")
+    assert environment.commands is not None
+    place = safe(environment.commands.place, "label")
     yield f"{PROJECT}  {status.state} ({place}){f': {status.reason}' if status.reason else ''}"
-    yield from _tool_lines(status, workshop)
+    yield from _tool_lines(status, environment)
 
 
-def _tool_lines(status: "Status", workshop: Workshop) -> Iterator[str]:
+def _tool_lines(status: "Status", environment: SessionEnvironment) -> Iterator[str]:
     for name in status.tools:
-        tool = workshop.registry.get(name)
+        tool = environment.registry.get(name)
         news = " (new or changed: asks)" if name in status.unseen else ""
         yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
@@ -137,12 +137,12 @@ def _prompt_line(prompt: "Prompt") -> str:
 
 
 async def _accept(name: str) -> int:
-    async with _workshop(name) as workshop:
-        (status,) = await workshop.settled()
+    async with _environment(name) as environment:
+        (status,) = await environment.settled()
         if status.state != "ready":
             complain(f"{name}: {status.reason or status.state}")
             return exits.ERROR
-        news = workshop.accept(name)
+        news = environment.accept(name)
     sys.stdout.write(f"Accepted as they are now: {', '.join(news)}\n" if news else "Nothing has changed.\n")
     return exits.OK
 
@@ -157,7 +157,7 @@ def _add(args: argparse.Namespace) -> int:
     if NAME.fullmatch(args.name) is None:
         complain(f"{args.name!r} cannot be the name of a server: {NAME_RULE}")
         return exits.INPUT
-    from assent.front.entries import with_server
+    from assent.app.server_entries import with_server
 
     path = settings_file(os.environ)
     _save(with_server(_text(), path, args.name, _entry(args)))
@@ -181,7 +181,7 @@ def _pair(text: str, sign: str) -> tuple[str, str]:
 
 
 def _remove(name: str) -> int:
-    from assent.front.entries import without_server
+    from assent.app.server_entries import without_server
 
     _save(without_server(_text(), settings_file(os.environ), name))
     sys.stdout.write("Removed.\n")
@@ -196,6 +196,6 @@ def _text() -> str:
 
 
 def _save(text: str) -> None:
-    from assent.files.private import save_private
+    from assent.app.private_files import save_private
 
     save_private(settings_file(os.environ).resolve(), text.encode())

@@ -63,8 +63,8 @@ def _act(args: argparse.Namespace) -> int:
             complain("say which: assent policy revoke SESSION GRANT")
             return exits.INPUT
         case _:
+            from assent.app.policy_report import BAD_CALL, run_policy
             from assent.cli.running import run
-            from assent.front.policy import BAD_CALL, run_policy
 
             return run(run_policy(args), *BAD_CALL)
 

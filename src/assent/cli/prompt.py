@@ -101,7 +101,7 @@ def build_parser() -> Parser:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from assent.config import BadSettings, data_folder, load_settings
+    from assent.config import BadSettings, load_settings
 
     try:
         settings = load_settings(os.environ)
@@ -112,12 +112,12 @@ def _run(args: argparse.Namespace) -> int:
         return _refuse(args, "config", error)
     except BadInput as error:
         return _refuse(args, "input", error)
-    from assent.session.sqlite import SqliteLog
+    from assent.app.storage import open_log
 
-    log = SqliteLog(data_folder(os.environ))  # a thread opens the file while we import the rest
+    log = open_log(os.environ)  # a thread opens the file while we import the rest
     import asyncio
 
-    from assent.front.crash import mask_log
+    from assent.app.crash import mask_log
     from assent.front.headless.run import run
 
     mask_log()

@@ -5,10 +5,10 @@ from collections.abc import Coroutine
 from typing import Any
 
 from assent import exits
+from assent.app.crash import mask_log
+from assent.app.lookup import NotFound
+from assent.app.session_log import LogError, NoSuchSession
 from assent.cli.parsing import complain
-from assent.front.crash import mask_log
-from assent.front.lookup import NotFound
-from assent.session.log import LogError, NoSuchSession
 
 
 def run(work: Coroutine[Any, Any, int], *input_errors: type[Exception]) -> int:

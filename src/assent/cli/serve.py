@@ -51,11 +51,11 @@ def _serve(args: argparse.Namespace) -> int:
     except BadSettings as error:
         complain(str(error))
         return exits.CONFIG
-    from assent.front.send import user
+    from assent.app.identity import user
+    from assent.app.session_log import LogError
     from assent.front.web.alone import AlreadyServed
     from assent.front.web.limits import Limits
     from assent.front.web.serve import BadPlace, Where, make_setup, serve
-    from assent.session.log import LogError
 
     where = Where(args.host, args.port, args.tls_cert, args.tls_key, args.behind_proxy, tuple(args.name))
     setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), Limits())

@@ -9,11 +9,21 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from assent import exits
+from assent.app.export import event_lines, telemetry_lines
+from assent.app.lookup import begun_sessions, find_session
+from assent.app.output_folders import fork_with_outputs
+from assent.app.question_text import question_lines
+from assent.app.secret_masking import export_masker
+from assent.app.session_log import SessionInfo, Unreadable
+from assent.app.session_state import fold_readable
+from assent.app.storage import open_log
+from assent.app.style import Style
+from assent.app.wording import attached_words, ended_badly, one_line, safe, took, who
 from assent.approval import Approval
 from assent.cli.answer import SHORT
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
-from assent.config import BadSettings, data_folder, load_settings, mcp_servers, settings_file
+from assent.config import BadSettings, load_settings, mcp_servers, settings_file
 from assent.events import (
     CallFinished,
     CallRequested,
@@ -23,19 +33,9 @@ from assent.events import (
     PromptSubmitted,
     TurnFinished,
 )
-from assent.front.export import event_lines, telemetry_lines
 from assent.front.headless.output import call_label
-from assent.front.lookup import begun_sessions, find_session
-from assent.front.outputs import fork_with_outputs
-from assent.front.question import question_lines
-from assent.front.secrets import export_masker
-from assent.front.style import Style
-from assent.front.words import attached_words, ended_badly, one_line, safe, took, who
 from assent.parts import Text
 from assent.secrets.mask import Masker, Unmasked
-from assent.session.log import SessionInfo, Unreadable
-from assent.session.sqlite import SqliteLog
-from assent.session.state import fold_readable
 
 
 def main(argv: list[str]) -> int:
@@ -74,7 +74,7 @@ def _parser() -> Parser:
 
 
 async def _main(action: str, name: str, export: _Export) -> int:
-    log = SqliteLog(data_folder(os.environ), read_only=action != "fork")
+    log = open_log(os.environ, read_only=action != "fork")
     try:
         if action == "list":
             _write(_list_lines(await begun_sessions(log)))

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from assent import exits
+from assent.app.rule_sources import trust_store
+from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
-from assent.front.rules import trust_store
-from assent.front.words import safe
 from assent.policy.trust import Trust, TrustStore
 from assent.regular import open_regular
 

@@ -1,53 +1,31 @@
 """`assent undo SESSION [CALL]`: takes back what a call wrote, as a call of its own in that session."""
 
 import argparse
-import asyncio
 import os
-import secrets
 import sys
-from collections.abc import AsyncGenerator
-from typing import cast
-
-from msgspec.structs import replace
 
 from assent import exits
+from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, new_key, run_alone
+from assent.app.identity import me
+from assent.app.lookup import find_by_start, find_session
+from assent.app.model_access import NoModel
+from assent.app.opening import SessionSetup, open_session
+from assent.app.session_client import LocalClient
+from assent.app.session_log import SessionBusy, SessionInfo, SessionLog
+from assent.app.session_state import SessionState, fold
+from assent.app.storage import open_log
+from assent.app.undo_command import undo_command
+from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
-from assent.commands import RunTool
-from assent.config import BadSettings, data_folder, load_settings
-from assent.events import CallFinished, Envelope
-from assent.front.lookup import find_by_start, find_session
-from assent.front.send import me
-from assent.front.words import safe
-from assent.front.workshop import open_workshop
-from assent.models.base import Chunk, Request
+from assent.config import BadSettings, load_settings
+from assent.events import CallFinished
 from assent.parts import DiffDisplay
 from assent.policy.rules import BadRule
-from assent.session.log import SessionBusy, SessionInfo, SessionLog
-from assent.session.runner import Runner
-from assent.session.sqlite import SqliteLog
-from assent.session.state import SessionState, fold
-from assent.tools.undo import NAME
-
-PATIENCE = 10.0
-"""Seconds that we wait for a session that another process runs."""
 
 
 class NothingToUndo(ValueError):
     """The message says why."""
-
-
-class _NoModel:
-    """Nothing is asked of it: only the undo is carried out."""
-
-    name = ""
-
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        raise AssertionError("an undo asks no model")
-        yield
-
-    async def close(self) -> None:
-        pass
 
 
 def main(argv: list[str]) -> int:
@@ -64,7 +42,7 @@ def main(argv: list[str]) -> int:
 
 
 async def _main(args: argparse.Namespace) -> int:
-    log = SqliteLog(data_folder(os.environ))
+    log = open_log(os.environ)
     try:
         session = await find_session(log, args.session, os.path.realpath(os.getcwd()))
         state = fold(session.id, await log.read(session.id))
@@ -72,10 +50,7 @@ async def _main(args: argparse.Namespace) -> int:
             for call_id in state.undoable():
                 sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
             return exits.OK
-        return _told(await _undo(log, session, state, _chosen(state, args.call)))
-    except TimeoutError:
-        sys.stdout.write("Recorded. The session is busy; the change is taken back when its turn is over.\n")
-        return exits.BUSY
+        return _told(await _undo(log, session, state, _chosen(state, args.call)), session.id)
     finally:
         await log.close()
 
@@ -89,52 +64,33 @@ def _chosen(state: SessionState, name: str | None) -> str:
     return undoable[-1]
 
 
-async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call_id: str) -> CallFinished:
+async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call_id: str) -> CallFinished | Sent:
     """In whatever process has the session open; in this one, if none has."""
-    key = secrets.token_urlsafe(12)
-    command = RunTool(NAME, {"call_id": call_id}, by=me())
+    key = new_key()
+    command = undo_command(call_id, me())
     try:
-        runner = await _open(log, session, key)
+        client = await _open(log, session, key)
     except SessionBusy:
-        return await _elsewhere(log, state, key, command)
-    async with runner:
-        events = runner.subscribe()
-        await runner.send(command, key)
-        async for envelope in events:
-            if _is_end(envelope, key):
-                return cast(CallFinished, envelope.event)
-    raise runner.failure or AssertionError("a session ends by a failure or by being closed")
+        patience = COMMAND_TIMEOUT if state.open_prompt is None else 0  # what people run waits for the end of the turn
+        return await CommandSender(log).run(session.id, command, key, after=state.seq, patience=patience)
+    async with client:
+        return await run_alone(client, command, key)
 
 
-async def _open(log: SessionLog, session: SessionInfo, key: str) -> Runner:
-    settings, model = load_settings(os.environ), _NoModel()
-    workshop = open_workshop(os.environ, session.folder, settings, session.id, model)
-    options = replace(workshop.options(settings, model.name, f"undo {me()}"), only=key)
-    return await Runner.open(log, session.id, model, workshop.registry, options)
+async def _open(log: SessionLog, session: SessionInfo, key: str) -> LocalClient:
+    setup = SessionSetup(
+        env=os.environ,
+        settings=load_settings(os.environ),
+        client=f"undo {me()}",
+        only=key,
+        open_model=lambda _: NoModel(),
+    )
+    return await open_session(log, session, setup)
 
 
-async def _elsewhere(log: SessionLog, state: SessionState, key: str, command: RunTool) -> CallFinished:
-    """What people run waits for the end of the turn, and so do not we."""
-    news = asyncio.Event()
-    stop = log.watch(state.session, news.set)
-    try:
-        await log.put(state.session, key, command)
-        async with asyncio.timeout(PATIENCE if state.open_prompt is None else 0):
-            while True:
-                for envelope in await log.read(state.session, state.seq):
-                    if _is_end(envelope, key):
-                        return cast(CallFinished, envelope.event)
-                await news.wait()
-                news.clear()
-    finally:
-        stop()
-
-
-def _is_end(envelope: Envelope, key: str) -> bool:
-    return isinstance(envelope.event, CallFinished) and envelope.event.call_id == f"person-{key}"
-
-
-def _told(event: CallFinished) -> int:
+def _told(event: CallFinished | Sent, session: str) -> int:
+    if isinstance(event, Sent):
+        return _not_yet(event, session)
     if event.status != "success":
         complain(event.failure.message if event.failure is not None else "cancelled")
         return exits.ERROR
@@ -142,3 +98,15 @@ def _told(event: CallFinished) -> int:
     if isinstance(event.display, DiffDisplay):
         sys.stdout.write(safe(event.display.diff))
     return exits.OK
+
+
+def _not_yet(sent: Sent, session: str) -> int:
+    match sent.state:
+        case "refused":
+            complain(sent.problem)
+            return exits.ERROR
+        case "busy":
+            sys.stdout.write("Recorded. The session is busy; the change is taken back when its turn is over.\n")
+        case _:
+            sys.stdout.write(sent.waits(session) + "\n")
+    return exits.BUSY

@@ -1,1 +1,1 @@
-"""Clients of a session: they send commands and show events, and keep no state that the log does not have."""
+"""Front ends: each shows sessions to somebody, sends commands, and keeps no state that the log does not have."""

@@ -1,8 +1,14 @@
 """What a server offers besides doing things: prompts that a person may use as commands, resources that may be read."""
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
 from msgspec import Struct
 
 from assent.mcp.definitions import Offer, Refusal
+
+if TYPE_CHECKING:
+    from assent.parts import Media, Text
 
 
 class Argument(Struct, frozen=True):
@@ -43,3 +49,32 @@ class Offers(Struct, frozen=True):
     templates: tuple[Template, ...] = ()
     malformed: tuple[Refusal, ...] = ()
     """What could not even be read, and was dropped."""
+
+
+class ServerStatus(Protocol):
+    @property
+    def server(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def reason(self) -> str:
+        """Why it is not ready."""
+        ...
+
+
+class PromptServers(Protocol):
+    """MCP servers as far as their prompts go."""
+
+    def prompts(self) -> Sequence[Prompt]: ...
+
+    async def prompt(self, server: str, name: str, args: Mapping[str, str]) -> "tuple[Text | Media, ...]":
+        """The text of a prompt, to be sent as the person's own. Raises NoSuchServer or ToolFailed."""
+        ...
+
+    def status(self) -> Sequence[ServerStatus]: ...
+
+    async def settled(self) -> Sequence[ServerStatus]:
+        """Waits until each server is ready or its first attempt has failed."""
+        ...

@@ -9,13 +9,18 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from weakref import WeakValueDictionary
 
+from assent.events import Envelope
 from assent.models.base import ModelError
 from assent.policy.rules import BadRule
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionInfo, SessionLog
-from assent.session.runner import Runner
+from assent.session.running_session import RunningSession
+from assent.session.state import SessionState
+
+if TYPE_CHECKING:  # imported when there is a server
+    from assent.mcp.offers import PromptServers
 
 LINGER = 20.0
 """Seconds for which a session that rests stays open: whoever spoke to it may speak again."""
@@ -29,9 +34,23 @@ PARK_PAUSE = 0.02
 """There is no hurry, and whoever waits for an answer comes first."""
 
 
+Activity = Literal["absent", "opening", "running", "resting"]
+"""`running` and `resting` sessions run in this process, and its listener hears all their events."""
+Listener = Callable[[Envelope], None]
+GiveWay = Callable[[], Awaitable[None]]
+
+
 class SessionEngine(Protocol):
+    """Runs the sessions of a server, in this process or elsewhere. The log has the truth; this is what more there is
+    to know of a session that runs."""
+
+    async def start(self) -> None:
+        """Goes on with what an earlier process of ours left unfinished; those that only wait stay where they are."""
+        ...
+
     async def ensure(self, session: str) -> None:
-        """Sees to it that the session runs here; raises SessionBusy when another process has it."""
+        """Sees to it that the session runs; raises SessionBusy when a process that is not ours has it, and one of
+        CANNOT_OPEN when it cannot be opened."""
         ...
 
     def nudge(self, session: str) -> None:
@@ -46,20 +65,44 @@ class SessionEngine(Protocol):
         """Stops all; nothing is started any more."""
         ...
 
+    def activity(self, session: str) -> Activity: ...
+
+    def state(self, session: str) -> SessionState | None:
+        """The fold of a session that runs in this process; it goes on changing. Of others the log has the events."""
+        ...
+
+    def problem(self, session: str) -> str:
+        """Why the session could not be opened when it was nudged; empty when it could."""
+        ...
+
+    def servers(self, session: str) -> "PromptServers | None":
+        """The MCP servers of a session that runs in this process."""
+        ...
+
+    @property
+    def open_sessions(self) -> int: ...
+
+    @property
+    def parked(self) -> int:
+        """So many sessions that were open here are not any more."""
+        ...
+
+    @property
+    def calm(self) -> bool:
+        """Nobody waits for anything that runs here, nor did a moment ago."""
+        ...
+
 
 class Opened:
-    """A runner and what must be closed after it."""
+    """A runner, what closes it with all that belongs to it, and the MCP servers that it has."""
 
-    def __init__(self, runner: Runner, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, runner: RunningSession, close: Callable[[], Awaitable[None]], servers: "PromptServers | None" = None
+    ) -> None:
         self.runner = runner
-        self._close = close
+        self.close = close
+        self.servers = servers
         self.rests_since: float | None = None
-
-    async def close(self) -> None:
-        try:
-            await self.runner.close()
-        finally:
-            await self._close()
 
 
 Opener = Callable[[SessionInfo], Awaitable[Opened]]
@@ -96,14 +139,12 @@ class LocalEngine:
         self._draining = False
         self._woken_at = 0.0
         self.parked = 0
-        """So many sessions that were open here are not any more."""
         self.problems: dict[str, str] = {}
         """Why sessions could not be opened when they were nudged."""
 
     # --- the port ---
 
     async def start(self) -> None:
-        """Goes on with what an earlier process of ours left unfinished; those that only wait stay where they are."""
         self._stop_watching = self._log.watch_all(self._others_changed)
         self._sweeper = asyncio.create_task(self._sweep(), name="engine")
         for info in await self._log.sessions():
@@ -118,9 +159,9 @@ class LocalEngine:
     def nudge(self, session: str) -> None:
         if not self._draining:
             self._opening.add(session)  # from now on, not from when the task begins
-            self.spawn(self._nudged(session))
+            self._spawn(self._nudged(session))
 
-    def spawn(self, work: Coroutine[None, None, None]) -> None:
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._nudges.add(task)
         task.add_done_callback(self._nudges.discard)
@@ -141,13 +182,26 @@ class LocalEngine:
 
     # --- what is open ---
 
-    def runner(self, session: str) -> Runner | None:
+    def activity(self, session: str) -> Activity:
+        opened = self._open.get(session)
+        if opened is None:
+            return "opening" if session in self._opening else "absent"
+        return "resting" if opened.runner.resting else "running"
+
+    def state(self, session: str) -> SessionState | None:
+        opened = self._open.get(session)
+        return None if opened is None else opened.runner.state
+
+    def problem(self, session: str) -> str:
+        return self.problems.get(session, "")
+
+    def servers(self, session: str) -> "PromptServers | None":
+        opened = self._open.get(session)
+        return None if opened is None else opened.servers
+
+    def runner(self, session: str) -> RunningSession | None:
         opened = self._open.get(session)
         return None if opened is None else opened.runner
-
-    def opening(self, session: str) -> bool:
-        """It has no runner yet, but soon will; whoever holds it meanwhile is most likely us."""
-        return session in self._opening and session not in self._open
 
     @property
     def open_sessions(self) -> int:
@@ -155,7 +209,6 @@ class LocalEngine:
 
     @property
     def calm(self) -> bool:
-        """Nobody waits for anything that runs here, nor did a moment ago."""
         return not self._woken_lately() and all(opened.runner.resting for opened in self._open.values())
 
     # --- opening ---
@@ -245,7 +298,7 @@ class LocalEngine:
 
     def _others_changed(self) -> None:
         if not self._draining:
-            self.spawn(self._look_for_commands())
+            self._spawn(self._look_for_commands())
 
     async def _look_for_commands(self) -> None:
         """Answers given from another terminal wake the sessions that are ours."""

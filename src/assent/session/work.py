@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from assent.agent.ending import Ending
 from assent.agent.loop import AgentLoop
-from assent.commands import RunTool, Submit
+from assent.commands import RunTool, Submit, person_call_id
 from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted
 from assent.parts import Call
 from assent.scheduler.approvals import Refused
@@ -214,11 +214,6 @@ class Work:
         """Waits until nothing runs any more."""
         tasks = [task for task in (self._turn, *self._local) if task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def person_call_id(key: str) -> str:
-    """The id of the call that a RunTool with this key becomes, so that its sender can wait for it."""
-    return f"person-{key}"
 
 
 def _outcome(reading: "asyncio.Future[tuple[Attached, ...]]") -> tuple[Attached, ...]:

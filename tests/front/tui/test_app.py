@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from textual.content import Content
 
+from assent.app import lookup
+from assent.app.identity import me
+from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
-from assent.front import lookup
-from assent.front.lookup import has_begun
-from assent.front.send import me
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.run import farewell
 from assent.front.tui.story import NoteItem

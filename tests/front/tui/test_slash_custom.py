@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.custom_commands import BUILT_IN, CustomCommand, Stopped
+from assent.app.custom_filling import filled
+from assent.app.session_client import LocalClient
 from assent.commands import RunTool
 from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.files.workspace import Workspace
-from assent.front.client import LocalClient
-from assent.front.custom import BUILT_IN, CustomCommand, Stopped
-from assent.front.filling import filled
 from assent.front.tui.slash.registry import Registry
 from assent.parts import Failure
 from assent.policy.rules import Rule

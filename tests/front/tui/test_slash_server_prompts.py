@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.front.custom import CustomCommand
-from assent.front.server_prompts import arguments
+from assent.app.custom_commands import CustomCommand
+from assent.app.mcp_prompts import arguments
 from assent.front.tui.host import ServerInfo, ServerResource
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.registry import Registry

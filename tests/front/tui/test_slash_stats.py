@@ -3,6 +3,7 @@
 import pytest
 from textual.content import Content
 
+from assent.app.wording import span
 from assent.approval import Approval, Decision, ExecDetails
 from assent.config import Price
 from assent.events import (
@@ -29,7 +30,6 @@ from assent.front.tui.stats import (
     session_stats,
     tool_stats,
 )
-from assent.front.words import span
 from assent.models.prices import LONG_PROMPT, Prices
 from assent.parts import Failure, Result, Usage
 

@@ -292,7 +292,7 @@ async def test_a_session_that_only_waits_is_parked_and_an_answer_wakes_it(tmp_pa
     async with Served(tmp_path, linger=0.0) as served:
         api = served.api()
         waiting = await begun(api)
-        engine = served.server.desk.engine
+        engine = served.server.app_state.engine
         async with asyncio.timeout(10):
             while engine.open_sessions:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -310,7 +310,7 @@ async def test_an_answer_from_the_terminal_wakes_a_parked_session(tmp_path: Path
         waiting = await begun(api)
         session = waiting["session"]["id"]
         async with asyncio.timeout(10):
-            while served.server.desk.engine.open_sessions:  # noqa: ASYNC110
+            while served.server.app_state.engine.open_sessions:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         program = Program(tmp_path / "terminal")
         ended = await program.run_beside("answer", session, "write", "yes", env={"ASSENT_HOME": str(served.home)})

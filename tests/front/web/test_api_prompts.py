@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.rule_sources import trust_store
 from assent.client import Api
 from assent.client.api import ApiProblem
 from assent.events import PromptSubmitted
-from assent.front.rules import trust_store
 from assent.front.web import prompts
 from assent.servers import Servers
 from support.program import says
@@ -80,7 +80,7 @@ async def test_a_folders_own_count_only_while_it_is_trusted(served: Served):
 async def test_what_it_runs_is_asked_about_and_the_request_sent_again_waits_on(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(prompts, "PATIENCE", 0.05)
+    monkeypatch.setattr(prompts, "COMMAND_TIMEOUT", 0.05)
     command(served, "do", "See !{touch new; echo done}")
     api = served.api()
     session = await quiet(served, api)
@@ -117,7 +117,7 @@ async def test_a_refusal_stops_it_and_nothing_is_sent(served: Served):
 
 @pytest.mark.spec("J1")
 async def test_what_was_run_before_a_restart_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(prompts, "PATIENCE", 0.05)
+    monkeypatch.setattr(prompts, "COMMAND_TIMEOUT", 0.05)
     async with Served(tmp_path) as served:
         command(served, "do", "!{echo x >> ran; cat ran} !{touch new}")
         api = served.api()

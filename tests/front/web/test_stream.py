@@ -125,7 +125,7 @@ async def test_text_that_comes_in_small_pieces_is_joined(served: Served, api: Ap
     pieces = {"chunks": [{"text": f"{n} "} for n in range(500)]}
     session = (await api.create(model=served.scenario(pieces, name="pieces")))["id"]
     following = asyncio.create_task(until_event(api, session, "turn.finished"))
-    await until(lambda: len(served.server.desk.streams))
+    await until(lambda: len(served.server.app_state.streams))
     await api.say(session, "go")
     deltas = [e.event.text for e in await following if isinstance(e.event, TextDelta)]
     assert "".join(deltas) == "".join(f"{n} " for n in range(500))
@@ -278,7 +278,7 @@ async def test_events_of_another_process_come_in_order(served: Served, api: Api)
     session = await create_session(other, str(served.folder), "none", "default")
     reader = Reader(api, session)
     reading = asyncio.create_task(reader.read(1_000_000_000))
-    await until(lambda: len(served.server.desk.streams))
+    await until(lambda: len(served.server.app_state.streams))
     await told(other, session, 50, 10)
     await until(lambda: len(reader.seqs) == 51)
     reading.cancel()
@@ -299,7 +299,7 @@ async def test_a_reader_that_is_too_slow_is_told_to_start_anew(
     writer.write(f"{request}Authorization: Bearer {served.server.token}\r\n\r\n".encode())
     await reader.readuntil(b"hello")  # and then it does not read on
     await told(other, session, 150, 100_000)
-    feed = await served.server.desk.feeds.open(session)
+    feed = await served.server.app_state.feeds.open(session)
     await until(lambda: feed.seq == 151)
     received = b""
     async with asyncio.timeout(10):
@@ -330,7 +330,7 @@ async def test_a_stream_ends_when_its_token_is_taken_back(served: Served):
         async for block in blocks:
             if isinstance(block, Reply):
                 served.server.tokens.revoke(lambda record: record.name == "bob")
-                served.server.desk.streams.end_invalid()
+                served.server.app_state.streams.end_invalid()
             else:
                 received += block
     assert b"event: bye" in received

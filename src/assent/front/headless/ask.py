@@ -10,6 +10,11 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from assent.app.call_states import AwaitingApproval
+from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
+from assent.app.style import Style
+from assent.app.text_editor import edit_text
+from assent.app.wording import safe, who
 from assent.approval import Approval, AskDetails, EditDetails
 from assent.commands import Answer, Command
 from assent.events import (
@@ -20,11 +25,6 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
-from assent.front.question import offered_keys, option_lines, question_lines, spoken_answers
-from assent.front.style import Style
-from assent.front.words import safe, who
-from assent.process.editor import edit_text
-from assent.scheduler.call import AwaitingApproval
 
 Send = Callable[[Command], Awaitable[str]]
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import msgspec
 
+from assent.app.style import Style
+from assent.app.wording import attached_words, call_about, ended_badly, safe, took
 from assent.events import (
     CallFinished,
     CallOutput,
@@ -28,8 +30,6 @@ from assent.events import (
     to_wire,
 )
 from assent.front.headless.summary import Summary
-from assent.front.style import Style
-from assent.front.words import attached_words, call_about, ended_badly, safe, took
 from assent.parts import Text
 
 if TYPE_CHECKING:

@@ -11,28 +11,28 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent import exits
+from assent.app.call_states import Executing, Validating
+from assent.app.identity import me
+from assent.app.lookup import NotFound, find_session
+from assent.app.mcp_prompts import NoText, typed_out
+from assent.app.model_access import ModelError
+from assent.app.opening import NewSession, SessionSetup, open_session
+from assent.app.rule_sources import BadRule, Rule
+from assent.app.session_client import LocalClient
+from assent.app.session_environment import SessionEnvironment
+from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
+from assent.app.style import Style
+from assent.app.wording import safe
 from assent.approval import Mode
 from assent.commands import CancelTurn, SetMode, Submit
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.output import Output, make_output
 from assent.front.headless.summary import Summariser, failed
-from assent.front.lookup import NotFound, find_session
-from assent.front.send import me
-from assent.front.server_prompts import NoText, typed_out
-from assent.front.style import Style
-from assent.front.words import safe
-from assent.front.workshop import Workshop, open_workshop
-from assent.models.base import Model, ModelError
-from assent.models.choose import open_model
 from assent.parts import Failure
-from assent.policy.rules import BadRule, Rule
-from assent.scheduler.call import Executing, Validating
-from assent.session.hub import Subscription
-from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionLog
-from assent.session.runner import Runner, create_session
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
+    from assent.app.session_client import Subscription
     from assent.front.headless.ask import Asker
 
 Asking = Literal["inline", "wait", "refuse"]
@@ -83,58 +83,49 @@ def _failed(output: Output, failure: Failure, session: str = "") -> int:
 
 async def _run(request: Run, log: SessionLog, output: Output) -> int:
     resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
-    folder = resumed.folder if resumed is not None else request.folder
-    name = request.model or (resumed.model if resumed is not None else request.settings.model)
-    model = open_model(name, os.environ)
-    try:
-        session = resumed.id if resumed is not None else await _create(request, log, name)
-        return await _run_session(request, log, session, model, folder, output)
-    finally:
-        await model.close()
+    filled = _Filled(request)
+    setup = SessionSetup(
+        env=os.environ,
+        settings=request.settings,
+        client=f"headless {me()}",
+        rules=request.rules,
+        attended=request.asking != "refuse",
+        prepare=filled.prepare,
+    )
+    session = resumed or NewSession(request.folder, request.mode)
+    async with await open_session(log, session, setup, model=request.model) as client:
+        asker = _terminal_asker(client) if request.asking == "inline" else None
+        return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
 
 
-async def _create(request: Run, log: SessionLog, model: str) -> str:
-    mode = request.mode or request.settings.approval_mode
-    return await create_session(log, request.folder, model, mode, request.settings.gate)
+class _Filled:
+    """The prompt as it is sent: with a server's text in place of its name, which takes the servers."""
 
+    def __init__(self, request: Run) -> None:
+        self.prompt = request.prompt
+        self._typed = request.typed
 
-async def _run_session(request: Run, log: SessionLog, session: str, model: Model, folder: str, output: Output) -> int:
-    async with open_workshop(os.environ, folder, request.settings, session, model) as workshop:
-        await workshop.ready(_notice)
-        request = replace(request, prompt=await _filled(workshop, request))
-        return await _run_in(workshop, request, log, session, model, output)
-
-
-async def _filled(workshop: Workshop, request: Run) -> str | None:
-    """The prompt with the server's text in place of its name."""
-    if request.prompt is None or not request.typed.startswith("/"):
-        return request.prompt
-    return request.prompt.removesuffix(request.typed) + await typed_out(workshop.mcp, request.typed)
+    async def prepare(self, environment: SessionEnvironment) -> None:
+        await environment.ready(_notice)
+        if self.prompt is not None and self._typed.startswith("/"):
+            self.prompt = self.prompt.removesuffix(self._typed) + await typed_out(environment.mcp, self._typed)
 
 
 def _notice(text: str) -> None:
     sys.stderr.write(f"{safe(text)}\n")
 
 
-async def _run_in(workshop: Workshop, request: Run, log: SessionLog, session: str, model: Model, output: Output) -> int:
-    options = workshop.options(request.settings, model.name, f"headless {me()}", request.rules)
-    options = replace(options, attended=request.asking != "refuse")
-    async with await Runner.open(log, session, model, workshop.registry, options) as runner:
-        asker = _terminal_asker(runner) if request.asking == "inline" else None
-        return await HeadlessRun(runner, request, output, asker).until_done()
-
-
-def _terminal_asker(runner: Runner) -> "Asker":
+def _terminal_asker(client: LocalClient) -> "Asker":
     from assent.front.headless.ask import TerminalAsker
 
-    return TerminalAsker(runner.waiting, runner.send, Style.for_stream(sys.stderr), me())
+    return TerminalAsker(client.runner.waiting, client.send, Style.for_stream(sys.stderr), client.me)
 
 
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
-    def __init__(self, runner: Runner, request: Run, output: Output, asker: "Asker | None" = None) -> None:
-        self._runner = runner
+    def __init__(self, client: LocalClient, request: Run, output: Output, asker: "Asker | None" = None) -> None:
+        self._runner = runner = client.runner
         self._request = request
         self._output = output
         self._summariser = Summariser(runner.session, time.monotonic())
@@ -165,7 +156,7 @@ class HeadlessRun:
                 self._asker.stop()
         return self._finish_waiting() if self._left else self._finish()
 
-    async def _follow(self, events: Subscription, known: int) -> None:
+    async def _follow(self, events: "Subscription", known: int) -> None:
         self._leave_if_nobody_can_answer()
         if not self._left:
             await self._begin()

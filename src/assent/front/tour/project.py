@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from assent.front.style import Style
+from assent.app.style import Style
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "scenario.json"

@@ -5,8 +5,8 @@ import os
 import sys
 
 from assent import exits
+from assent.app.style import Style
 from assent.config import Settings
-from assent.front.style import Style
 from assent.front.tour.project import PROMPT, SCENARIO, make_project, next_steps
 from assent.front.tui.app import AssentApp, run_app
 from assent.front.tui.local import LocalHost

@@ -1,54 +1,52 @@
 """Plays the tour in a scratch folder. On a terminal the person answers; without one it answers itself and says so."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from assent.app.call_states import AwaitingApproval
+from assent.app.identity import me
+from assent.app.model_access import Model, open_model
+from assent.app.opening import NewSession, SessionSetup, open_session
+from assent.app.question_text import question_lines
+from assent.app.session_log import SessionLog
+from assent.app.storage import open_log
+from assent.app.style import Style
 from assent.commands import Answer
 from assent.config import Settings
 from assent.events import ApprovalRequested, Envelope
-from assent.files.workspace import Workspace
 from assent.front.headless.ask import Asker, Send, TerminalAsker
 from assent.front.headless.output import TextOutput
 from assent.front.headless.run import HeadlessRun, Run
-from assent.front.question import question_lines
-from assent.front.send import me
-from assent.front.style import Style
 from assent.front.tour.project import PROMPT, SCENARIO, make_project, next_steps
-from assent.models.scripted import ScriptedModel
-from assent.scheduler.call import AwaitingApproval
-from assent.session.options import Options
-from assent.session.runner import Runner, create_session
-from assent.session.sqlite import SqliteLog
-from assent.tools.builtin import builtin_tools
-from assent.tools.registry import Registry
 
 
 async def tour(*, interactive: bool) -> int:
     scratch, project = make_project()
     style = Style.for_stream(sys.stderr)
     _introduce(project, style, interactive=interactive)
-    log = SqliteLog(scratch / "home")
+    env = {**os.environ, "ASSENT_HOME": str(scratch / "home")}
+    log = open_log(env)
     try:
-        code = await _play(log, str(project), style, interactive=interactive)
+        code = await _play(log, env, str(project), style, interactive=interactive)
     finally:
         await log.close()
     _say_goodbye(scratch, style)
     return code
 
 
-async def _play(log: SqliteLog, project: str, style: Style, *, interactive: bool) -> int:
-    model = ScriptedModel.from_file(SCENARIO)
-    session = await create_session(log, project, "scripted tour", "default")
-    registry = Registry(builtin_tools(Workspace([project], project)))
-    async with await Runner.open(log, session, model, registry, Options(client="tour")) as runner:
-        asker: Asker = (
-            TerminalAsker(runner.waiting, runner.send, style, me())
-            if interactive
-            else TourAnswers(runner.waiting, runner.send, style)
-        )
+async def _play(log: SessionLog, env: Mapping[str, str], project: str, style: Style, *, interactive: bool) -> int:
+    setup = SessionSetup(env=env, settings=Settings(), client="tour", open_model=lambda _: _script(env))
+    async with await open_session(log, NewSession(project, model="scripted tour"), setup) as client:
+        waiting, send = client.runner.waiting, client.send
+        asker: Asker = TerminalAsker(waiting, send, style, me()) if interactive else TourAnswers(waiting, send, style)
         request = Run(PROMPT, None, None, Settings(), asking="wait", folder=project)
-        return await HeadlessRun(runner, request, TextOutput(style, live=True), asker).until_done()
+        return await HeadlessRun(client, request, TextOutput(style, live=True), asker).until_done()
+
+
+def _script(env: Mapping[str, str]) -> Model:
+    return open_model(f"scripted:{SCENARIO}", env)
 
 
 class TourAnswers:

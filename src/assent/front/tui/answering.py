@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from assent.app.call_states import AwaitingApproval
 from assent.approval import AskDetails, EditDetails, Grant
 from assent.commands import Answer
 from assent.front.tui.answers import ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
 from assent.front.tui.guard import KeyGuard
 from assent.parts import JsonObject
-from assent.scheduler.call import AwaitingApproval
 
 if TYPE_CHECKING:
     from assent.front.tui.app import AssentApp

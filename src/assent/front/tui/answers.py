@@ -18,11 +18,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
+from assent.app.call_states import AwaitingApproval
+from assent.app.wording import one_line, safe
 from assent.approval import Grant, Question
 from assent.front.tui.guard import KeyGuard
-from assent.front.words import one_line, safe
 from assent.parts import JsonObject
-from assent.scheduler.call import AwaitingApproval
 
 R = TypeVar("R")
 

@@ -18,10 +18,12 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus
 from textual.screen import Screen
 
+from assent.app.call_states import Executing
+from assent.app.preferences import PreferenceFile
+from assent.app.wording import who
 from assent.approval import Mode
 from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
-from assent.front.preferences import PreferenceFile
 from assent.front.tui.approval import ApprovalPanel
 from assent.front.tui.around import Around
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
@@ -35,13 +37,11 @@ from assent.front.tui.prompt.input import PromptInput
 from assent.front.tui.story import Item, NoteItem, Story, Tone
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
-from assent.front.words import who
-from assent.scheduler.call import Executing
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
 
-    from assent.front.client import SessionClient
+    from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
@@ -129,7 +129,7 @@ class AssentApp(App[None]):
         """Textual would show all variables, and one of them may be a key."""
         from rich.text import Text
 
-        from assent.front.crash import trace_of
+        from assent.app.crash import trace_of
 
         self.bell()
         if self._exception is not None:
@@ -384,7 +384,7 @@ class AssentApp(App[None]):
         self.spawn(edit())
 
     async def in_editor(self, name: str, text: str) -> str | None:
-        from assent.process.editor import edit_text
+        from assent.app.text_editor import edit_text
 
         try:
             with self.suspend():

@@ -17,16 +17,16 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Static
 
+from assent.app.call_states import AwaitingApproval
+from assent.app.question_text import offered_keys, question_title
+from assent.app.wording import editing, safe
 from assent.approval import AskDetails, EditDetails, ExecDetails
 from assent.commands import Answer
-from assent.front.question import offered_keys, question_title
 from assent.front.tui.diff_view import SPLIT_WIDTH
 from assent.front.tui.guard import KeyGuard
 from assent.front.tui.ink import Ink
 from assent.front.tui.paper import Paper
 from assent.front.tui.question_view import QuestionView
-from assent.front.words import editing, safe
-from assent.scheduler.call import AwaitingApproval
 
 ANSWERS = frozenset("yasteinrA")
 YES = ANSWERS - frozenset("enr")

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from assent.app.call_states import Executing
 from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine, server_words
-from assent.scheduler.call import Executing
 
 if TYPE_CHECKING:
+    from assent.app.session_state import SessionState
     from assent.front.tui.app import AssentApp
     from assent.front.tui.host import ServerInfo
-    from assent.session.state import SessionState
 
 
 class Around:

@@ -9,10 +9,10 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from assent import elapsed
+from assent.app.wording import count, duration, safe, short_number
 from assent.events import Queued
 from assent.front.tui.host import ServerInfo
 from assent.front.tui.ink import Ink
-from assent.front.words import count, duration, safe, short_number
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2

@@ -3,12 +3,7 @@
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.front.tui.diff_view import draw_hunks, plain_header
-from assent.front.tui.ink import Ink, barred, ends
-from assent.front.words import call_about, count, editing, ended_badly, safe, took
-from assent.hunks import hunks
-from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
-from assent.scheduler.call import (
+from assent.app.call_states import (
     AwaitingApproval,
     Cancelled,
     Executing,
@@ -19,6 +14,11 @@ from assent.scheduler.call import (
     ToolCall,
     Validating,
 )
+from assent.app.wording import call_about, count, editing, ended_badly, safe, took
+from assent.front.tui.diff_view import draw_hunks, plain_header
+from assent.front.tui.ink import Ink, barred, ends
+from assent.hunks import hunks
+from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
 
 LIVE_LINES = 8
 BODY_LINES = 400

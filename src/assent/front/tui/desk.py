@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from assent.front.preferences import PreferenceFile
+from assent.app.preferences import PreferenceFile
 from assent.front.tui.host import Host, NotHere
 from assent.front.tui.news import News
 from assent.front.tui.prompt.completion import Candidate
@@ -17,7 +17,7 @@ from assent.front.tui.story import ContentItem
 from assent.front.tui.themes import LOOKS
 
 if TYPE_CHECKING:
-    from assent.front.client import SessionClient
+    from assent.app.session_client import SessionClient
     from assent.front.tui.app import AssentApp
     from assent.front.tui.slash.registry import Registry
 

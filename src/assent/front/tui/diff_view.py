@@ -8,8 +8,8 @@ from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
+from assent.app.wording import safe
 from assent.front.tui.ink import Ink
-from assent.front.words import safe
 from assent.hunks import Hunk, Line
 
 View = Literal["unified", "split"]

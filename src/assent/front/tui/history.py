@@ -4,7 +4,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the first frame must not wait for the log
-    from assent.session.log import SessionLog
+    from assent.app.session_log import SessionLog
 
 MOST_PROMPTS = 500
 

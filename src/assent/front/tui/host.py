@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
+    from assent.app.custom_commands import CustomCommand
+    from assent.app.mcp_types import Argument, Prompt
+    from assent.app.pricing import Prices
+    from assent.app.session_client import SessionClient
+    from assent.app.session_log import SessionInfo
     from assent.approval import Mode
-    from assent.front.client import SessionClient
-    from assent.front.custom import CustomCommand
-    from assent.mcp.offers import Argument, Prompt
-    from assent.models.prices import Prices
-    from assent.session.log import SessionInfo
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 

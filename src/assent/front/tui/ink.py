@@ -13,8 +13,8 @@ from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
+from assent.app.wording import safe
 from assent.front.tui.themes import Palette
-from assent.front.words import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

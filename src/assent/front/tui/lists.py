@@ -18,8 +18,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from assent.app.wording import safe
 from assent.front.tui.news import Listen
-from assent.front.words import safe
 
 GAP = "  "
 NARROWEST = 4

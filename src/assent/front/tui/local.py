@@ -6,6 +6,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from assent.app.wording import safe
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
@@ -16,19 +17,17 @@ from assent.front.tui.host import (
     ServerResource,
     ToolInfo,
 )
-from assent.front.words import safe
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+    from assent.app.custom_commands import CustomCommand
+    from assent.app.mcp_types import Prompt, Status
+    from assent.app.opening import SessionSetup
+    from assent.app.pricing import Prices
+    from assent.app.rule_sources import Rule
+    from assent.app.session_client import LocalClient
+    from assent.app.session_environment import SessionEnvironment
+    from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
-    from assent.front.client import LocalClient
-    from assent.front.custom import CustomCommand
-    from assent.front.workshop import Workshop
-    from assent.mcp.keeper import Status
-    from assent.mcp.offers import Prompt
-    from assent.models.base import Model
-    from assent.models.prices import Prices
-    from assent.policy.rules import Rule
-    from assent.session.log import SessionInfo, SessionLog
 
 LONGEST_URI = 500
 
@@ -48,7 +47,7 @@ class LocalHost:
         self._env = env
         self._model = model
         self._given_rules = rules
-        self._workshop: Workshop | None = None
+        self._environment: SessionEnvironment | None = None
         self._servers_changed: Callable[[], None] | None = None
         self.problems: Sequence[str] = ()
         """What of the custom commands could not be used."""
@@ -60,66 +59,58 @@ class LocalHost:
 
     async def log(self) -> "SessionLog":
         if self._log is None:
-            from assent.config import data_folder
-            from assent.session.sqlite import SqliteLog
+            from assent.app.storage import open_log
 
-            self._log = SqliteLog(data_folder(self._env))
+            self._log = open_log(self._env)
         return self._log
 
     async def open(self, session: str | None = None, mode: Mode | None = None) -> "LocalClient":
         await asyncio.to_thread(_import_what_runs_sessions)
+        from assent.app.lookup import find_session
+        from assent.app.opening import NewSession, open_session
         from assent.commands import SetMode
-        from assent.front.client import LocalClient
-        from assent.front.lookup import find_session
-        from assent.front.send import me
-        from assent.models.choose import DeferredModel
-        from assent.session.runner import Runner
 
         log = await self.log()
         await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
-        name = self._model or (info.model if info is not None else self._settings.model)
-        session_id = info.id if info is not None else await self._create(name, mode)
         if info is not None:
             self.folder = info.folder
-        model = DeferredModel(name, self._env)
-        workshop = await self._prepare(session_id, model)
-        options = workshop.options(self._settings, name, f"terminal {me()}", self._given_rules)
-        past = await log.read(session_id)  # once, for those who run it and for those who show it
-        runner = await Runner.open(log, session_id, model, workshop.registry, options, past)
-        client = LocalClient(runner, me(), model, past)
-        if info is not None and mode is not None and runner.state.mode != mode:
+        wanted = info or NewSession(self.folder, mode)
+        client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
+        self._made = client.state.session if info is None else ""
+        if info is not None and mode is not None and client.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
         return client
 
-    async def _create(self, model: str, mode: Mode | None) -> str:
-        from assent.session.runner import create_session
+    def _setup(self) -> "SessionSetup":
+        from assent.app.identity import me
+        from assent.app.model_access import DeferredModel
+        from assent.app.opening import SessionSetup
 
-        settings, log = self._settings, await self.log()
-        self._made = await create_session(log, self.folder, model, mode or settings.approval_mode, settings.gate)
-        return self._made
+        return SessionSetup(
+            env=self._env,
+            settings=self._settings,
+            client=f"terminal {me()}",
+            rules=self._given_rules,
+            open_model=lambda name: DeferredModel(name, self._env),
+            prepare=self._use,
+        )
 
-    async def _prepare(self, session: str, model: "Model") -> "Workshop":
+    async def _use(self, environment: "SessionEnvironment") -> None:
         """The tools and rules of the folder; its MCP servers connect in the background."""
-        from assent.front.workshop import open_workshop
-
-        if self._workshop is not None:
-            await self._workshop.close()
-        self._workshop = open_workshop(self._env, self.folder, self._settings, session, model)
-        self._workshop.start()
+        self._environment = environment
         if (changed := self._servers_changed) is not None:
-            self._workshop.listen(lambda _: changed())
-        return self._workshop
+            environment.listen(lambda _: changed())
 
     async def sessions(self) -> "Sequence[SessionInfo]":
-        from assent.front.lookup import begun_sessions
+        from assent.app.lookup import begun_sessions
 
         return await begun_sessions(await self.log())
 
     async def _forget_unused(self) -> None:
         """The session that was made here and is left before anything was said in it."""
-        from assent.front.lookup import has_begun
-        from assent.session.log import LogError
+        from assent.app.lookup import has_begun
+        from assent.app.session_log import LogError
 
         made, self._made = self._made, ""
         if made:
@@ -130,14 +121,14 @@ class LocalHost:
                     await log.delete(made, seen=info.events)
 
     async def fork(self, session: str) -> str:
-        from assent.front.outputs import fork_with_outputs
+        from assent.app.output_folders import fork_with_outputs
 
         return await fork_with_outputs(self._env, await self.log(), session)
 
     # --- surroundings ---
 
     async def files(self) -> Sequence[str]:
-        from assent.files.listing import list_paths
+        from assent.app.folder_view import list_paths
 
         return await list_paths(self.folder)
 
@@ -147,7 +138,7 @@ class LocalHost:
         return await prompts_of(await self.log(), self.folder)
 
     async def branch(self) -> str:
-        from assent.process.branch import current_branch
+        from assent.app.folder_view import current_branch
 
         return await asyncio.to_thread(current_branch, self.folder)
 
@@ -157,32 +148,32 @@ class LocalHost:
     def tools(self) -> Sequence[ToolInfo]:
         return [
             ToolInfo(tool.name, tool.display_name, tool.description, tool.kind, tool.server)
-            for tool in (self._workshop.registry if self._workshop is not None else ())
+            for tool in (self._environment.registry if self._environment is not None else ())
         ]
 
     def prices(self) -> "Prices":
-        from assent.models.prices import Prices
+        from assent.app.pricing import Prices
 
         return Prices(self._settings.prices)
 
     def rules(self) -> Sequence[RuleInfo]:
-        rules = self._workshop.rules(self._given_rules) if self._workshop is not None else ()
+        rules = self._environment.rules(self._given_rules) if self._environment is not None else ()
         return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
 
     def servers(self) -> Sequence[ServerInfo]:
-        return [_info(status) for status in (self._workshop.statuses() if self._workshop is not None else ())]
+        return [_info(status) for status in (self._environment.statuses() if self._environment is not None else ())]
 
     def server_prompts(self) -> "Sequence[Prompt]":
-        manager = self._workshop.mcp if self._workshop is not None else None
+        manager = self._environment.mcp if self._environment is not None else None
         return manager.prompts() if manager is not None else ()
 
     async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
-        from assent.front.server_prompts import fetched
+        from assent.app.mcp_prompts import fetched
 
-        return await fetched(self._workshop.mcp if self._workshop is not None else None, prompt, arguments)
+        return await fetched(self._environment.mcp if self._environment is not None else None, prompt, arguments)
 
     def server_resources(self) -> Sequence[ServerResource]:
-        manager = self._workshop.mcp if self._workshop is not None else None
+        manager = self._environment.mcp if self._environment is not None else None
         return [
             ServerResource(resource.server, f"{resource.server}:{resource.uri}", resource.name)
             for resource in (manager.resources() if manager is not None else ())
@@ -193,11 +184,11 @@ class LocalHost:
         self._servers_changed = changed
 
     async def restart_server(self, name: str) -> None:
-        if self._workshop is not None:
-            await self._workshop.restart(name)
+        if self._environment is not None:
+            await self._environment.restart(name)
 
     def memory(self) -> Sequence[MemoryFile]:
-        from assent.front.context import context_files
+        from assent.app.context_loading import context_files
 
         return [
             MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
@@ -205,7 +196,7 @@ class LocalHost:
         ]
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
-        from assent.front.custom import load_custom
+        from assent.app.custom_commands import load_custom
 
         loaded = load_custom(self._env, self.folder)
         self.problems = loaded.problems
@@ -218,8 +209,6 @@ class LocalHost:
         raise NotHere(f"There is no prompt {name!r} here.")
 
     async def close(self) -> None:
-        if self._workshop is not None:
-            await self._workshop.close()
         if self._log is not None:
             await self._forget_unused()
             await self._log.close()
@@ -227,7 +216,7 @@ class LocalHost:
 
 def _import_what_runs_sessions() -> None:
     """In a thread: the screen goes on while modules are read."""
-    for name in ("front.client", "front.workshop", "models.choose", "session.sqlite", "tools.builtin"):
+    for name in ("app.opening", "app.storage"):
         import_module(f"assent.{name}")
 
 

@@ -6,10 +6,10 @@ on it, lists listen to it, and the numbers of `/stats` are in its tally.
 
 from collections.abc import Callable
 
+from assent.app.command_sender import Outcomes
+from assent.app.pricing import Prices
 from assent.events import Envelope, PromptsQueued
-from assent.front.outcomes import Outcomes
 from assent.front.tui.stats import Tally
-from assent.models.prices import Prices
 
 Listen = Callable[[Callable[[], None]], Callable[[], None]]
 """Takes what is to be called when something happened; gives the way to stop."""
@@ -18,8 +18,7 @@ Listen = Callable[[Callable[[], None]], Callable[[], None]]
 class News:
     def __init__(self, prices: Prices | None = None) -> None:
         self.tally = Tally(prices or Prices())
-        self._outcomes = Outcomes()
-        self.taken, self.finished = self._outcomes.taken, self._outcomes.finished
+        self.outcomes = Outcomes()
         self._listeners: list[Callable[[], None]] = []
 
     def recall(self, envelope: Envelope) -> None:
@@ -30,11 +29,11 @@ class News:
         """Deltas and live output are not worth a look at anything."""
         self.tally.apply(envelope)
         if envelope.seq or isinstance(envelope.event, PromptsQueued):
-            self._outcomes.tell(envelope.event)
+            self.outcomes.tell(envelope)
             self._call_all()
 
     def close(self) -> None:
-        self._outcomes.close()
+        self.outcomes.close()
         self._call_all()
 
     def listen(self, called: Callable[[], None]) -> Callable[[], None]:

@@ -8,12 +8,12 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.style import Style as VisualStyle
 
+from assent.app.call_states import ToolCall
+from assent.app.wording import attached_words
 from assent.front.tui.calls import draw_call
 from assent.front.tui.ink import Ink, indented, shaded
 from assent.front.tui.reply import GrowingReply
 from assent.front.tui.story import CallItem, ContentItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
-from assent.front.words import attached_words
-from assent.scheduler.call import ToolCall
 
 Calls = Callable[[], Mapping[str, ToolCall]]
 
@@ -108,6 +108,6 @@ class Painter:
 
 
 def _in_short(text: str) -> str:
-    from assent.front.words import safe
+    from assent.app.wording import safe
 
     return " ".join(safe(text).split())[:300]

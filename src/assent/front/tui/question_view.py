@@ -7,11 +7,11 @@ import msgspec
 from rich.text import Text
 from textual.strip import Strip
 
+from assent.app.question_text import hidden_characters
+from assent.app.wording import safe
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
-from assent.front.question import hidden_characters
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.ink import Ink, barred, indented
-from assent.front.words import safe
 from assent.hunks import Hunk, hunks
 from assent.parts import JsonObject
 

@@ -17,11 +17,11 @@ from assent.front.tui.host import (
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+    from assent.app.custom_commands import CustomCommand
+    from assent.app.mcp_types import Prompt
+    from assent.app.pricing import Prices
+    from assent.app.session_log import SessionInfo
     from assent.client import Api, RemoteClient
-    from assent.front.custom import CustomCommand
-    from assent.mcp.offers import Prompt
-    from assent.models.prices import Prices
-    from assent.session.log import SessionInfo
 
 
 class RemoteHost:
@@ -73,7 +73,7 @@ class RemoteHost:
         return found[0]
 
     async def sessions(self) -> "Sequence[SessionInfo]":
-        from assent.session.log import SessionInfo
+        from assent.app.session_log import SessionInfo
 
         listed = (await self.api.sessions())["sessions"]
         return [msgspec.convert(one | {"events": one["seq"]}, SessionInfo) for one in listed]
@@ -94,7 +94,7 @@ class RemoteHost:
         return ("gemini-2.5-pro", "gemini-2.5-flash")
 
     def prices(self) -> "Prices":
-        from assent.models.prices import Prices
+        from assent.app.pricing import Prices
 
         return Prices()
 
@@ -126,7 +126,7 @@ class RemoteHost:
         return ()  # the server fills its own
 
     async def named_prompts(self) -> Sequence[NamedPrompt]:
-        from assent.mcp.offers import Argument
+        from assent.app.mcp_types import Argument
 
         listed = await self.api.prompts(self._session)
         self.problems = listed["problems"]

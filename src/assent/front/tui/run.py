@@ -6,17 +6,17 @@ import sys
 from typing import TYPE_CHECKING
 
 from assent import exits
+from assent.app.preferences import PreferenceFile, preference_file
 from assent.approval import Mode
-from assent.front.preferences import PreferenceFile, preference_file
 from assent.front.tui.app import AssentApp, run_app
 from assent.front.tui.local import LocalHost
 from assent.front.tui.prompt.driver import GuardedDriver
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 
 if TYPE_CHECKING:
+    from assent.app.rule_sources import Rule
     from assent.config import Settings
     from assent.front.tui.host import Host
-    from assent.policy.rules import Rule
 
 
 def open_terminal(

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from textual.content import Content
 
+from assent.app.pricing import AS_OF, Prices
+from assent.app.wording import count, safe, span
 from assent.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -26,8 +28,6 @@ from assent.events import (
     SessionOpened,
     TurnFinished,
 )
-from assent.front.words import count, safe, span
-from assent.models.prices import AS_OF, Prices
 from assent.parts import Usage
 
 BAR_WIDTH = 12

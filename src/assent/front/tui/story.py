@@ -7,6 +7,7 @@ Pure data. A call is only named here; how it is doing stands in the session's st
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from assent.app.wording import MODES, who
 from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
@@ -33,7 +34,6 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.front.words import MODES, who
 from assent.parts import Call, Text, Thought
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Story:
 
     def _note_cut(self, event: ModelReplied) -> None:
         """Without calls the turn ends here, and its end says what happened."""
-        from assent.agent.ending import turn_ending
+        from assent.app.model_text import turn_ending
 
         failure = turn_ending(event).failure
         if failure is not None and any(isinstance(part, Call) for part in event.parts):
@@ -266,7 +266,7 @@ class Story:
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:
-    from assent.agent.thoughts import parse_thought
+    from assent.app.model_text import parse_thought
 
     items: list[Item] = []
     for part in event.parts:

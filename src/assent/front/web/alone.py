@@ -7,11 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from assent.files.locks import take_lock
-from assent.files.private import make_private
+from assent.app.private_files import make_private, take_lock
+from assent.app.session_log import LogUnavailable
 from assent.front.web.tokens import DISCOVERY, Discovery
 from assent.regular import read_regular
-from assent.session.log import LogUnavailable
 
 LOCK = "serve.lock"
 

@@ -13,24 +13,24 @@ from litestar.handlers import BaseRouteHandler
 from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
+from assent.app.session_log import KeyReused, LogError
 from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
+from assent.front.web.app_state import AppState
+from assent.front.web.command_gateway import Caller
 from assent.front.web.description import describe
-from assent.front.web.desk import Desk
-from assent.front.web.office import Asker
 from assent.front.web.page_files import PageFiles
-from assent.front.web.params import IdempotencyKey, TheDesk
+from assent.front.web.params import IdempotencyKey, TheAppState
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
 from assent.front.web.tokens import Principal
-from assent.session.log import KeyReused, LogError
 
 AnyRequest = Request[Any, Any, Any]
 NO_BODY = "data: 'data'"
 """How the framework says that a body is missing."""
 
 
-def build(desk: Desk, place: Place) -> Door:
-    api = _api(desk)
+def build(app_state: AppState, place: Place) -> Door:
+    api = _api(app_state)
     page = PageFiles()
     description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely wanted
 
@@ -40,21 +40,21 @@ def build(desk: Desk, place: Place) -> Door:
         elif scope["type"] == "http" and scope["path"] == "/openapi.json":
             await _send_json(send, description())
         elif scope["type"] == "http" and scope["path"] == STREAM and scope["method"] == "GET":
-            await desk.streams(scope, receive, send)
+            await app_state.streams(scope, receive, send)
         else:
             await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
 
-    return Door(inside, place, desk.tokens, desk.setup.limits, desk.answered)
+    return Door(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
 
 
-def _api(desk: Desk) -> Litestar:
+def _api(app_state: AppState) -> Litestar:
     rooms = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
     routes = [route for room in rooms for route in room.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
         dependencies={
-            "desk": Provide(lambda: desk, sync_to_thread=False),
-            "asker": Provide(_asker, sync_to_thread=False),
+            "app_state": Provide(lambda: app_state, sync_to_thread=False),
+            "caller": Provide(_caller, sync_to_thread=False),
         },
         guards=[_check_role],
         exception_handlers={
@@ -67,15 +67,15 @@ def _api(desk: Desk) -> Litestar:
             Exception: _tell_unexpected,
         },
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
-        on_startup=[desk.start],
-        request_max_body_size=desk.setup.limits.large_body,
+        on_startup=[app_state.start],
+        request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
     )
 
 
-def _asker(desk: TheDesk, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Asker:
-    """Wants the desk only to come after it: two that can be had at once are fetched by tasks, which costs more."""
-    return Asker(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
+def _caller(app_state: TheAppState, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Caller:
+    """Wants the state only to come after it: two that can be had at once are fetched by tasks, which costs more."""
+    return Caller(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
 
 
 def _address(request: AnyRequest) -> str:

@@ -3,9 +3,7 @@
 import time
 from collections import OrderedDict
 
-from assent.files.workspace import Workspace
-from assent.tools.files import Files
-from assent.tools.walk import list_files
+from assent.app.workspace_files import workspace_files
 
 FRESH = 5.0
 MOST_FOLDERS = 16
@@ -24,7 +22,7 @@ class Completion:
     async def _files(self, folder: str) -> list[str]:
         at, files = self._known.get(folder, (0.0, []))
         if time.monotonic() - at > FRESH:
-            files = await list_files(Files(Workspace([folder], folder)), folder)
+            files = await workspace_files(folder)
             self._known[folder] = (time.monotonic(), files)
             if len(self._known) > MOST_FOLDERS:
                 self._known.popitem(last=False)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
+from assent.app.session_log import LogError, SessionLog
 from assent.events import CallOutput, Envelope, TextDelta, to_wire
-from assent.session.log import LogError, SessionLog
 
 JOIN_SECONDS = 0.04
 RING = 2_048

@@ -12,7 +12,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
-from assent.front.words import safe
+from assent.app.wording import safe
 from assent.hunks import Hunk, Line, LineKind, hunks
 
 LONGEST = 100_000

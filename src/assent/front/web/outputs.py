@@ -10,12 +10,11 @@ from collections.abc import Mapping
 
 import msgspec
 
+from assent.app.call_states import Executing, Terminal, ToolCall
+from assent.app.output_folders import output_folder, saved_output
 from assent.events import CallFinished, CallOutput, Envelope
-from assent.front.outputs import output_folder
 from assent.front.web.shapes import Output
 from assent.parts import DiffDisplay, TodosDisplay
-from assent.scheduler.call import Executing, Terminal, ToolCall
-from assent.tools.whole_output import output_name
 
 
 class Outputs:
@@ -50,7 +49,7 @@ class Outputs:
         return _cut(data, dropped, offset, limit, done=False)
 
     def _saved(self, session: str, call_id: str, offset: int, limit: int) -> Output | None:
-        found = output_folder(self._env, session).piece(output_name(call_id), offset, limit)
+        found = saved_output(self._env, session, call_id, offset, limit)
         if found is None:
             return None
         return _output(found.data, min(offset, found.total), found.total, done=True, saved=True)

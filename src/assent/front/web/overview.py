@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from assent.app.session_log import LogError, SessionLog
 from assent.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -20,7 +21,6 @@ from assent.events import (
     SessionRenamed,
     TurnFinished,
 )
-from assent.session.log import LogError, SessionLog
 
 WAIT = 0.05
 """Changes that come this close together are told as one."""

@@ -5,11 +5,11 @@ from typing import Annotated
 from litestar.di import NamedDependency
 from litestar.params import HeaderParameter, PathParameter, QueryParameter
 
-from assent.front.web.desk import Desk
-from assent.front.web.office import Asker
+from assent.front.web.app_state import AppState
+from assent.front.web.command_gateway import Caller
 
-TheDesk = NamedDependency[Desk]
-TheAsker = NamedDependency[Asker]
+TheAppState = NamedDependency[AppState]
+TheCaller = NamedDependency[Caller]
 SessionId = Annotated[str, PathParameter(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{16}$")]
 CallId = Annotated[str, PathParameter(pattern=r"^[!-.0-~]{1,256}$")]
 ShortId = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,80}$")]

@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from assent.app.command_sender import COMMAND_TIMEOUT, Closed, CommandSender, Outcomes, Sent
+from assent.app.custom_commands import BadTemplate, CustomCommand, Stopped, load_custom
+from assent.app.custom_filling import filled
+from assent.app.mcp_prompts import NoText, fetched, help_of, usage, written
+from assent.app.mcp_types import Prompt
+from assent.app.session_log import SessionInfo, SessionLog, Stamp, key_reused
+from assent.app.wording import prompt_command
 from assent.commands import RunTool, Submit
 from assent.events import CallFinished, Envelope
-from assent.front.custom import BadTemplate, CustomCommand, Stopped, load_custom
-from assent.front.filling import filled
-from assent.front.outcomes import Closed, Outcomes
-from assent.front.server_prompts import NoText, fetched, help_of, usage, written
-from assent.front.web.office import PATIENCE, InboxKey, Office
+from assent.front.web.command_gateway import CommandGateway, InboxKey
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import PromptChoice, PromptList, PromptView, Using
-from assent.front.words import prompt_command
-from assent.mcp.offers import Prompt
-from assent.session.log import SessionInfo, SessionLog, Stamp, key_reused
-from assent.session.work import person_call_id
 
 if TYPE_CHECKING:  # imported when there is a server
-    from assent.mcp.manager import McpManager
+    from assent.app.mcp_types import PromptServers
 
 Chosen = CustomCommand | Prompt
 
@@ -50,17 +49,21 @@ class _Use:
 
 class Prompts:
     def __init__(
-        self, log: SessionLog, office: Office, env: Mapping[str, str], manager: "Callable[[str], McpManager | None]"
+        self,
+        log: SessionLog,
+        gateway: CommandGateway,
+        env: Mapping[str, str],
+        servers: "Callable[[str], PromptServers | None]",
     ) -> None:
-        """`manager` gives the MCP servers of a session that runs here."""
-        self._log, self._office, self._env, self._manager = log, office, env, manager
+        """`servers` gives the MCP servers of a session that runs here."""
+        self._log, self._gateway, self._env, self._servers = log, gateway, env, servers
         self._under_way: dict[str, _Use] = {}
 
     def heard(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
         for use in self._under_way.values():
             if use.session == envelope.session:
-                use.outcomes.tell(envelope.event)
+                use.outcomes.tell(envelope)
 
     async def close(self, session: str | None = None) -> None:
         """All of them, or those of a session that is deleted."""
@@ -77,8 +80,8 @@ class Prompts:
 
     async def _find_all(self, info: SessionInfo) -> tuple[dict[str, Chosen], tuple[str, ...]]:
         """By name. What the person has wins over what servers offer."""
-        manager = self._manager(info.id)
-        offered = manager.prompts() if manager is not None else ()
+        servers = self._servers(info.id)
+        offered = servers.prompts() if servers is not None else ()
         loaded = await asyncio.to_thread(load_custom, self._env, info.folder)
         theirs: dict[str, Chosen] = {prompt_command(prompt.server, prompt.name): prompt for prompt in offered}
         return theirs | {command.name: command for command in loaded.commands}, loaded.problems
@@ -87,13 +90,13 @@ class Prompts:
 
     async def use(self, info: SessionInfo, key: InboxKey, choice: PromptChoice, by: str) -> Using:
         """Waits a while for what comes of it; a Problem when it was not sent."""
-        if key.name not in self._under_way and await self._office.done_before(key) is not None:
+        if key.name not in self._under_way and await self._gateway.done_before(key) is not None:
             return Using("sent", key.name)
         use = self._under_way.get(key.name) or self._begin(info, key, choice, by)
         if use.key != key:
             raise key_reused()
         assert use.task is not None
-        done, _ = await asyncio.wait([use.task], timeout=PATIENCE)
+        done, _ = await asyncio.wait([use.task], timeout=COMMAND_TIMEOUT)
         if not done:
             return Using("going", key.name)
         use.task.result()
@@ -111,18 +114,18 @@ class Prompts:
             task.exception()  # whoever asked may be gone
 
     async def _carry_out(self, info: SessionInfo, use: _Use, choice: PromptChoice, by: str) -> None:
-        await self._office.open_here(info.id)
+        await self._gateway.open_here(info.id)
         try:
             text = await self._text(use, await self._find(info, choice.name), choice.argument, by)
         except (Stopped, BadTemplate, NoText, Closed) as stop:
             raise Problem("refused", f"/{choice.name} was not sent: {stop}") from stop
-        await self._office.record(info.id, use.key, Submit(text, by=by))
+        await self._gateway.record(info.id, use.key, Submit(text, by=by))
 
     async def _find(self, info: SessionInfo, name: str) -> Chosen:
         found, _ = await self._find_all(info)
-        manager = self._manager(info.id)
-        if name not in found and manager is not None:
-            await manager.settled()  # it was started in this moment; what a server offers is known once it is there
+        servers = self._servers(info.id)
+        if name not in found and servers is not None:
+            await servers.settled()  # it was started in this moment; what a server offers is known once it is there
             found, _ = await self._find_all(info)
         if name not in found:
             raise NoText("there is no such command in this folder")
@@ -134,15 +137,16 @@ class Prompts:
                 return await filled(chosen, argument, lambda tool: self._finished(use, tool), by)
             case Prompt():
                 return await written(
-                    chosen, argument, lambda prompt, given: fetched(self._manager(use.session), prompt, given)
+                    chosen, argument, lambda prompt, given: fetched(self._servers(use.session), prompt, given)
                 )
 
     async def _finished(self, use: _Use, tool: RunTool) -> CallFinished | str:
         key = use.next_key(tool)
-        if not await self._office.record(use.session, key, tool):  # an earlier start of ours has sent it
-            for envelope in await self._log.read(use.session):
-                use.outcomes.tell(envelope.event)
-        return await use.outcomes.taken(key.name) or await use.outcomes.finished(person_call_id(key.name))
+        sender = CommandSender(self._log, use.outcomes, self._gateway.wake)
+        end = await sender.run(use.session, tool, key.name, key.stamp, patience=None)
+        if isinstance(end, Sent) and end.state != "refused":
+            raise Closed("The session was closed before this was done.")
+        return end.problem if isinstance(end, Sent) else end
 
 
 def _view(name: str, chosen: Chosen) -> PromptView:

@@ -7,8 +7,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
+from assent.app.session_log import LogError
 from assent.front.web.problems import Problem
-from assent.session.log import LogError
 
 HOLDS = 1.0
 PATIENCE = 5.0

@@ -7,20 +7,20 @@ from typing import Annotated, Literal
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
+from assent.app.call_states import AwaitingApproval, Failed, Success, ToolCall
+from assent.app.question_text import exact_text, hidden_characters
+from assent.app.session_log import Waiting
+from assent.app.wording import safe
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
-from assent.front.question import exact_text, hidden_characters
-from assent.front.web.desk import Desk
+from assent.front.web.app_state import AppState
+from assent.front.web.command_gateway import Caller
 from assent.front.web.highlight import ShownHunk, shown_hunks
-from assent.front.web.office import Asker
-from assent.front.web.params import CallId, Offset, SessionId, TheAsker, TheDesk
+from assent.front.web.params import CallId, Offset, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
-from assent.front.words import safe
 from assent.parts import DiffDisplay
-from assent.scheduler.call import AwaitingApproval, Failed, Success, ToolCall
 from assent.screen import SafeText
-from assent.session.log import Waiting
 
 AT_ONCE = 20
 """Approvals that are put together without a look at what else there is to do."""
@@ -45,9 +45,9 @@ def _hunks(change: Details | DiffDisplay) -> tuple[ShownHunk, ...]:
             return ()
 
 
-async def _find(desk: Desk, asker: Asker, session: str, call_id: str) -> ToolCall:
-    await desk.office.find(asker, session)
-    call = (await desk.states.get(session)).calls.get(call_id)
+async def _find(app_state: AppState, caller: Caller, session: str, call_id: str) -> ToolCall:
+    await app_state.gateway.find(caller, session)
+    call = (await app_state.states.get(session)).calls.get(call_id)
     if call is None:
         raise Problem("not-found", f"there is no call {call_id} in this session")
     return call
@@ -55,53 +55,57 @@ async def _find(desk: Desk, asker: Asker, session: str, call_id: str) -> ToolCal
 
 @get("/sessions/{session_id:str}/calls")
 async def list_calls(
-    desk: TheDesk,
-    asker: TheAsker,
+    app_state: TheAppState,
+    caller: TheCaller,
     session_id: SessionId,
     only: Annotated[Literal["open", "all"], QueryParameter(name="state")] = "open",
 ) -> CallList:
-    await desk.office.find(asker, session_id)
-    state = await desk.states.get(session_id)
+    await app_state.gateway.find(caller, session_id)
+    state = await app_state.states.get(session_id)
     found = state.pending() if only == "open" else list(state.calls.values())
     return CallList(tuple(call_view(call) for call in found), state.seq)
 
 
 @get("/sessions/{session_id:str}/calls/{call_id:str}")
-async def show_call(desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId) -> CallView:
-    return call_view(await _find(desk, asker, session_id, call_id))
+async def show_call(app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId) -> CallView:
+    return call_view(await _find(app_state, caller, session_id, call_id))
 
 
 @get("/sessions/{session_id:str}/calls/{call_id:str}/output")
 async def output(
-    desk: TheDesk,
-    asker: TheAsker,
+    app_state: TheAppState,
+    caller: TheCaller,
     session_id: SessionId,
     call_id: CallId,
     offset: Offset = 0,
     limit: Annotated[int, QueryParameter(ge=4, le=1_000_000)] = 65_536,
 ) -> Output:
     """What the call has said, from a byte on. Of a call that runs only the newest part is kept: see `offset`."""
-    call = await _find(desk, asker, session_id, call_id)
-    return await desk.outputs.piece(session_id, call, offset, limit)
+    call = await _find(app_state, caller, session_id, call_id)
+    return await app_state.outputs.piece(session_id, call, offset, limit)
 
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/cancel", status_code=200, opt={"role": "operator"})
 async def cancel_call(
-    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Reason | None] = None
+    app_state: TheAppState,
+    caller: TheCaller,
+    session_id: SessionId,
+    call_id: CallId,
+    data: JSONBody[Reason | None] = None,
 ) -> Response[Taken]:
-    await _find(desk, asker, session_id, call_id)
+    await _find(app_state, caller, session_id, call_id)
     data = data or Reason()
-    key = desk.office.inbox_key(asker, f"cancel {session_id}/{call_id}", data)
-    taken = await desk.office.send(session_id, key, CancelCall(call_id, data.reason, by=asker.by))
+    key = app_state.gateway.inbox_key(caller, f"cancel {session_id}/{call_id}", data)
+    taken = await app_state.gateway.send(session_id, key, CancelCall(call_id, data.reason, by=caller.by))
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
 async def decide(
-    desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
 ) -> Response[Taken]:
     """Answers a waiting call. The digest says what was seen: anything else is refused."""
-    await desk.office.find(asker, session_id)
+    await app_state.gateway.find(caller, session_id)
     answer = Answer(
         call_id,
         data.outcome,
@@ -114,32 +118,35 @@ async def decide(
         data.scope,
         data.grant_seconds,
         data.grant_uses,
-        by=asker.by,
+        by=caller.by,
     )
-    taken = await desk.office.decide(asker, session_id, answer)
+    taken = await app_state.gateway.decide(caller, session_id, answer)
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
 @get("/approvals")
 async def approvals(
-    desk: TheDesk, asker: TheAsker, limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50, offset: Offset = 0
+    app_state: TheAppState,
+    caller: TheCaller,
+    limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50,
+    offset: Offset = 0,
 ) -> WaitingList:
     """Everything that waits for a person, over all sessions, the oldest first."""
-    owner = asker.principal.owner
-    revision = desk.overview.of(owner).approvals
-    waiting = await desk.log.waiting(owner, limit, offset)
-    total = (await desk.log.count_waiting()).get(owner, 0)
-    return WaitingList(revision, total, tuple([view async for view in _waiting_views(desk, waiting)]))
+    owner = caller.principal.owner
+    revision = app_state.overview.of(owner).approvals
+    waiting = await app_state.log.waiting(owner, limit, offset)
+    total = (await app_state.log.count_waiting()).get(owner, 0)
+    return WaitingList(revision, total, tuple([view async for view in _waiting_views(app_state, waiting)]))
 
 
-async def _waiting_views(desk: Desk, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
+async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
     """A long list with long changes takes a while, in which others go on."""
-    sessions = await desk.log.infos({item.session for item in waiting})
+    sessions = await app_state.log.infos({item.session for item in waiting})
     for place, item in enumerate(waiting):
         if place % AT_ONCE == AT_ONCE - 1:
             await asyncio.sleep(0)
         if info := sessions.get(item.session):  # else it was deleted in this moment
-            view = await desk.office.view(info)
+            view = await app_state.gateway.view(info)
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
 
 

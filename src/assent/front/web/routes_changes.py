@@ -2,46 +2,45 @@
 
 from litestar import Response, get, post
 
-from assent.commands import Compress, RunTool
-from assent.front.web.params import CallId, SessionId, TheAsker, TheDesk
+from assent.app.undo_command import undo_command
+from assent.commands import Compress, person_call_id
+from assent.front.web.params import CallId, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import ChangeList, ChangeView, Taken, Undoing
-from assent.session.work import person_call_id
-from assent.tools.undo import NAME as UNDO
 
 OPERATOR = {"role": "operator"}
 
 
 @get("/sessions/{session_id:str}/changes")
-async def changes(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> ChangeList:
+async def changes(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> ChangeList:
     """What calls wrote and nobody took back yet, the newest first. Whether the file changed since is not known."""
-    await desk.office.find(asker, session_id)
-    state = await desk.states.get(session_id)
+    await app_state.gateway.find(caller, session_id)
+    state = await app_state.states.get(session_id)
     calls = [(state.calls[call_id], state.changes[call_id]) for call_id in reversed(state.undoable())]
     views = (ChangeView(c.request.call_id, change.path, c.request.tool, c.started_at) for c, change in calls)
     return ChangeList(tuple(views))
 
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/undo", status_code=202, opt=OPERATOR)
-async def undo(desk: TheDesk, asker: TheAsker, session_id: SessionId, call_id: CallId) -> Undoing:
+async def undo(app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId) -> Undoing:
     """Takes back what the call wrote, as a call of its own: `call.finished` of that one tells what came of it."""
-    await desk.office.find(asker, session_id)
-    if call_id not in (await desk.states.get(session_id)).changes:
+    await app_state.gateway.find(caller, session_id)
+    if call_id not in (await app_state.states.get(session_id)).changes:
         raise Problem("not-found", f"call {call_id} wrote no file in this session")
-    key = desk.office.inbox_key(asker, f"undo {session_id}", call_id)
-    await desk.office.record(session_id, key, RunTool(UNDO, {"call_id": call_id}, by=asker.by))
+    key = app_state.gateway.inbox_key(caller, f"undo {session_id}", call_id)
+    await app_state.gateway.record(session_id, key, undo_command(call_id, caller.by))
     return Undoing(key.name, person_call_id(key.name))
 
 
 @post("/sessions/{session_id:str}/compress", status_code=200, opt=OPERATOR)
-async def compress(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> Response[Taken]:
+async def compress(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> Response[Taken]:
     """Replaces the older part of the conversation by a summary; during a turn it is recorded and done afterwards."""
-    await desk.office.find(asker, session_id)
-    key, command = desk.office.inbox_key(asker, f"compress {session_id}", None), Compress(by=asker.by)
-    if (await desk.states.get(session_id)).open_prompt is not None:
-        await desk.office.record(session_id, key, command)
+    await app_state.gateway.find(caller, session_id)
+    key, command = app_state.gateway.inbox_key(caller, f"compress {session_id}", None), Compress(by=caller.by)
+    if (await app_state.states.get(session_id)).open_prompt is not None:
+        await app_state.gateway.record(session_id, key, command)
         return Response(Taken("recorded", key.name), status_code=202)
-    taken = await desk.office.send(session_id, key, command)
+    taken = await app_state.gateway.send(session_id, key, command)
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 

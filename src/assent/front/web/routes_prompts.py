@@ -6,8 +6,8 @@ from typing import Annotated
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
-from assent.front.web.desk import wanted_folder
-from assent.front.web.params import SessionId, TheAsker, TheDesk
+from assent.front.web.app_state import wanted_folder
+from assent.front.web.params import SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import FileList, PromptChoice, PromptList, Using
 
@@ -18,42 +18,42 @@ Limit = Annotated[int, QueryParameter(ge=1, le=200)]
 
 @get("/files", opt=OPERATOR)
 async def files_of_folder(
-    desk: TheDesk,
-    asker: TheAsker,
+    app_state: TheAppState,
+    caller: TheCaller,
     folder: Annotated[str | None, QueryParameter(max_length=4_000)] = None,
     wanted: Wanted = "",
     limit: Limit = 20,
 ) -> FileList:
     """For completion in a session that is not there yet; only where one may work."""
-    return FileList(await desk.completion.find(wanted_folder(desk.setup, folder), wanted, limit))
+    return FileList(await app_state.completion.find(wanted_folder(app_state.setup, folder), wanted, limit))
 
 
 @get("/sessions/{session_id:str}/files")
 async def files(
-    desk: TheDesk, asker: TheAsker, session_id: SessionId, wanted: Wanted = "", limit: Limit = 20
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, wanted: Wanted = "", limit: Limit = 20
 ) -> FileList:
     """For completion; what git ignores is left out."""
-    info = await desk.office.find(asker, session_id)
-    return FileList(await desk.completion.find(info.folder, wanted, limit))
+    info = await app_state.gateway.find(caller, session_id)
+    return FileList(await app_state.completion.find(info.folder, wanted, limit))
 
 
 @get("/sessions/{session_id:str}/prompts", opt=OPERATOR)
-async def prompts(desk: TheDesk, asker: TheAsker, session_id: SessionId) -> PromptList:
+async def prompts(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> PromptList:
     """Opens the session here, where that is possible: its servers tell what they offer when they are connected."""
-    info = await desk.office.find(asker, session_id)
+    info = await app_state.gateway.find(caller, session_id)
     with suppress(Problem):
-        await desk.office.open_here(session_id)
-    return await desk.prompts.list(info)
+        await app_state.gateway.open_here(session_id)
+    return await app_state.prompts.list(info)
 
 
 @post("/sessions/{session_id:str}/prompts", status_code=200, opt=OPERATOR)
 async def use_prompt(
-    desk: TheDesk, asker: TheAsker, session_id: SessionId, data: JSONBody[PromptChoice]
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[PromptChoice]
 ) -> Response[Using]:
     """Fills it and sends it. What it runs or reads is judged, and asked about, like calls of the model."""
-    info = await desk.office.find(asker, session_id)
-    key = desk.office.inbox_key(asker, f"prompt {session_id}", data)
-    using = await desk.prompts.use(info, key, data, asker.by)
+    info = await app_state.gateway.find(caller, session_id)
+    key = app_state.gateway.inbox_key(caller, f"prompt {session_id}", data)
+    using = await app_state.prompts.use(info, key, data, caller.by)
     return Response(using, status_code=200 if using.state == "sent" else 202)
 
 

@@ -7,37 +7,37 @@ from litestar.params import JSONBody
 
 from assent import __version__
 from assent.front.web.metrics import exposition, process_gauges
-from assent.front.web.params import TheAsker, TheDesk
+from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.shapes import Health, LoggedIn, Login, Me
 from assent.front.web.tokens import BROWSER_SECONDS
 
 
 @post("/login", status_code=200, opt={"role": None})
-async def login(desk: TheDesk, data: JSONBody[Login]) -> LoggedIn:
+async def login(app_state: TheAppState, data: JSONBody[Login]) -> LoggedIn:
     """Exchanges the code of the printed address for a token. A code works once."""
-    if not desk.codes.redeem(data.code):
+    if not app_state.codes.redeem(data.code):
         raise Problem(
             "unauthenticated", "this code is wrong, used or too old; `assent serve` prints a new one on Enter"
         )
-    token = desk.tokens.issue(desk.setup.user, "operator", seconds=BROWSER_SECONDS, kind="browser")
-    return LoggedIn(token, desk.setup.user, "operator", time.time() + BROWSER_SECONDS)
+    token = app_state.tokens.issue(app_state.setup.user, "operator", seconds=BROWSER_SECONDS, kind="browser")
+    return LoggedIn(token, app_state.setup.user, "operator", time.time() + BROWSER_SECONDS)
 
 
 @post("/logout", status_code=204)
-async def logout(desk: TheDesk, asker: TheAsker) -> None:
+async def logout(app_state: TheAppState, caller: TheCaller) -> None:
     """The token holds no longer; its streams end."""
-    desk.tokens.revoke(lambda record: record.hash.startswith(asker.principal.key))
-    desk.streams.end_invalid()
+    app_state.tokens.revoke(lambda record: record.hash.startswith(caller.principal.key))
+    app_state.streams.end_invalid()
 
 
 @get("/me")
-async def me(desk: TheDesk, asker: TheAsker) -> Me:
-    setup = desk.setup
+async def me(app_state: TheAppState, caller: TheCaller) -> Me:
+    setup = app_state.setup
     mode = setup.settings.approval_mode
-    who = asker.principal
+    who = caller.principal
     return Me(
-        who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, asker.by, setup.settings.models
+        who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, caller.by, setup.settings.models
     )
 
 
@@ -47,22 +47,22 @@ async def health() -> Health:
 
 
 @get("/readyz", opt={"role": None})
-async def ready(desk: TheDesk) -> Health:
+async def ready(app_state: TheAppState) -> Health:
     """The log was written to within the last second."""
-    await desk.readiness.check()
+    await app_state.readiness.check()
     return Health("ok")
 
 
 @get("/metrics")
-async def metrics(desk: TheDesk, asker: TheAsker) -> Response[bytes]:
-    waiting = sum((await desk.log.count_waiting()).values())
+async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
+    waiting = sum((await app_state.log.count_waiting()).values())
     gauges = {
-        "open_sessions": ("Sessions that run in this process.", float(desk.engine.open_sessions)),
+        "open_sessions": ("Sessions that run in this process.", float(app_state.engine.open_sessions)),
         "waiting_approvals": ("Approvals that wait for a person.", float(waiting)),
-        "streams": ("Open event streams.", float(len(desk.streams))),
-        "decisions_total": ("Decisions taken.", float(desk.office.decisions)),
+        "streams": ("Open event streams.", float(len(app_state.streams))),
+        "decisions_total": ("Decisions taken.", float(app_state.gateway.decisions)),
     } | process_gauges()
-    body = exposition(gauges, desk.answered)
+    body = exposition(gauges, app_state.answered)
     return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

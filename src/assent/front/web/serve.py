@@ -19,19 +19,19 @@ import msgspec
 import uvicorn
 from msgspec import Struct
 
+from assent.app.crash import mask_log
+from assent.app.private_files import save_private
+from assent.app.session_log import SessionLog
+from assent.app.storage import open_log
 from assent.config import Settings, data_folder
-from assent.files.private import save_private
-from assent.front.crash import mask_log
 from assent.front.web.alone import alone
 from assent.front.web.app import build
-from assent.front.web.desk import Desk, Setup, real_folder
+from assent.front.web.app_state import AppState, Setup, real_folder
 from assent.front.web.garbage import collect_when_calm
 from assent.front.web.hasty import HastyProtocol
 from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
 from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore
-from assent.session.log import SessionLog
-from assent.session.sqlite import SqliteLog
 
 GRACE = 5
 """Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
@@ -133,7 +133,7 @@ class Server:
         check_certificate(where)
         self._log, self._where, self._data = log, where, data
         self.tokens = TokenStore(data / TOKENS)
-        self.desk = Desk(log, setup, self.tokens)
+        self.app_state = AppState(log, setup, self.tokens)
         self.address = ""
         self.port = 0
         """Where it listens, which is not where it is reached when there is a proxy."""
@@ -148,14 +148,14 @@ class Server:
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
         try:
-            door = build(self.desk, place_for(self._where, self.port))
+            door = build(self.app_state, place_for(self._where, self.port))
         except BaseException:
             listener.close()
             raise
-        self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.desk.streams.stop)
+        self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.app_state.streams.stop)
         self._announce()
         collecting = asyncio.create_task(
-            collect_when_calm(lambda: self.desk.engine.calm, lambda: self.desk.engine.parked)
+            collect_when_calm(lambda: self.app_state.engine.calm, lambda: self.app_state.engine.parked)
         )
         try:
             await self._uvicorn.serve(sockets=[listener])
@@ -169,19 +169,19 @@ class Server:
 
     async def _stop(self) -> None:
         """The streams and requests have ended; now what runs."""
-        await self.desk.stop()
+        await self.app_state.stop()
         self.tokens.revoke(lambda record: record.kind == "local")
         with suppress(OSError):
             (self._data / DISCOVERY).unlink()
         await self._log.close()
 
     def login_address(self) -> str:
-        return f"{self.address}/#code={self.desk.codes.issue()}"
+        return f"{self.address}/#code={self.app_state.codes.issue()}"
 
     def _announce(self) -> None:
         """For the user's other programs: where, and a token of this start."""
         self.tokens.revoke(lambda record: record.kind == "local")
-        self.token = self.tokens.issue(self.desk.setup.user, "operator", kind="local")
+        self.token = self.tokens.issue(self.app_state.setup.user, "operator", kind="local")
         found = Discovery(self.address, self.token, os.getpid())
         save_private(self._data / DISCOVERY, msgspec.json.encode(found))
 
@@ -255,7 +255,7 @@ async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> 
 
 
 async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server], None]) -> None:
-    server = Server(SqliteLog(data, busy=True), setup, where, data)
+    server = Server(open_log(setup.env, busy=True), setup, where, data)
     loop = asyncio.get_running_loop()
     interrupts = 0
 

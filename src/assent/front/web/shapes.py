@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from assent.app.call_states import ToolCall
+from assent.app.mcp_types import Argument
 from assent.approval import Approval, Grant, Mode, Outcome
 from assent.events import GateKind, Queued
 from assent.front.web.highlight import ShownHunk
 from assent.front.web.replies import SoFar
 from assent.front.web.tokens import Role
-from assent.mcp.offers import Argument
 from assent.parts import JsonObject, Usage
-from assent.scheduler.call import ToolCall
 from assent.screen import SafeText
 
 Status = Literal["running", "waiting", "idle", "elsewhere"]

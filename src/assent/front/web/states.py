@@ -4,15 +4,15 @@ import asyncio
 from collections import OrderedDict
 from weakref import WeakValueDictionary
 
-from assent.session.engine import LocalEngine
-from assent.session.log import SessionLog
-from assent.session.state import SessionState, fold
+from assent.app.engine_setup import SessionEngine
+from assent.app.session_log import SessionLog
+from assent.app.session_state import SessionState, fold
 
 MOST = 32
 
 
 class States:
-    def __init__(self, log: SessionLog, engine: LocalEngine) -> None:
+    def __init__(self, log: SessionLog, engine: SessionEngine) -> None:
         self._log = log
         self._engine = engine
         self._kept: OrderedDict[str, SessionState] = OrderedDict()
@@ -20,9 +20,9 @@ class States:
 
     async def get(self, session: str) -> SessionState:
         """Only to look at; it may go on changing while the session runs."""
-        runner = self._engine.runner(session)
-        if runner is not None:
-            return runner.state
+        running = self._engine.state(session)
+        if running is not None:
+            return running
         gate = self._gates.get(session)
         if gate is None:
             gate = self._gates[session] = asyncio.Lock()

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 from msgspec import Struct
 
+from assent.app.session_log import NoSuchSession, SessionLog
 from assent.events import Envelope, PromptsQueued, Queued
 from assent.front.web.feeds import Feed, Feeds, data_line
 from assent.front.web.limits import Limits
@@ -18,7 +19,6 @@ from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
 from assent.front.web.security import PRINCIPAL, Receive, Scope, Send
 from assent.front.web.tokens import Principal
-from assent.session.log import NoSuchSession, SessionLog
 
 BEAT = 15.0
 MOST_SESSIONS = 100

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from assent.files.private import save_private
+from assent.app.private_files import save_private
 from assent.regular import read_regular
 
 Role = Literal["viewer", "approver", "operator"]

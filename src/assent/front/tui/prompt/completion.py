@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from assent.files.mentions import AT, BARE, QUOTED, unescaped
+from assent.app.mention_syntax import AT, BARE, QUOTED, unescaped
 
 MOST_SHOWN = 8
 _LONG_WORD = 5

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from textual.content import Content
 
+from assent.app.wording import safe, span, who
 from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
 from assent.commands import RevokeGrant
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, when
-from assent.front.words import safe, span, who
 
 if TYPE_CHECKING:
+    from assent.app.call_states import AwaitingApproval
     from assent.front.tui.host import RuleInfo
     from assent.front.tui.slash.desk import Desk
-    from assent.scheduler.call import AwaitingApproval
 
 _STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$success"}
 

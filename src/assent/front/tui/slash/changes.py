@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assent.commands import Compress, RunTool
+from assent.commands import Compress
+from assent.events import CallFinished
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
@@ -11,8 +12,6 @@ from assent.front.tui.slash.words import carry_out, choose, named, quoted, when
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
-
-UNDO = "undo"
 
 
 async def compress(desk: "Desk", argument: str) -> None:
@@ -47,21 +46,21 @@ def _changes(desk: "Desk") -> list[Row]:
 
 
 async def _take_back(desk: "Desk", call_id: str) -> None:
-    from assent.session.work import person_call_id
+    from assent.app.command_sender import run
+    from assent.app.undo_command import undo_command
 
-    news, state = desk.news, desk.client.state
+    state = desk.client.state
     if call_id not in state.undoable():
         desk.complain(f"There is no change of call {named(call_id)} to take back. /undo lists what there is.")
         return
     path = state.changes[call_id].path
-    key = await desk.client.send(RunTool(UNDO, {"call_id": call_id}, by=desk.client.me))
-    problem = await news.taken(key)
-    finished = None if problem else await news.finished(person_call_id(key))
-    if finished is not None and finished.status == "success":
-        desk.say(f"Taken back: {quoted(path)}")
-    else:
-        why = problem if finished is None else str(finished.result.response.get("error", finished.status))
-        desk.complain(f"Not taken back: {why}")
+    match await run(desk.client, desk.news.outcomes, undo_command(call_id, desk.client.me)):
+        case str(problem):
+            desk.complain(f"Not taken back: {problem}")
+        case CallFinished(status="success"):
+            desk.say(f"Taken back: {quoted(path)}")
+        case failed:
+            desk.complain(f"Not taken back: {failed.result.response.get('error', failed.status)}")
 
 
 async def complete_undo(desk: "Desk", argument: str) -> Sequence[Candidate]:

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
+from assent.app.text_editor import available_editors, default_editor
+from assent.app.wording import MODES
 from assent.approval import Mode
 from assent.commands import SetMode, SetModel
 from assent.front.tui.lists import Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import carry_out, confirm, named, pick, quoted
-from assent.front.words import MODES
-from assent.process.editor import available_editors, default_editor
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk

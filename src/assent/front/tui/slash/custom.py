@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from assent.front.tui.slash.command import SlashCommand
 
 if TYPE_CHECKING:
+    from assent.app.custom_commands import CustomCommand
     from assent.commands import RunTool
     from assent.events import CallFinished
-    from assent.front.custom import CustomCommand
     from assent.front.tui.slash.desk import Desk
 
 
 def custom_slash(command: "CustomCommand") -> SlashCommand:
     async def run(desk: "Desk", argument: str) -> None:
-        from assent.front.custom import BadTemplate, Stopped
-        from assent.front.filling import filled
+        from assent.app.custom_commands import BadTemplate, Stopped
+        from assent.app.custom_filling import filled
 
         try:
             text = await filled(command, argument, lambda tool: _finished(desk, tool), desk.client.me)
@@ -27,8 +27,6 @@ def custom_slash(command: "CustomCommand") -> SlashCommand:
 
 
 async def _finished(desk: "Desk", tool: "RunTool") -> "CallFinished | str":
-    from assent.session.work import person_call_id
+    from assent.app.command_sender import run
 
-    news = desk.news
-    key = await desk.client.send(tool)
-    return await news.taken(key) or await news.finished(person_call_id(key))
+    return await run(desk.client, desk.news.outcomes, tool)

@@ -7,8 +7,8 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from textual.content import Content
     from textual.screen import ModalScreen
 
-    from assent.front.client import SessionClient
-    from assent.front.preferences import PreferenceFile
+    from assent.app.preferences import PreferenceFile
+    from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host
     from assent.front.tui.news import News
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from textual.content import Content
 
+from assent.app.wording import count, safe
 from assent.commands import ReloadContext, RunTool
 from assent.front.tui.lists import Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
@@ -13,12 +14,11 @@ from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.server_prompts import prompt_slash
 from assent.front.tui.slash.words import action, carry_out, choose, named, size, still
 from assent.front.tui.stats import model_stats, session_stats, tool_stats
-from assent.front.words import count, safe
 
 if TYPE_CHECKING:
+    from assent.app.mcp_types import Prompt
     from assent.front.tui.host import ServerInfo
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Prompt
 
 SAVE_MEMORY = "save_memory"
 _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}

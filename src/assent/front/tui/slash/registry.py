@@ -9,9 +9,9 @@ from assent.front.tui.slash.command import Group, SlashCommand, parse
 from assent.front.tui.slash.words import TROUBLES, named
 
 if TYPE_CHECKING:
-    from assent.front.custom import CustomCommand
+    from assent.app.custom_commands import CustomCommand
+    from assent.app.mcp_types import Prompt
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Prompt
 
 NEAR_ENOUGH = 60
 

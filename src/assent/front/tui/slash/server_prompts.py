@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assent.front.server_prompts import NoText, argument_help, help_of, usage, written
+from assent.app.mcp_prompts import NoText, argument_help, help_of, usage, written
+from assent.app.wording import prompt_command, safe
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import Complete, SlashCommand
-from assent.front.words import prompt_command, safe
 
 if TYPE_CHECKING:
+    from assent.app.mcp_types import Argument, Prompt
     from assent.front.tui.host import NamedPrompt
     from assent.front.tui.slash.desk import Desk
-    from assent.mcp.offers import Argument, Prompt
 
 
 def prompt_slash(prompt: "Prompt") -> SlashCommand:

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from assent.app.wording import who
 from assent.commands import Rename, Withdraw
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.pages import LineScreen
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.command import SlashCommand
 from assent.front.tui.slash.words import action, carry_out, choose, named, quoted, when
-from assent.front.words import who
 
 if TYPE_CHECKING:
+    from assent.app.session_log import SessionInfo
     from assent.front.tui.slash.desk import Desk
-    from assent.session.log import SessionInfo
 
 
 async def clear(desk: "Desk", argument: str) -> None:

@@ -5,12 +5,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from assent.app.command_sender import Closed, send
+from assent.app.session_log import LogError
+from assent.app.wording import safe
 from assent.client.api import ApiProblem
-from assent.front.outcomes import Closed
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
-from assent.front.words import safe
-from assent.session.log import LogError
 
 if TYPE_CHECKING:
     from assent.commands import Command
@@ -34,8 +34,7 @@ async def carry_out(desk: "Desk", command: "Command") -> bool:
 
     What it changes is told by the event of the change, in the transcript of everybody who looks.
     """
-    news = desk.news
-    problem = await news.taken(await desk.client.send(command))
+    problem = await send(desk.client, desk.news.outcomes, command)
     if problem:
         desk.complain(f"Not done: {problem.rstrip('.')}.")
     return not problem

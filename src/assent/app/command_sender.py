@@ -1,0 +1,278 @@
+"""Sends a command to a session and waits for what becomes of it, wherever the session runs.
+
+A command is durable in the session's inbox before anybody waits. Whether it was taken is told by the session's events:
+`Outcomes` hears those of sessions that run in this process; for others they are read from the log.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from msgspec import Struct
+
+from assent.commands import Command, RunTool, person_call_id
+from assent.events import ApprovalAnswered, CallFinished, CommandTaken, Envelope
+
+if TYPE_CHECKING:  # the terminal UI has a client, and needs no log
+    from assent.app.session_client import SessionClient
+    from assent.session.log import SessionLog, Stamp
+
+T = TypeVar("T")
+
+COMMAND_TIMEOUT = 10.0
+"""Seconds that we wait for a running session."""
+LOOK_AGAIN = 0.3
+"""Seconds after which we look whether another process still runs it: one that dies says nothing."""
+
+Whereabouts = Literal["here", "elsewhere", "nobody"]
+"""Who runs a session: this process, whose events `Outcomes` hears; another one; or none."""
+
+
+class Closed(Exception):
+    """The session was closed before there was an outcome."""
+
+
+class Sent(Struct, frozen=True):
+    """`recorded`: nobody runs the session; `ended`: who ran it is gone; `busy`: somebody has not taken it yet."""
+
+    state: Literal["taken", "refused", "recorded", "ended", "busy"]
+    problem: str = ""
+
+    def waits(self, session: str) -> str:
+        """What became of a command that lies in the inbox, in words."""
+        if self.state == "busy":
+            return "Recorded. The session is busy and takes it when it can."
+        meanwhile = "The session ended before it took this. " if self.state == "ended" else ""
+        return f"Recorded. {meanwhile}It takes effect when the session goes on: assent --resume {session}"
+
+
+class Outcome:
+    """What is known so far of one command."""
+
+    def __init__(self) -> None:
+        self.problem: str | None = None
+        """Empty when it was taken without one, None until then."""
+        self.finished: CallFinished | None = None
+        """The end of the call that a RunTool became."""
+        self.answered = False
+        """Its effect is recorded, though not yet that it was taken."""
+        self.closed = False
+        self.happened = asyncio.Event()
+        self.wanted_by = 0
+
+    def taken(self) -> Sent | None:
+        if self.problem is None:
+            return None
+        return Sent("refused", self.problem) if self.problem else Sent("taken")
+
+    def ended(self) -> CallFinished | Sent | None:
+        return Sent("refused", self.problem) if self.problem else self.finished
+
+    async def until(self, found: "Callable[[Outcome], T | None]") -> T:
+        while (outcome := found(self)) is None:
+            if self.closed:
+                raise Closed("The session was closed before this was done.")
+            self.happened.clear()
+            await self.happened.wait()
+        return outcome
+
+
+class Outcomes:
+    """Told the events of sessions, lets others wait for what became of their commands. Keeps only what is wanted."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[tuple[str, str], Outcome] = {}
+        self._calls: dict[tuple[str, str], Outcome] = {}
+        self._remembering: list[list[Envelope]] = []
+        self._closed = False
+
+    def tell(self, envelope: Envelope) -> None:
+        for meanwhile in self._remembering:
+            meanwhile.append(envelope)
+        match envelope.event:
+            case CommandTaken(key=key, problem=problem) if outcome := self._wanted.get((envelope.session, key)):
+                outcome.problem = problem
+            case ApprovalAnswered(key=key) if outcome := self._wanted.get((envelope.session, key)):
+                outcome.answered = True
+            case CallFinished(call_id=call_id) as end if outcome := self._calls.get((envelope.session, call_id)):
+                outcome.finished = end
+            case _:
+                return
+        outcome.happened.set()
+
+    def close(self) -> None:
+        self._closed = True
+        for outcome in self._wanted.values():
+            outcome.closed = True
+            outcome.happened.set()
+
+    @contextmanager
+    def remembering(self) -> Generator[list[Envelope]]:
+        """All that is told meanwhile."""
+        meanwhile: list[Envelope] = []
+        self._remembering.append(meanwhile)
+        try:
+            yield meanwhile
+        finally:
+            self._remembering = [each for each in self._remembering if each is not meanwhile]
+
+    @contextmanager
+    def wanted(self, session: str, key: str) -> Generator[Outcome]:
+        """From before the command is sent until its outcome is known; the same one may be wanted twice."""
+        outcome = self._wanted.setdefault((session, key), Outcome())
+        self._calls[session, person_call_id(key)] = outcome
+        outcome.closed = self._closed
+        outcome.wanted_by += 1
+        try:
+            yield outcome
+        finally:
+            outcome.wanted_by -= 1
+            if not outcome.wanted_by:
+                self._wanted.pop((session, key), None)
+                self._calls.pop((session, person_call_id(key)), None)
+
+
+def new_key() -> str:
+    import secrets  # takes 4 ms, and whoever has a client needs none
+
+    return secrets.token_urlsafe(12)
+
+
+# --- through the log ---
+
+
+class CommandSender:
+    def __init__(
+        self,
+        log: "SessionLog",
+        outcomes: Outcomes | None = None,
+        wake: Callable[[str], Awaitable[Whereabouts]] | None = None,
+    ) -> None:
+        """`outcomes` hears the events of this process. `wake` has the session run, while the command is written down,
+        and says where; without it nobody is woken."""
+        self._log, self._wake = log, wake
+        self._outcomes = outcomes or Outcomes()
+
+    async def send(
+        self, session: str, command: Command, key: str = "", stamp: "Stamp | None" = None, *, after: int = 0
+    ) -> Sent:
+        """Waits until it is taken. `after` is the last event that the sender has seen."""
+        return await self._deliver(session, command, key, stamp, after, COMMAND_TIMEOUT, Outcome.taken)
+
+    async def run(
+        self,
+        session: str,
+        tool: RunTool,
+        key: str = "",
+        stamp: "Stamp | None" = None,
+        *,
+        after: int = 0,
+        patience: float | None = COMMAND_TIMEOUT,
+    ) -> CallFinished | Sent:
+        """Waits until the call that it becomes is over."""
+        return await self._deliver(session, tool, key, stamp, after, patience, Outcome.ended)
+
+    async def _deliver(
+        self,
+        session: str,
+        command: Command,
+        key: str,
+        stamp: "Stamp | None",
+        after: int,
+        patience: float | None,
+        found: Callable[[Outcome], T | None],
+    ) -> T | Sent:
+        key = key or new_key()
+        with self._outcomes.wanted(session, key) as outcome:
+            fresh, where = await self._put(session, command, key, stamp)
+            if where == "nobody":
+                return Sent("recorded")
+            if not fresh:  # it was sent before, and may have its outcome already
+                after = await self._read_on(session, 0)
+            try:
+                async with asyncio.timeout(patience):
+                    if where == "elsewhere":
+                        return await self._follow(session, after, outcome, found)
+                    return await outcome.until(found)
+            except TimeoutError:
+                return Sent("busy")
+
+    async def _put(self, session: str, command: Command, key: str, stamp: "Stamp | None") -> tuple[bool, Whereabouts]:
+        """Is it new, and who runs the session?"""
+        if self._wake is None:
+            running = await self._log.is_open(session)  # before it is put: whoever dies in between is not absent
+            fresh = await self._log.put(session, key, command, stamp)
+            return fresh, "elsewhere" if running or await self._log.is_open(session) else "nobody"
+        put, woken = self._log.put(session, key, command, stamp), self._wake(session)
+        fresh, where = await asyncio.gather(put, woken, return_exceptions=True)
+        if isinstance(fresh, BaseException):
+            raise fresh
+        if isinstance(where, BaseException):  # whatever is said, it was written first
+            raise where
+        return fresh, where
+
+    async def _follow(
+        self, session: str, after: int, outcome: Outcome, found: Callable[[Outcome], T | None]
+    ) -> T | Sent:
+        """Another process has the session open: its events tell what became of the command."""
+        stop = self._log.watch(session, outcome.happened.set)
+        try:
+            while True:
+                outcome.happened.clear()
+                running = await self._log.is_open(session)  # before reading: what it wrote last must not be missed
+                after = await self._read_on(session, after)
+                if (end := found(outcome)) is not None:
+                    return end
+                if not running:
+                    return Sent("taken" if outcome.answered else "ended")
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(outcome.happened.wait(), LOOK_AGAIN)
+        finally:
+            stop()
+
+    async def _read_on(self, session: str, after: int) -> int:
+        for envelope in await self._log.read(session, after):
+            self._outcomes.tell(envelope)
+            after = envelope.seq
+        return after
+
+
+# --- through a client, whose events `outcomes` hears ---
+
+
+async def send(client: "SessionClient", outcomes: Outcomes, command: Command) -> str:
+    """Waits until it is taken; the problem, empty when there was none. Raises Closed."""
+    return (await _through(client, outcomes, command, Outcome.taken)).problem
+
+
+async def run(client: "SessionClient", outcomes: Outcomes, tool: RunTool) -> CallFinished | str:
+    """Waits until the call that it becomes is over; or the problem, when it was not done. Raises Closed."""
+    end = await _through(client, outcomes, tool, Outcome.ended)
+    return end.problem if isinstance(end, Sent) else end
+
+
+async def _through(
+    client: "SessionClient", outcomes: Outcomes, command: Command, found: Callable[[Outcome], T | None]
+) -> T:
+    """A server gives the key with its response, and what became of the command may come before that."""
+    session = client.state.session
+    with outcomes.remembering() as meanwhile:
+        key = await client.send(command)
+    with outcomes.wanted(session, key) as outcome:
+        for envelope in meanwhile:
+            outcomes.tell(envelope)
+        return await outcome.until(found)
+
+
+async def run_alone(client: "SessionClient", tool: RunTool, key: str) -> CallFinished | Sent:
+    """The same for whoever has opened the session for this alone, and reads its events here."""
+    outcomes = Outcomes()
+    with outcomes.wanted(client.state.session, key) as outcome:
+        await client.history()
+        await client.send(tool, key)
+        async for envelope in client.events():
+            outcomes.tell(envelope)
+            if (end := outcome.ended()) is not None:
+                return end
+    raise Closed("The session was closed before this was done.")

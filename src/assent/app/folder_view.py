@@ -1,0 +1,15 @@
+"""What a front end shows of a folder: its files, for completion, and its branch."""
+
+
+async def list_paths(folder: str) -> list[str]:
+    """Relative, folders with a slash at the end, ignored ones left out."""
+    from assent.files.listing import list_paths
+
+    return await list_paths(folder)
+
+
+def current_branch(folder: str) -> str:
+    """Empty when there is none."""
+    from assent.process.branch import current_branch
+
+    return current_branch(folder)

@@ -1,0 +1,16 @@
+"""Who speaks from this process: the user, as other clients and the record see them."""
+
+import getpass
+import os
+
+
+def me() -> str:
+    """Who asks from here: the user and the process."""
+    return f"{user()}@pid{os.getpid()}"
+
+
+def user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "somebody"

@@ -1,0 +1,112 @@
+"""A prompt of an MCP server, written as `/server:prompt name=value …`, or with the values in their order.
+
+Its text comes from the server and is sent as if it were typed: the person chose it, and sees it in the conversation.
+"""
+
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from assent.app.wording import prompt_command, safe
+
+if TYPE_CHECKING:
+    from assent.mcp.offers import Argument, Prompt, PromptServers
+
+
+class NoText(Exception):
+    """There is nothing to send; the message is for the person."""
+
+
+Fetch = Callable[["Prompt", Mapping[str, str]], Awaitable[str]]
+
+
+async def written(prompt: "Prompt", typed: str, fetch: Fetch) -> str:
+    """The text to send. Raises NoText, and whatever `fetch` raises."""
+    name = prompt_command(prompt.server, prompt.name)
+    try:
+        given = arguments(prompt, typed)
+    except ValueError as error:
+        raise NoText(f"{error}. Write it like this: /{name} {usage(prompt)}".rstrip()) from error
+    text = await fetch(prompt, given)
+    if not text.strip():
+        raise NoText(f"The server {prompt.server} gave no text for /{name}.")
+    return text
+
+
+async def typed_out(manager: "PromptServers | None", typed: str) -> str:
+    """What to send for a text that may name a prompt of a server; other texts stay as they are. Raises NoText."""
+    if manager is None or not typed.startswith("/"):
+        return typed
+    name, *rest = typed[1:].split(maxsplit=1) or [""]
+    offered = {prompt_command(prompt.server, prompt.name): prompt for prompt in manager.prompts()}
+    if name in offered:
+        return await written(offered[name], "".join(rest), lambda prompt, given: fetched(manager, prompt, given))
+    server, found, _ = name.partition(":")
+    status = next((status for status in manager.status() if found and status.server == server), None)
+    if status is not None and status.state != "ready":
+        raise NoText(f"The server {server} is not connected: {status.reason or status.state}")
+    if status is not None:
+        there = ", ".join(f"/{each}" for each in offered if each.startswith(f"{server}:")) or "it has none"
+        raise NoText(f"The server {server} has no prompt /{safe(name, 'label')}; {there}")
+    return typed
+
+
+async def fetched(manager: "PromptServers | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
+    """From the server. Raises NoText."""
+    from assent.mcp.manager import NoSuchServer
+    from assent.parts import Text
+    from assent.tools.base import ToolFailed
+
+    if manager is None:
+        raise NoText("There are no MCP servers here.")
+    try:
+        parts = await manager.prompt(prompt.server, prompt.name, given)
+    except NoSuchServer as error:
+        raise NoText(str(error)) from error
+    except ToolFailed as error:
+        raise NoText(error.failure.message) from error
+    return "\n\n".join(part.text if isinstance(part, Text) else f"[{part.mime}, left out]" for part in parts)
+
+
+def arguments(prompt: "Prompt", typed: str) -> dict[str, str]:
+    """The values by name. Those without a name go to the arguments that have none, and the last takes the rest.
+
+    Raises ValueError, with a message for the person.
+    """
+    names = [argument.name for argument in prompt.arguments]
+    given: dict[str, str] = {}
+    rest: list[str] = []
+    for word in shlex.split(typed):
+        name, found, value = word.partition("=")
+        if found and name in names:
+            given[name] = value
+        else:
+            rest.append(word)
+    free = [name for name in names if name not in given]
+    if rest and not free:
+        raise ValueError(f"There is no argument left for {safe(rest[0], 'label')!r}")
+    while rest:
+        place = free.pop(0)
+        given[place] = rest.pop(0) if free else " ".join(rest)
+        rest = rest if free else []
+    missing = [argument.name for argument in prompt.arguments if argument.needed and not given.get(argument.name)]
+    if missing:
+        raise ValueError(f"This needs {safe(' and '.join(missing), 'label')}")
+    return given
+
+
+def help_of(prompt: "Prompt") -> str:
+    return safe(prompt.description, "label") or f"from the server {prompt.server}"
+
+
+def usage(prompt: "Prompt") -> str:
+    return " ".join(_usage(argument) for argument in prompt.arguments)
+
+
+def _usage(argument: "Argument") -> str:
+    named = f"{safe(argument.name, 'label')}=…"
+    return named if argument.needed else f"[{named}]"
+
+
+def argument_help(argument: "Argument") -> str:
+    return ", ".join(filter(None, ("needed" if argument.needed else "", safe(argument.description, "label"))))

@@ -1,0 +1,11 @@
+"""What MCP servers offer besides tools, and how they are doing."""
+
+from typing import TYPE_CHECKING
+
+from assent.mcp.offers import Argument, Prompt, PromptServers, Template
+
+if TYPE_CHECKING:  # whoever has one need not import what connects
+    from assent.mcp.keeper import Status as Status
+    from assent.mcp.manager import McpManager as McpManager
+
+__all__ = ("Argument", "Prompt", "PromptServers", "Template")

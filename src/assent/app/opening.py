@@ -1,0 +1,133 @@
+"""Opens a session to run in this process, the same way for every front end: its model, its environment, its runner.
+
+    setup = SessionSetup(env=os.environ, settings=settings, client="my front end")
+    async with await open_session(log, NewSession(folder), setup) as session:
+        await session.history()
+        await session.send(Submit("hello", by=session.me))
+        async for envelope in session.events():
+            ...
+
+No other module knows what runs a session.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.app.identity import me
+from assent.app.session_client import LocalClient
+from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.approval import Mode
+from assent.config import Settings
+from assent.events import Envelope
+from assent.models.base import Model
+from assent.models.choose import open_model
+from assent.policy.rules import Rule
+from assent.session.log import LogError, SessionInfo, SessionLog
+from assent.session.options import Options
+from assent.session.runner import Runner, create_session
+
+__all__ = ("NewSession", "SessionSetup", "create_session", "open_session")
+
+Prepare = Callable[[SessionEnvironment], Awaitable[None]]
+
+
+class NewSession(Struct, frozen=True):
+    """A session that is yet to be created."""
+
+    folder: str
+    mode: Mode | None = None
+    """None: that of the settings."""
+    model: str = ""
+    """What the log says of its model; empty: that of the settings."""
+
+
+class SessionSetup(Struct, frozen=True, kw_only=True):
+    """How a front end wants its sessions run."""
+
+    env: Mapping[str, str]
+    settings: Settings
+    client: str
+    """Who opens the session, as the log has it."""
+    rules: tuple[Rule, ...] = ()
+    """Besides those of the rule files."""
+    attended: bool = True
+    """False: nobody can be asked, so what would ask is refused."""
+    only: str = ""
+    """Carry out the command with this key and nothing else; no server is started for it."""
+    open_model: Callable[[str], Model] | None = None
+    """Makes the model from its name; None: as the settings and the environment say."""
+    prepare: Prepare | None = None
+    """Called when the environment has started, before the session is taken over."""
+    listener: Callable[[Envelope], None] | None = None
+    """Hears every event from the opening on, at once."""
+    give_way: Callable[[], Awaitable[None]] | None = None
+    """Waits as long as something more urgent goes on; asked before a call runs."""
+
+
+async def open_session(
+    log: SessionLog,
+    session: SessionInfo | NewSession,
+    setup: SessionSetup,
+    *,
+    model: str | None = None,
+    keep_history: bool = False,
+) -> LocalClient:
+    """Takes the session over, or raises SessionBusy, ModelError, BadRule or BadSettings; then nothing is left open.
+
+    `model` is a name to use instead of the session's own. `keep_history` keeps the events that are read here for
+    `history`, which is then not read again.
+    """
+    name = model or session.model or setup.settings.model
+    opened = setup.open_model(name) if setup.open_model is not None else open_model(name, setup.env)
+    try:
+        found = await _created(log, session, name, setup.settings) if isinstance(session, NewSession) else session.id
+        try:
+            return await _in_environment(log, found, session.folder, opened, setup, keep_history=keep_history)
+        except Exception:
+            if isinstance(session, NewSession):
+                await _forget(log, found)
+            raise
+    except BaseException:
+        await opened.close()
+        raise
+
+
+async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
+    return await create_session(log, session.folder, model, session.mode or settings.approval_mode, settings.gate)
+
+
+async def _forget(log: SessionLog, session: str) -> None:
+    """One that could not be opened after it was created is nobody's."""
+    with suppress(LogError):
+        await log.delete(session, seen=1)
+
+
+async def _in_environment(
+    log: SessionLog, session: str, folder: str, model: Model, setup: SessionSetup, *, keep_history: bool
+) -> LocalClient:
+    environment = open_environment(setup.env, folder, setup.settings, session, model)
+    if not setup.only:
+        environment.start()
+    try:
+        if setup.prepare is not None:
+            await setup.prepare(environment)
+        options = _options(environment, setup, model.name)
+        past: Sequence[Envelope] = await log.read(session) if keep_history else ()
+        runner = await Runner.open(log, session, model, environment.registry, options, past)
+    except BaseException:
+        await environment.close()
+        raise
+    return LocalClient(runner, me(), model, past, environment)
+
+
+def _options(environment: SessionEnvironment, setup: SessionSetup, model: str) -> Options:
+    return replace(
+        environment.options(setup.settings, model, setup.client, setup.rules),
+        attended=setup.attended,
+        only=setup.only,
+        listener=setup.listener,
+        give_way=setup.give_way,
+    )

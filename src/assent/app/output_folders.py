@@ -1,0 +1,39 @@
+"""Where whole outputs of a session are kept that were too long for the model, and a copy of a session with them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from assent.config import data_folder
+from assent.files.private import PrivateFolder
+
+if TYPE_CHECKING:
+    from assent.files.private import Piece
+    from assent.session.log import SessionLog, Stamp
+
+
+def output_folder(env: Mapping[str, str], session: str) -> PrivateFolder:
+    return PrivateFolder(str(data_folder(env) / "outputs" / session))
+
+
+def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int, limit: int) -> "Piece | None":
+    """A part of the whole output of a call, by bytes; None when it was not kept."""
+    from assent.tools.whole_output import output_name
+
+    return output_folder(env, session).piece(output_name(call_id), offset, limit)
+
+
+async def fork_with_outputs(
+    env: Mapping[str, str], log: "SessionLog", session: str, stamp: "Stamp | None" = None
+) -> str:
+    """The copy finds the outputs of its calls in a folder of its own, also when the first session is deleted. What
+    runs there in this moment, or runs later under the same id, is none of the copy's."""
+    from assent.events import CallFinished
+    from assent.session.fork import fork_session
+    from assent.tools.whole_output import output_name
+
+    copy = await fork_session(log, session, stamp)
+    events = (envelope.event for envelope in await log.read(copy))
+    names = [output_name(event.call_id) for event in events if isinstance(event, CallFinished)]
+    await asyncio.to_thread(output_folder(env, copy).share, output_folder(env, session), names)
+    return copy

@@ -1,0 +1,175 @@
+"""What `assent policy` shows: rules and grants, why something is allowed, and what older calls would get today."""
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from assent import exits
+from assent.app.command_sender import CommandSender
+from assent.app.identity import me
+from assent.app.lookup import NotFound, find_by_start, find_session
+from assent.app.policy_replay import Replay
+from assent.app.rule_sources import trust_store
+from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.storage import open_log
+from assent.app.wording import one_line, who
+from assent.approval import ExecDetails, Mode
+from assent.commands import RevokeGrant
+from assent.config import load_settings
+from assent.parts import JsonObject
+from assent.policy.action import Action
+from assent.policy.policy import Policy
+from assent.policy.verdict import Verdict
+from assent.scheduler.steps import make_action
+from assent.session.log import SessionLog
+from assent.session.state import SessionState, fold
+from assent.tools.base import InvalidParams, ToolFailed
+from assent.tools.undo import hand_over
+
+BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
+"""What a call that is to be explained may be refused with."""
+
+
+async def run_policy(args: argparse.Namespace) -> int:
+    log = open_log(os.environ)
+    try:
+        for line in await _lines(args, log):
+            sys.stdout.write(line + "\n")
+        return exits.OK
+    finally:
+        await log.close()
+
+
+async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
+    match args.action:
+        case "list":
+            return list(_listed(await _place(args, log)))
+        case "explain":
+            return list(await _explained(args, await _place(args, log)))
+        case "revoke":
+            return [await _revoked(log, *args.words)]
+        case _:
+            return await _replayed(args, log)
+
+
+class Place(Struct, frozen=True):
+    """Where something is judged: a folder with its tools, and the policy there, alone or as a session has it."""
+
+    environment: SessionEnvironment
+    policy: Policy
+
+
+async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
+    """That of the session which was named, with its mode and its grants; otherwise this folder."""
+    here = os.path.realpath(os.getcwd())
+    if args.session is None:
+        return _place_of(here, args.mode or "default", None)
+    session = (await find_session(log, args.session, here)).id
+    state = fold(session, await log.read(session))
+    return _place_of(state.folder, args.mode or state.mode, state)
+
+
+def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
+    """Without its servers: nothing is started to explain a rule."""
+    environment = open_environment(os.environ, folder, load_settings(os.environ))
+    rules = environment.rules()
+    grants = state.grants.values() if state is not None else ()
+    uses = state.grant_uses if state is not None else None
+    return Place(environment, Policy(rules, mode, grants, roots=(folder,), uses=uses))
+
+
+# --- list ---
+
+
+def _listed(place: Place) -> Iterator[str]:
+    policy = place.policy
+    folder = place.environment.folder
+    trust = trust_store(os.environ).rules(Path(folder))
+    if trust.state in ("untrusted", "changed"):
+        yield one_line(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
+    if not policy.rules:
+        yield "No rules of your own. Commands that only read inside the folder run; changes and other commands ask."
+    for rule in policy.rules:
+        yield one_line(f"{rule.describe()}{f'  # {rule.note}' if rule.note else ''}")
+    for grant in policy.grants.values():
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(grant.expires_at)) if grant.expires_at else ""
+        limits = f", until {until}" if until else ""
+        used = policy.uses.get(grant.id, 0)
+        limits += f", {used} of {grant.max_uses} uses" if grant.max_uses is not None else f", used {used} times"
+        yield one_line(f"grant {grant.id} by {who(grant.by)} (call {grant.from_call}){limits}: {grant.reach}")
+
+
+# --- explain ---
+
+
+async def _explained(args: argparse.Namespace, place: Place) -> Iterator[str]:
+    if args.tool is None:
+        command = args.words[0] if len(args.words) == 1 else shlex.join(args.words)
+        return _explained_command(command, place.environment.folder, place.policy)
+    return iter(await _explained_call(args.tool, msgspec.json.decode(args.args, type=JsonObject), place))
+
+
+def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[str]:
+    details = policy.assess(ExecDetails(command, (), folder, "high", ""))
+    assert isinstance(details, ExecDetails)
+    action = Action("run_shell_command", {"command": command}, details, main=command, paths=(folder + "/",))
+    verdict = policy.judge(action)
+    yield from _verdict_lines(verdict)
+    found = policy.command_judge(action, details).judgement(built_in=True)
+    for part in found.parts:
+        yield one_line(f"  {part.decision:<5} `{part.text}`  by {part.by}: {part.why}")
+    yield one_line(f"  risk: {details.risk}. {details.risk_reason}")
+    if verdict.plan is not None:
+        yield "  It would run as exactly these words, without a shell."
+
+
+async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str]:
+    found = place.environment.registry.get(tool)
+    if found is None:
+        raise NotFound(place.environment.registry.not_found(tool))
+    action = await make_action(place.policy, found, args, found.build(args))
+    return list(_verdict_lines(place.policy.judge(action)))
+
+
+def _verdict_lines(verdict: Verdict) -> Iterator[str]:
+    yield one_line(f"{verdict.ruling}: {verdict.reason.rstrip('.')}.")
+    if verdict.rule:
+        yield one_line(f"  decided by {verdict.rule}")
+
+
+# --- revoke ---
+
+
+async def _revoked(log: SessionLog, session: str, grant: str) -> str:
+    found = await find_session(log, session, os.path.realpath(os.getcwd()))
+    state = fold(found.id, await log.read(found.id))
+    grant_id = find_by_start(grant, state.grants).id
+    sent = await CommandSender(log).send(found.id, RevokeGrant(grant_id, by=me()), after=state.seq)
+    match sent.state:
+        case "taken":
+            return "Revoked."
+        case "refused":
+            return f"Not revoked: {one_line(sent.problem)}"
+        case _:
+            return sent.waits(found.id)
+
+
+# --- replay ---
+
+
+async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
+    name = args.words[0] if args.words else "latest"
+    session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
+    envelopes = await log.read(session)
+    state = fold(session, envelopes)
+    place = _place_of(state.folder, state.mode, None)
+    there = place.environment
+    hand_over(state.changes, there.registry)
+    return await Replay(state, place.policy.rules, there.registry, there.workspace).lines(envelopes)

@@ -1,0 +1,10 @@
+"""Files and folders of our own that nobody else may read."""
+
+from assent.files.locks import take_lock
+from assent.files.private import make_private, save_private
+
+__all__ = (
+    "make_private",
+    "save_private",
+    "take_lock",
+)

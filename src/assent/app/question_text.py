@@ -1,0 +1,177 @@
+"""A waiting approval as plain lines: exactly what would happen, made safe, with the answers that are offered.
+
+For places that print lines (the headless terminal, `assent sessions show`); it asks nobody.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from assent.app.style import Style
+from assent.app.wording import one_line, safe
+from assent.approval import (
+    Approval,
+    AskDetails,
+    Details,
+    EditDetails,
+    ExecDetails,
+    InfoDetails,
+    McpDetails,
+    Outcome,
+    Question,
+)
+from assent.scheduler.call import AwaitingApproval
+from assent.screen import make_safe
+
+KEYS: dict[str, Outcome] = {
+    "y": "proceed_once",
+    "a": "proceed_always",
+    "s": "proceed_always_server",
+    "t": "proceed_always_tool",
+    "e": "modify_with_editor",
+    "n": "cancel",
+}
+
+
+def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
+    """What is asked, and why."""
+    yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
+    yield from (f"  {line}" for line in _body(call.approval.details, style))
+    for warning in hidden_characters(call.approval.details):
+        yield style.red(f"  ! {safe(warning, 'label')}")
+    yield style.dim(f"  asked because: {safe(call.approval.why)}")
+
+
+def option_lines(approval: Approval) -> Iterator[str]:
+    """The keys that are offered, with what they mean here."""
+    for key, outcome in offered_keys(approval).items():
+        yield f"{key}  {_meaning(outcome, approval)}"
+        if outcome == "proceed_always":
+            for number, scope in enumerate(approval.scopes[1:], start=2):
+                yield f"a{number} always: {one_line(scope.reach)}"
+
+
+def offered_keys(approval: Approval) -> dict[str, Outcome]:
+    return {key: outcome for key, outcome in KEYS.items() if outcome in approval.options}
+
+
+def _meaning(outcome: Outcome, approval: Approval) -> str:
+    match outcome:
+        case "proceed_once" if isinstance(approval.details, AskDetails):
+            return "answer: y TEXT, or y and the number of an option; with several questions, `;` between the answers"
+        case "proceed_once":
+            return "yes, once"
+        case "proceed_always":
+            return f"always: {one_line(approval.scopes[0].reach)}"
+        case "proceed_always_server":
+            return "always, every tool of this server"
+        case "proceed_always_tool":
+            return "always, this tool"
+        case "modify_with_editor":
+            return "edit first"
+        case "cancel":
+            return "no; a reason may follow: n use the other branch"
+
+
+def question_title(details: Details) -> str:
+    match details:
+        case EditDetails(path=path, old=None):
+            return f"Create {safe(path, 'label')}"
+        case EditDetails(path=path):
+            return f"Change {safe(path, 'label')}"
+        case ExecDetails(risk=risk):
+            return f"Run a command (risk: {risk})"
+        case InfoDetails(urls=()):
+            return "Ask the outside world"
+        case InfoDetails():
+            return "Fetch from the web"
+        case McpDetails(tool=tool, command=command) if command:
+            return f"Use {safe(tool, 'label')}, a tool of this project"
+        case McpDetails(server=server, tool=tool):
+            return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
+        case AskDetails():
+            return "The model asks you"
+
+
+def _body(details: Details, style: Style) -> Iterator[str]:
+    match details:
+        case EditDetails(diff=diff, protected=protected):
+            yield from (_diff_line(line, style) for line in safe(diff).splitlines())
+            if protected:
+                yield style.red(f"protected: {safe(protected, 'label')}")
+        case ExecDetails():
+            yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
+            yield f"in {safe(details.directory, 'label')}"
+            colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
+            yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
+        case InfoDetails(prompt=prompt, urls=urls):
+            yield from safe(prompt).splitlines()
+            yield from (style.cyan(line) for url in urls for line in _url_lines(url))
+        case McpDetails(args=args, description=description, command=command):
+            if command:
+                yield style.bold(f"$ {safe(command, 'label')}")
+            yield from safe(msgspec.json.format(msgspec.json.encode(args)).decode()).splitlines()
+            who = "the project" if command else "the server"
+            yield from (style.dim(f"{who} says: {line}") for line in safe(description).splitlines()[:1])
+        case AskDetails(questions=questions):
+            for question in questions:
+                yield from _asked(question, style)
+
+
+def _url_lines(url: str) -> list[str]:
+    """The whole address and, where that differs, what it says in plain letters."""
+    from assent.web.urls import preview
+
+    return preview(url).shown.splitlines()
+
+
+def _asked(question: Question, style: Style) -> Iterator[str]:
+    yield from (style.bold(line) for line in safe(question.question).splitlines())
+    for number, option in enumerate(question.options, start=1):
+        more = f": {safe(option.description, 'label')}" if option.description else ""
+        yield f"  {number}  {safe(option.label, 'label')}{more}"
+
+
+def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
+    """What somebody typed as answers: `;` between them, numbers stand for options. None when they are too few."""
+    pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]
+    if len(pieces) != len(questions) or not all(pieces):
+        return None
+    return tuple(_spoken(question, piece) for question, piece in zip(questions, pieces, strict=True))
+
+
+def _spoken(question: Question, piece: str) -> str:
+    numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
+    options = {str(number): option.label for number, option in enumerate(question.options, start=1)}
+    return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
+
+
+def _diff_line(line: str, style: Style) -> str:
+    match line[:1]:
+        case "+":
+            return style.green(line)
+        case "-":
+            return style.red(line)
+        case "@":
+            return style.cyan(line)
+        case _:
+            return line
+
+
+def exact_text(details: Details) -> str:
+    """What would happen, word for word."""
+    match details:
+        case EditDetails(diff=text) | ExecDetails(command=text):
+            return text
+        case InfoDetails(prompt=prompt, urls=urls):
+            return "\n".join((prompt, *urls))
+        case McpDetails(args=args, command=command):
+            return (f"{command}\n" if command else "") + msgspec.json.format(msgspec.json.encode(args)).decode()
+        case AskDetails(questions=questions):
+            return msgspec.json.format(msgspec.json.encode(questions)).decode()
+
+
+def hidden_characters(details: Details) -> tuple[str, ...]:
+    """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
+    warnings = details.warnings if isinstance(details, InfoDetails) else ()
+    return (*warnings, *make_safe(exact_text(details), "prompt").suspicious)

@@ -1,0 +1,67 @@
+"""Collects the rules that hold in a folder: admin, user, workspace, command line. A folder that is not trusted may only
+tighten them.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from assent.config import data_folder, settings_file
+from assent.policy.rules import BadRule, Rule, check_tool
+from assent.policy.trust import CONFIG_FOLDER, TrustStore
+
+__all__ = ("BadRule", "Rule", "collect_rules", "home_folder", "policy_file", "trust_store", "workspace_policy_file")
+
+SOMETIMES = ("web_search", "list_mcp_resources", "read_mcp_resource")
+"""Tools that only some models or servers bring; a rule may name them anywhere."""
+ADMIN_FILE = Path("/etc/assent/policy.toml")
+
+
+def policy_file(env: Mapping[str, str]) -> Path:
+    return settings_file(env).with_name("policy.toml")
+
+
+def workspace_policy_file(folder: str) -> Path:
+    return Path(folder, CONFIG_FOLDER, "policy.toml")
+
+
+def trust_store(env: Mapping[str, str]) -> TrustStore:
+    return TrustStore(data_folder(env) / "trust.json", home_folder(env))
+
+
+def home_folder(env: Mapping[str, str]) -> str:
+    return os.path.realpath(env.get("HOME", "/"))
+
+
+def collect_rules(
+    env: Mapping[str, str], folder: str, known_tools: Iterable[str], given: Iterable[Rule] = ()
+) -> tuple[Rule, ...]:
+    """Raises BadRule for a file that cannot be used as it is."""
+    workspace, own = workspace_policy_file(folder), policy_file(env)
+    known, given = (*known_tools, *SOMETIMES), tuple(given)
+    for rule in given:
+        if rule.tool not in known:
+            check_tool(rule.tool, "--allowed-tools", known)
+    if not any(os.path.lexists(path) for path in (ADMIN_FILE, own, workspace)):
+        return given
+    from assent.policy.rulefile import load_rules
+
+    trusted = trust_store(env).rules(Path(folder)).state == "trusted"
+    _check_admin_file()
+    return (
+        *load_rules(ADMIN_FILE, "admin", known),
+        *load_rules(own, "user", known),
+        *load_rules(workspace, "workspace", known, only_tighten=not trusted),
+        *given,
+    )
+
+
+def _check_admin_file() -> None:
+    """Rules above the user's own must not be writable by others."""
+    try:
+        about = ADMIN_FILE.stat()
+    except FileNotFoundError:
+        return
+    if about.st_uid != 0 or stat.S_IMODE(about.st_mode) & 0o022:
+        raise BadRule(f"{ADMIN_FILE} must belong to root and be writable by root only")

@@ -1,0 +1,270 @@
+"""Opens the tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, their rules.
+
+    async with open_environment(env, folder, settings, session, model) as environment:
+        options = environment.options(settings, model.name, "terminal")
+        runner = await Runner.open(log, session, model, environment.registry, options)
+
+The servers start in the background when it is entered and are gone when it is left. What could not be used, and why,
+is in `problems`.
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from assent.app.context_loading import load_context, memory_file
+from assent.app.model_search import search_tools
+from assent.app.output_folders import output_folder
+from assent.app.rule_sources import collect_rules, trust_store
+from assent.app.secret_masking import result_masker
+from assent.config import (
+    BadSettings,
+    ProjectCommands,
+    Settings,
+    data_folder,
+    mcp_servers,
+    parse_workspace_settings,
+    project_commands,
+    settings_file,
+)
+from assent.events import Attached
+from assent.files.plain import NotPlain, read_plain
+from assent.files.private import PrivateFolder
+from assent.files.workspace import Workspace
+from assent.models.base import Model
+from assent.models.choose import open_model
+from assent.models.windows import context_window
+from assent.policy.policy import Policy
+from assent.policy.rules import Rule
+from assent.policy.trust import CONFIG_FOLDER
+from assent.servers import McpServer
+from assent.session.options import Options
+from assent.tools.builtin import builtin_tools
+from assent.tools.registry import Registry
+
+if TYPE_CHECKING:  # imported when there is a server
+    from assent.mcp.keeper import Status
+    from assent.mcp.manager import McpManager
+    from assent.mcp.pins import PinStore
+    from assent.mcp.project_tools import ProjectTools
+
+PATIENCE = 2.0
+"""So many seconds nobody is told that we wait."""
+
+
+class SessionEnvironment:
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        folder: str,
+        settings: Settings,
+        servers: Iterable[McpServer],
+        session: str = "",
+        model: Model | None = None,
+    ) -> None:
+        """Without a model it is for judging only: the tools that need one are there, and do not work."""
+        self.servers = tuple(servers)
+        self.problems: list[str] = []
+        data = data_folder(env)
+        outputs, contents = output_folder(env, session), PrivateFolder(str(data / "contents"))
+        self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
+        self.masker = result_masker(env, settings, self.servers)
+        tools = builtin_tools(
+            self.workspace,
+            limits=settings.commands,
+            outputs=outputs,
+            memory=memory_file(env),
+            contents=contents,
+            environment=settings.environment,
+            masker=self.masker,
+        )
+        self.registry = Registry([*tools, *search_tools(model)])
+        self.mcp: McpManager | None = None
+        self.commands: ProjectCommands | None = None
+        """Of the folder, which is trusted."""
+        self.project: ProjectTools | None = None
+        self._env = env
+        self._folder = folder
+        self._outputs = outputs
+
+    def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+        """All rules that hold here, those for trusted servers included. Raises BadRule."""
+        trusted = (_trusting(server) for server in self.servers if server.entry.trust)
+        return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
+
+    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> Options:
+        """How a session is run here, with somebody to ask. `model` is its name."""
+        fallback = settings.fallback_model
+        window = settings.context_window or context_window(model)
+        return Options(
+            rules=self.rules(given),
+            max_turns=settings.max_turns,
+            approval_ttl=settings.approval_ttl,
+            client=client,
+            fallback=None if fallback is None else lambda: open_model(fallback, self._env),
+            open_model=lambda name: open_model(name, self._env),
+            compress_above=int(settings.compression_threshold * window),
+            load_context=lambda touched: load_context(self._env, self._folder, touched),
+            masker=self.masker,
+            load_mentions=self._load_mentions,
+        )
+
+    def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
+        if "@" not in text:  # most prompts need none of the code for it
+            return None
+        from assent.app.mention_loading import load_mentions
+
+        return load_mentions(text, policy, self.workspace, self.mcp, self.masker)
+
+    @property
+    def folder(self) -> str:
+        return self._folder
+
+    def start(self) -> None:
+        """Returns at once; the tools of a server are there when it is ready."""
+        if not self.servers and self.commands is None:
+            return
+        from assent.mcp.pins import PinStore
+
+        pins = PinStore(data_folder(self._env) / "mcp.json")
+        if self.commands is not None:
+            self._start_project(self.commands, pins)
+        if self.servers:
+            self._start_servers(pins)
+
+    def _start_servers(self, pins: "PinStore") -> None:
+        from assent.mcp.manager import McpManager
+
+        folder, env, masker = self._folder, self._env, self.masker
+        self.mcp = McpManager(self.servers, folder, self.registry, pins, env=env, masker=masker, outputs=self._outputs)
+        self.mcp.start()
+
+    def _start_project(self, commands: ProjectCommands, pins: "PinStore") -> None:
+        from assent.mcp.project_tools import ProjectTools
+
+        folder, env, masker = self._folder, self._env, self.masker
+        self.project = ProjectTools(
+            commands, folder, self.registry, pins, env=env, masker=masker, outputs=self._outputs
+        )
+        self.project.start()
+
+    async def close(self) -> None:
+        await asyncio.gather(*(each.close() for each in (self.project, self.mcp) if each is not None))
+
+    async def restart(self, server: str) -> None:
+        """Connects to a server anew, or runs the project's discovery again."""
+        if self.project is not None and server == self.project.name:
+            await self.project.close()
+            self.project.start()
+        elif self.mcp is not None:
+            await self.mcp.reconnect(server)
+
+    def listen(self, listener: "Callable[[Status], None]") -> None:
+        """Told of every change of any of them; it must not wait."""
+        for each in (self.project, self.mcp):
+            if each is not None:
+                each.listen(listener)
+
+    def accept(self, server: str) -> list[str]:
+        """Takes the tools of a server, or of the project, as they are now; names those that were news."""
+        if self.project is not None and server == self.project.name:
+            return self.project.accept_all()
+        return self.mcp.accept(server) if self.mcp is not None else []
+
+    def statuses(self) -> "list[Status]":
+        """Of the project's own tools, and of all servers."""
+        own = [self.project.status] if self.project is not None else []
+        return [*own, *(self.mcp.status() if self.mcp is not None else ())]
+
+    async def settled(self) -> "list[Status]":
+        own = [await self.project.settled()] if self.project is not None else []
+        return [*own, *(await self.mcp.settled() if self.mcp is not None else ())]
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _awaited(self) -> str:
+        if self.project is not None and self.project.status.state == "connecting":
+            return "Waiting for the command that tells the project's tools"
+        slow = [status.server for status in self.statuses() if status.state == "connecting"]
+        return f"Waiting for the MCP servers: {', '.join(slow)}"
+
+    async def ready(self, tell: Callable[[str], None]) -> None:
+        """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
+        for problem in self.problems:
+            tell(problem)
+        if self.mcp is None and self.project is None:
+            return
+        waiting = asyncio.ensure_future(self.settled())
+        try:
+            await asyncio.wait([waiting], timeout=PATIENCE)
+            if not waiting.done():
+                tell(self._awaited())
+            for status in await waiting:
+                for line in _problems(status, own=self.project is not None and status is self.project.status):
+                    tell(line)
+        finally:
+            waiting.cancel()
+
+
+def _problems(status: "Status", *, own: bool) -> Iterator[str]:
+    whose = "the project's own tools" if own else f"the MCP server {status.server}"
+    if status.state != "ready":
+        yield f"Going on without {whose}: {status.reason or status.state}"
+    for refusal in status.refused:
+        yield f"Left out of {whose}: {refusal.tool}: {refusal.reason}"
+
+
+def _trusting(server: McpServer) -> Rule:
+    return Rule("allow", server=server.name, tier=server.tier, place=f"{server.place}.trust")
+
+
+def open_environment(
+    env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
+) -> SessionEnvironment:
+    """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
+    own = mcp_servers(settings.mcp, settings_file(env), "user")
+    theirs, commands, problems = _of_folder(env, folder)
+    mine = project_commands(settings.tools, settings_file(env))
+    if commands is None and mine is not None:
+        state = trust_store(env).look(Path(folder)).state
+        commands = mine if state == "trusted" else None
+        problems += [] if commands else [f"{mine.place} is not used: the folder is not trusted; see `assent trust`"]
+    taken = {server.name.lower() for server in own}
+    problems += [
+        f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
+    ]
+    servers = (*own, *(server for server in theirs if not _in(server, taken)))
+    environment = SessionEnvironment(env, folder, settings, servers, session, model)
+    environment.problems += problems
+    environment.commands = commands
+    return environment
+
+
+def _in(server: McpServer, names: set[str]) -> bool:
+    return server.name.lower() in names
+
+
+def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], ProjectCommands | None, list[str]]:
+    """What the folder brings: read only when it is trusted, and only as it was trusted."""
+    name = f"{CONFIG_FOLDER}/settings.toml"
+    path = Path(folder, name)
+    if not os.path.lexists(path):
+        return (), None, []
+    trust = trust_store(env).look(Path(folder))
+    if trust.state != "trusted":
+        return (), None, [f"{path} is not used: the folder is {trust.state}; look at it with `assent trust`"]
+    try:
+        text = read_plain(path)
+    except (NotPlain, FileNotFoundError) as error:
+        raise BadSettings(str(error)) from error
+    if hashlib.sha256(text).hexdigest() != trust.files.get(name):
+        return (), None, [f"{path} is not used: it changed while it was read"]
+    return (*parse_workspace_settings(text, path), [])

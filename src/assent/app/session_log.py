@@ -1,0 +1,29 @@
+"""Where sessions live, and what can go wrong there. `storage` opens it."""
+
+from assent.session.log import (
+    KeyReused,
+    LogError,
+    LogUnavailable,
+    NoSuchSession,
+    SessionBusy,
+    SessionInfo,
+    SessionLog,
+    Stamp,
+    Unreadable,
+    Waiting,
+    key_reused,
+)
+
+__all__ = (
+    "KeyReused",
+    "LogError",
+    "LogUnavailable",
+    "NoSuchSession",
+    "SessionBusy",
+    "SessionInfo",
+    "SessionLog",
+    "Stamp",
+    "Unreadable",
+    "Waiting",
+    "key_reused",
+)

@@ -1,0 +1,130 @@
+"""Everything that the routes work with, put together once."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from assent.app.engine_setup import LINGER, MOST_RESTING, EngineSetup, make_engine
+from assent.app.session_log import SessionLog
+from assent.config import Settings
+from assent.events import Envelope, Queued
+from assent.front.web.command_gateway import CommandGateway
+from assent.front.web.completion import Completion
+from assent.front.web.feeds import Feeds
+from assent.front.web.limits import Limits
+from assent.front.web.outputs import Outputs
+from assent.front.web.overview import Overview
+from assent.front.web.precedence import Precedence
+from assent.front.web.problems import Problem
+from assent.front.web.prompts import Prompts
+from assent.front.web.readiness import Readiness
+from assent.front.web.replies import Replies
+from assent.front.web.states import States
+from assent.front.web.stream import Streams
+from assent.front.web.tokens import LoginCodes, TokenStore
+
+CLIENT = "serve"
+
+
+class Setup(Struct, frozen=True):
+    """What `assent serve` was told."""
+
+    settings: Settings
+    env: Mapping[str, str]
+    user: str
+    folder: str
+    """Where new sessions work when nothing else is said."""
+    roots: tuple[str, ...]
+    """Sessions work in these folders or below."""
+    limits: Limits = Limits()
+    linger: float = LINGER
+    most_resting: int = MOST_RESTING
+
+    @property
+    def model(self) -> str:
+        return self.env.get("ASSENT_MODEL") or self.settings.model
+
+    def engine(self) -> EngineSetup:
+        return EngineSetup(
+            settings=self.settings, env=self.env, client=CLIENT, linger=self.linger, most_resting=self.most_resting
+        )
+
+    def allows(self, folder: str) -> bool:
+        return any(folder == root or folder.startswith(root.rstrip("/") + "/") for root in self.roots)
+
+
+class AppState:
+    def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
+        self.log, self.setup, self.tokens = log, setup, tokens
+        self.codes = LoginCodes()
+        self.precedence = Precedence()
+        self.engine = make_engine(log, setup.engine(), self._heard, self.precedence.give_way)
+        self.states = States(log, self.engine)
+        self.overview = Overview(log)
+        self.feeds = Feeds(log, self.engine.state)
+        self.gateway = CommandGateway(log, self.engine, self.states, self.precedence)
+        self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
+        self.completion = Completion()
+        self.outputs = Outputs(setup.env)
+        self.replies = Replies()
+        self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
+        self.readiness = Readiness(log.try_writing)
+        self._listeners: tuple[Callable[[Envelope], None], ...] = (
+            self.feeds.heard,
+            self.overview.heard,
+            self.gateway.heard,
+            self.outputs.heard,
+            self.replies.heard,
+            self.prompts.heard,
+        )
+        self._stop_watching: Callable[[], None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.answered: dict[int, int] = {}
+        """How many responses had which status."""
+
+    def _heard(self, envelope: Envelope) -> None:
+        for listener in self._listeners:
+            listener(envelope)
+
+    def _queued(self, session: str) -> tuple[Queued, ...]:
+        state = self.engine.state(session)
+        return () if state is None else state.queued
+
+    async def start(self) -> None:
+        self._stop_watching = self.log.watch_all(self._others_changed)
+        await self.overview.start()
+        await self.engine.start()
+        self.streams.start()
+
+    def _others_changed(self) -> None:
+        self.overview.touch_all()
+        task = asyncio.create_task(self.feeds.others_changed())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        """Clients are told goodbye; what runs is stopped, what waits goes on waiting in the log."""
+        if self._stop_watching is not None:
+            self._stop_watching()
+        self.streams.stop()
+        await self.prompts.close()
+        await self.engine.drain()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def real_folder(path: str) -> str:
+    return os.path.realpath(os.path.expanduser(path))
+
+
+def wanted_folder(setup: Setup, given: str | None) -> str:
+    """Where a new session is to work; a Problem where none may."""
+    if given is not None and ("\0" in given or not os.path.isabs(os.path.expanduser(given))):
+        raise Problem("invalid", "the folder must be given from the root on, e.g. /home/ann/shop")
+    folder = real_folder(given) if given is not None else setup.folder
+    if not setup.allows(folder):
+        raise Problem("invalid", f"sessions here work below: {', '.join(setup.roots)}")
+    if not os.path.isdir(folder):
+        raise Problem("invalid", f"there is no folder {folder}")
+    return folder

@@ -1,0 +1,210 @@
+"""Sends commands to sessions for clients of the API, and tells what came of them.
+
+A command is durable in the session's inbox before anybody is told that it was accepted. What the session does with it
+is the session's business: it may run here, be woken here, or be open in another process.
+"""
+
+import hashlib
+import secrets
+from typing import NoReturn
+
+import msgspec
+from msgspec import Struct
+
+from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import CommandSender, Outcomes, Whereabouts
+from assent.app.engine_setup import CANNOT_OPEN, SessionEngine
+from assent.app.session_log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
+from assent.approval import Outcome
+from assent.commands import Answer, Command
+from assent.front.web.precedence import Precedence
+from assent.front.web.problems import Problem
+from assent.front.web.shapes import SessionView, Status, Taken
+from assent.front.web.states import States
+from assent.front.web.tokens import Principal
+
+ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
+"""What an approver may answer; the rest gives standing leave or changes what runs."""
+
+
+class Caller(Struct, frozen=True):
+    """Who asks, from where, and with which idempotency key."""
+
+    principal: Principal
+    address: str
+    key: str | None = None
+
+    @property
+    def by(self) -> str:
+        """As the others see it, and as it stays in the record."""
+        return f"{self.principal.name}@{self.address}"
+
+
+class InboxKey(Struct, frozen=True):
+    """Under which key a command is kept, and the stamp of its request if that may come again."""
+
+    name: str
+    stamp: Stamp | None = None
+
+
+class CommandGateway:
+    def __init__(self, log: SessionLog, engine: SessionEngine, states: States, precedence: Precedence) -> None:
+        self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
+        outcomes = Outcomes()
+        self._sender = CommandSender(log, outcomes, self.wake)
+        self.heard = outcomes.tell
+        """To be called with every event of every session that runs here."""
+        self.decisions = 0
+
+    # --- sessions ---
+
+    async def find(self, caller: Caller, session: str) -> SessionInfo:
+        """Somebody else's session is as good as none."""
+        try:
+            info = await self._log.info(session)
+        except NoSuchSession:
+            info = None
+        if info is None or info.owner != caller.principal.owner:
+            raise Problem("not-found", f"there is no session {session}")
+        return info
+
+    async def view(self, info: SessionInfo) -> SessionView:
+        return SessionView(
+            info.id,
+            info.title,
+            info.folder,
+            info.model,
+            info.mode,
+            info.owner,
+            await self._status(info),
+            info.waiting,
+            info.events,
+            info.created_at,
+            info.updated_at,
+            self._engine.problem(info.id),
+        )
+
+    async def _status(self, info: SessionInfo) -> Status:
+        match self._engine.activity(info.id):
+            case "opening":
+                return await self._soon(info)
+            case "running":
+                return "running"
+            case "absent" if info.held and await self._log.is_open(info.id):
+                return "elsewhere"
+            case _:
+                return "waiting" if info.waiting else "idle"
+
+    async def _soon(self, info: SessionInfo) -> Status:
+        """What a session that is being opened here will be."""
+        if info.waiting:
+            return "waiting"
+        return "running" if info.unfinished or await self._log.inbox(info.id) else "idle"
+
+    async def open_here(self, session: str) -> None:
+        """It runs here when this returns; a Problem when it cannot."""
+        try:
+            await self._engine.ensure(session)
+        except SessionBusy as error:
+            raise Problem("busy", str(error)) from error
+        except CANNOT_OPEN as error:
+            raise Problem("unavailable", str(error)) from error
+
+    # --- commands ---
+
+    def inbox_key(self, caller: Caller, about: str, body: object) -> InboxKey:
+        """The same for the same request, whenever it comes again. `body` is what was sent, without who sent it: the
+        same person may ask again from elsewhere."""
+        if caller.key is None:
+            return InboxKey(f"web-{secrets.token_urlsafe(12)}")
+        whose = (caller.principal.owner, caller.principal.name, caller.key)  # two owners may have somebody of one name
+        name = "web-" + hashlib.sha256("\n".join(whose).encode()).hexdigest()[:24]
+        digest = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
+        return InboxKey(name, Stamp(name, digest))
+
+    async def done_before(self, key: InboxKey) -> str | None:
+        """The session in which the same request has done its work already."""
+        return None if key.stamp is None else await self._log.stamped(key.stamp)
+
+    async def record(self, session: str, key: InboxKey, command: Command) -> bool:
+        """Durable when this returns; whoever runs the session takes it when it can. False: it was there before."""
+        fresh = await self._log.put(session, key.name, command, key.stamp)
+        self._engine.nudge(session)
+        return fresh
+
+    async def send(self, session: str, key: InboxKey, command: Command) -> Taken:
+        """Durable, and taken by the session; a Problem when it refuses."""
+        sent = await self._sender.send(session, command, key.name, key.stamp)
+        if sent.state == "refused":
+            raise Problem("refused", sent.problem)
+        return Taken("taken" if sent.state == "taken" else "recorded", key.name)
+
+    async def wake(self, session: str) -> Whereabouts:
+        """Has the session run, and says where its events can be heard."""
+        try:
+            await self._engine.ensure(session)
+        except SessionBusy:
+            return "elsewhere"
+        except CANNOT_OPEN as error:
+            raise Problem("unavailable", f"recorded, but the session cannot be opened: {error}") from error
+        return "elsewhere" if self._engine.activity(session) == "absent" else "here"
+
+    # --- decisions ---
+
+    async def decide(self, caller: Caller, session: str, answer: Answer) -> Taken:
+        """Bound to this session, this call and what was shown; the first answer wins."""
+        self._check_role(caller.principal, answer)
+        key = self.inbox_key(caller, f"decide {session}/{answer.call_id}", msgspec.structs.replace(answer, by=""))
+        again = await self.done_before(key) is not None
+        if not again:
+            await self._check_waiting(session, answer)
+        with self._precedence.answering():
+            sent = await self._sender.send(session, answer, key.name, key.stamp)
+        if sent.state == "refused":
+            await self._explain(session, answer, sent.problem)
+        if sent.state != "taken":
+            return Taken("recorded", key.name)
+        self.decisions += not again
+        return Taken("taken", key.name)
+
+    def check_command(self, principal: Principal, command: Command) -> None:
+        if isinstance(command, Answer):
+            self._check_role(principal, command)
+        elif not principal.may("operator"):
+            raise Problem("forbidden", f"this takes the role operator; yours is {principal.role}")
+
+    def _check_role(self, principal: Principal, answer: Answer) -> None:
+        edits = answer.content is not None or answer.args is not None
+        if (answer.outcome not in ONCE or edits) and not principal.may("operator"):
+            raise Problem("forbidden", "your role may say yes once or no; more takes an operator")
+
+    async def _check_waiting(self, session: str, answer: Answer) -> None:
+        """From the index alone where it waits, so that sessions which sleep are not read for nothing."""
+        waiting = await self._log.waiting_call(session, answer.call_id)
+        if waiting is None:
+            await self._not_waiting(session, answer.call_id)
+        elif answer.outcome != "cancel" and answer.digest != waiting.approval.digest:
+            raise digest_differs(waiting.approval.digest)
+
+    async def _not_waiting(self, session: str, call_id: str) -> NoReturn:
+        state = await self._states.get(session)
+        by = state.answered_by.get(call_id)
+        if call_id not in state.calls:
+            raise Problem("not-found", f"there is no call {call_id} in this session")
+        if by is not None:
+            raise Problem("already-decided", f"already answered by {by or 'somebody'}", by=by)
+        raise Problem("gone", f"call {call_id} does not wait for an answer any more")
+
+    async def _explain(self, session: str, answer: Answer, problem: str) -> NoReturn:
+        """Why the session did not take it, as the state says now."""
+        state = await self._states.get(session)
+        call = state.calls.get(answer.call_id)
+        if not isinstance(call, AwaitingApproval) or call.answered_by:
+            await self._not_waiting(session, answer.call_id)
+        if answer.outcome != "cancel" and answer.digest != call.approval.digest:
+            raise digest_differs(call.approval.digest)
+        raise Problem("refused", problem)
+
+
+def digest_differs(digest: str) -> Problem:
+    return Problem("digest-differs", "that is not what is asked now; look at it again before you answer", digest=digest)

@@ -1,0 +1,159 @@
+"""Sending a command and waiting for its outcome, wherever the session runs."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assent.app import command_sender
+from assent.app.command_sender import Closed, CommandSender, Outcomes, Sent, run, send
+from assent.app.opening import NewSession, SessionSetup, open_session
+from assent.app.session_client import LocalClient
+from assent.app.storage import open_log
+from assent.commands import Command, Rename, RevokeGrant, RunTool, person_call_id
+from assent.config import Settings
+from assent.events import CallFinished, CommandTaken, Envelope
+from assent.parts import Result
+from assent.session.log import SessionLog
+from assent.session.memory import MemoryLog
+from assent.session.runner import create_session
+from assent.session.state import SessionState
+from support.program import says
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {"ASSENT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+
+
+@asynccontextmanager
+async def opened(env: dict[str, str], folder: Path, only: str = "") -> AsyncGenerator[tuple[LocalClient, SessionLog]]:
+    """A session that runs over one log, and another log on the same file, as another process has it."""
+    scenario = folder / "scenario.json"
+    scenario.write_bytes(msgspec.json.encode({"replies": [says("Hi.")]}))
+    log, elsewhere = open_log(env), open_log(env)
+    setup = SessionSetup(env=env, settings=Settings(model=f"scripted:{scenario}"), client="test", only=only)
+    client = await open_session(log, NewSession(str(folder)), setup)
+    try:
+        yield client, elsewhere
+    finally:
+        if await elsewhere.is_open(client.state.session):
+            await client.close()
+        await elsewhere.close()
+        await log.close()
+
+
+async def test_a_session_that_runs_elsewhere_takes_it_or_says_why_not(env: dict[str, str], tmp_path: Path) -> None:
+    async with opened(env, tmp_path) as (client, elsewhere):
+        session, sender = client.state.session, CommandSender(elsewhere)
+        assert await sender.send(session, Rename("shop", by="ann"), after=client.state.seq) == Sent("taken")
+        assert client.state.title == "shop"
+        refused = await sender.send(session, RevokeGrant("g1", by="ann"))
+        assert refused.state == "refused" and refused.problem
+
+
+async def test_what_a_tool_said_in_a_session_elsewhere_comes_back(env: dict[str, str], tmp_path: Path) -> None:
+    async with opened(env, tmp_path) as (client, elsewhere):
+        tool = RunTool("list_directory", {"dir_path": str(tmp_path)}, by="ann")
+        end = await CommandSender(elsewhere).run(client.state.session, tool)
+        assert isinstance(end, CallFinished) and end.status == "success"
+
+
+async def test_a_session_that_nobody_runs_keeps_it_for_later() -> None:
+    log = MemoryLog()
+    session = await create_session(log, "/w", "scripted", "default")
+    assert await CommandSender(log).send(session, Rename("shop", by="ann")) == Sent("recorded")
+    assert [item.command for item in await log.inbox(session)] == [Rename("shop", by="ann")]
+
+
+async def test_who_runs_it_ends_before_it_was_taken(env: dict[str, str], tmp_path: Path) -> None:
+    async with opened(env, tmp_path, only="something else") as (client, elsewhere):
+        session = client.state.session
+        sending = asyncio.create_task(CommandSender(elsewhere).send(session, Rename("shop", by="ann")))
+        while not await elsewhere.inbox(session):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        await client.close()
+        assert await sending == Sent("ended")
+
+
+async def test_one_that_is_not_taken_in_time_is_busy(
+    env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_sender, "COMMAND_TIMEOUT", 0.05)
+    async with opened(env, tmp_path, only="something else") as (client, elsewhere):
+        assert await CommandSender(elsewhere).send(client.state.session, Rename("shop", by="ann")) == Sent("busy")
+
+
+async def test_the_same_request_sent_again_finds_its_outcome(env: dict[str, str], tmp_path: Path) -> None:
+    async with opened(env, tmp_path) as (client, elsewhere):
+        session, sender = client.state.session, CommandSender(elsewhere)
+        assert await sender.send(session, Rename("shop", by="ann"), "once") == Sent("taken")
+        assert await sender.send(session, Rename("shop", by="ann"), "once") == Sent("taken")
+        taken = [e for e in await elsewhere.read(session) if isinstance(e.event, CommandTaken)]
+        assert len(taken) == 1
+
+
+# --- through a client ---
+
+
+class Client:
+    """A served session: the server makes the key, and its events may come before its response."""
+
+    me = "ann"
+
+    state = SessionState("s")
+
+    def __init__(self, outcomes: Outcomes, *told: Callable[[str], Any]) -> None:
+        self._outcomes, self._told = outcomes, told
+
+    async def send(self, command: Command, key: str | None = None) -> str:
+        for event in self._told:
+            self._outcomes.tell(Envelope(1, 0.0, "s", event("made-there")))
+        return "made-there"
+
+    async def history(self) -> list[Envelope]:
+        return []
+
+    def on_link(self, changed: Callable[[bool], None]) -> None: ...
+
+    def events(self) -> AsyncIterator[Envelope]:
+        raise AssertionError("whoever follows the session tells the outcomes")
+
+    async def close(self) -> None: ...
+
+
+async def test_an_outcome_that_comes_before_the_response_is_not_lost() -> None:
+    outcomes = Outcomes()
+    refused = Client(outcomes, lambda key: CommandTaken(key, "ann", "not now"))
+    assert await send(refused, outcomes, Rename("shop")) == "not now"
+    end = CallFinished(person_call_id("made-there"), "success", Result("c", "x", {}))
+    client = Client(outcomes, lambda key: CommandTaken(key, "ann", ""), lambda _: end)
+    assert await run(client, outcomes, RunTool("x", {})) == end
+
+
+async def test_whoever_waits_is_told_when_the_session_is_closed() -> None:
+    outcomes = Outcomes()
+    waiting = asyncio.create_task(send(Client(outcomes), outcomes, Rename("shop")))
+    await asyncio.sleep(0)
+    outcomes.close()
+    with pytest.raises(Closed):
+        await waiting
+    with pytest.raises(Closed):
+        await send(Client(outcomes), outcomes, Rename("shop"))
+
+
+async def test_outcomes_that_nobody_wants_are_not_kept() -> None:
+    outcomes = Outcomes()
+    outcomes.tell(Envelope(1, 0.0, "s", CommandTaken("k", "ann", "")))
+    with outcomes.wanted("s", "k") as outcome:
+        outcomes.tell(Envelope(2, 0.0, "other", CommandTaken("k", "ann", "")))
+        assert outcome.taken() is None
+        outcomes.tell(Envelope(3, 0.0, "s", CommandTaken("k", "ann", "")))
+        assert outcome.taken() == Sent("taken")
+    with outcomes.wanted("s", "k") as outcome:
+        assert outcome.taken() is None

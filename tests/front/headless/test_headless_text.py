@@ -1,0 +1,34 @@
+"""The answer on a terminal, as it comes."""
+
+import sys
+
+import pytest
+
+from assent.app.style import Style
+from assent.events import Envelope, ModelRetry, TextDelta, TransientEvent
+from assent.front.headless.output import TextOutput
+from assent.front.headless.summary import Summary
+
+BROKEN_OFF = TextDelta("p", "one \x1b[31mred")
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *events: TransientEvent) -> str:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    output = TextOutput(Style(False), live=False)
+    for event in events:
+        output.event(Envelope(0, 1.0, "s", event))
+    output.finish(Summary("s", "cancelled", ""))
+    return capsys.readouterr().out
+
+
+def test_a_reply_that_breaks_off_leaves_no_colour_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shown(monkeypatch, capsys, BROKEN_OFF) == "one \x1b[31mred\x1b[0m\n"
+
+
+def test_nor_does_one_that_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = (BROKEN_OFF, ModelRetry("p", 1, "broken", 1.0), TextDelta("p", "one two"))
+    assert shown(monkeypatch, capsys, *again) == "one \x1b[31mred\x1b[0m\none two\n"
