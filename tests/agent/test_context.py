@@ -13,8 +13,8 @@ from assent.files.context import SIZE_LIMIT, find_context
 from assent.files.workspace import Workspace
 from assent.front.context import load_context
 from assent.front.rules import trust_store
-from assent.tools.files import Files
 from assent.tools.read_file import ReadFileTool
+from assent.tools.support.files import Files
 from support.house import House, call, calls, text
 
 pytestmark = pytest.mark.spec("F7")

@@ -22,7 +22,7 @@ async def fork_with_outputs(
     runs there in this moment, or runs later under the same id, is none of the copy's."""
     from assent.events import CallFinished
     from assent.session.fork import fork_session
-    from assent.tools.whole_output import output_name
+    from assent.tools.support.whole_output import output_name
 
     copy = await fork_session(log, session, stamp)
     events = (envelope.event for envelope in await log.read(copy))

@@ -13,7 +13,7 @@ from assent.mcp.schemas import BadSchema, problem_of
 from assent.parts import JsonObject
 from assent.screen import make_safe
 from assent.tools.base import AnyTool, InvalidParams, Invocation, Live, Permit, Resources, ToolFailed, ToolResult
-from assent.tools.throttle import Throttle
+from assent.tools.support.throttle import Throttle
 
 
 class Call(Struct, frozen=True):

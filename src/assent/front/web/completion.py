@@ -4,8 +4,8 @@ import time
 from collections import OrderedDict
 
 from assent.files.workspace import Workspace
-from assent.tools.files import Files
-from assent.tools.walk import list_files
+from assent.tools.support.files import Files
+from assent.tools.support.walk import list_files
 
 FRESH = 5.0
 MOST_FOLDERS = 16

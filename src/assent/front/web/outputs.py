@@ -15,7 +15,7 @@ from assent.front.outputs import output_folder
 from assent.front.web.shapes import Output
 from assent.parts import DiffDisplay, TodosDisplay
 from assent.scheduler.call import Executing, Terminal, ToolCall
-from assent.tools.whole_output import output_name
+from assent.tools.support.whole_output import output_name
 
 
 class Outputs:
