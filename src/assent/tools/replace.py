@@ -12,7 +12,6 @@ from assent.tools.base import InvalidParams, Invocation, Tool, ToolFailed
 from assent.tools.support.edit import EditInvocation
 from assent.tools.support.files import Files, check_path, check_text
 from assent.tools.support.matching import nearest, occurrences, smallest_change, substitute
-from assent.tools.support.placeholders import placeholders
 from assent.tools.support.textfile import TextFile
 
 
@@ -46,6 +45,8 @@ class ReplaceTool(Tool[ReplaceParams]):
         self.files = files
 
     def invocation(self, params: ReplaceParams) -> Invocation:
+        from assent.tools.support.placeholders import placeholders
+
         check_path(params.file_path, "file_path")
         check_text(params.new_string, "new_string")
         if found := placeholders(params.new_string, known=params.old_string):

@@ -8,7 +8,6 @@ from assent.parts import JsonObject
 from assent.tools.base import Invocation, Tool, ToolFailed
 from assent.tools.support.edit import EditInvocation
 from assent.tools.support.files import Files, check_path, check_text
-from assent.tools.support.placeholders import placeholders
 from assent.tools.support.textfile import TextFile, with_newlines
 
 
@@ -61,6 +60,8 @@ class WriteFileInvocation(EditInvocation):
 
 def _refuse_placeholders(text: str, known: str) -> None:
     """A placeholder that was in the file before is somebody's own text."""
+    from assent.tools.support.placeholders import placeholders
+
     if found := placeholders(text, known):
         message = f"content must be complete, but this line stands for something left out: {found[0]!r}."
         raise ToolFailed("invalid_tool_params", message)
