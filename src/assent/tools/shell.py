@@ -104,6 +104,9 @@ class ShellInvocation(Invocation):
         """Which files a command touches is not known here; whether it only reads is for the gate to say."""
         return Resources(anything="write")
 
+    def folders(self) -> tuple[str, ...]:
+        return (self._tool.files.absolute(self._params.dir_path),)
+
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 

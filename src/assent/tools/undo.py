@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from assent.approval import EditDetails
 from assent.events import FileChange
@@ -91,7 +92,7 @@ class UndoInvocation(Invocation):
 
     def change(self) -> FileChange:
         plan = self._shown or self._plan()
-        return self._files.recorded(self._change.path, plan.now, plan.before)
+        return replace(self._files.recorded(self._change.path, plan.now, plan.before), takes_back=self._call_id)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         plan, path = self._shown or self._plan(), self._change.path

@@ -12,8 +12,6 @@ from assent.front.tui.slash.words import carry_out, choose, named, quoted, when
 if TYPE_CHECKING:
     from assent.front.tui.slash.desk import Desk
 
-UNDO = "undo"
-
 
 async def compress(desk: "Desk", argument: str) -> None:
     await carry_out(desk, Compress(by=desk.client.me))
@@ -54,6 +52,8 @@ async def _take_back(desk: "Desk", call_id: str) -> None:
         desk.complain(f"There is no change of call {named(call_id)} to take back. /undo lists what there is.")
         return
     path = state.changes[call_id].path
+    from assent.tools.undo import NAME as UNDO
+
     key = await desk.client.send(RunTool(UNDO, {"call_id": call_id}, by=desk.client.me))
     problem = await news.taken(key)
     finished = None if problem else await news.finished(person_call_id(key))
