@@ -111,6 +111,8 @@ class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True):
     initiator: Initiator = "model"
     problem: str = ""
     """Set when the request itself is refused, e.g. for a call id that was used before."""
+    about: str = ""
+    """The tool's own line on what the call is about; the events after the request bring it."""
 
 
 class CallRequested(EventBase, frozen=True, tag="call.requested"):
@@ -126,6 +128,8 @@ class ApprovalRequested(EventBase, frozen=True, tag="approval.requested"):
     approval: Approval
     args: JsonObject | None = None
     """Set when a person changed the arguments and is asked again."""
+    about: str = ""
+    """What the call is about, in the tool's words; empty when that was said before."""
 
 
 class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
@@ -147,6 +151,8 @@ class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
 
     call_id: str
     decision: Decision
+    about: str = ""
+    """As in `approval.requested`."""
 
 
 class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -159,6 +165,8 @@ class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
     """The content that was there; None when there was no file, or when it is kept elsewhere."""
     kept: str = ""
     """The name under which a content too large for the log is kept."""
+    takes_back: str = ""
+    """The call whose change it takes back."""
 
 
 class CallStarted(EventBase, frozen=True, tag="call.started"):
@@ -182,6 +190,8 @@ class CallFinished(EventBase, frozen=True, tag="call.finished"):
     """Since it was requested, with all the time that it waited for a person."""
     ran_ms: int | None = None
     """Since it started; none for a call that never did."""
+    about: str = ""
+    """As in `approval.requested`, for a call that ends before anything is decided."""
 
 
 class GrantAdded(EventBase, frozen=True, tag="grant.added"):

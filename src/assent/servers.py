@@ -118,6 +118,8 @@ def _problem(entry: Entry) -> str:
 def _url_problem(entry: Entry) -> str:
     from urllib.parse import urlsplit
 
+    from assent.http.loopback import is_loopback
+
     if entry.args or entry.env or entry.cwd:
         return "`args`, `env` and `cwd` belong to a server with `command`"
     try:
@@ -127,7 +129,7 @@ def _url_problem(entry: Entry) -> str:
         return f"`url` cannot be read: {entry.url}"
     if parts.scheme not in ("http", "https") or not host or parts.username is not None:
         return "`url` must be http:// or https:// with a host, and without a user name; tokens go into `headers`"
-    if parts.scheme == "http" and entry.headers and host not in ("localhost", "127.0.0.1", "::1"):
+    if parts.scheme == "http" and entry.headers and not is_loopback(host):
         return "`headers` would travel unprotected; use https://"
     bad = (n for n, v in entry.headers.items() if not _HEADER.fullmatch(n) or "\n" in v or "\r" in v or "\0" in v)
     return next((f"`{name}` is no header that could be sent" for name in bad), "")

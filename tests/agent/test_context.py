@@ -13,8 +13,9 @@ from assent.commands import ReloadContext, Submit
 from assent.events import ContextLoaded
 from assent.files.context import SIZE_LIMIT, find_context
 from assent.files.workspace import Workspace
-from assent.tools.files import Files
+from assent.tools.builtin import builtin_tools
 from assent.tools.read_file import ReadFileTool
+from assent.tools.support.files import Files
 from support.house import House, call, calls, text
 
 pytestmark = pytest.mark.spec("F7")
@@ -170,6 +171,25 @@ def test_a_changed_context_file_does_not_take_the_trust_of_rules_away(project: P
 
 
 # --- in a session ---
+
+
+@pytest.mark.parametrize("tool", ["write_file", "replace", "save_memory"])
+async def test_a_call_that_writes_a_context_file_has_it_read_again(project: Path, env: dict[str, str], tool: str):
+    write(project, ASSENT="before")
+    args = {
+        "write_file": {"file_path": "ASSENT.md", "content": "after"},
+        "replace": {"file_path": "ASSENT.md", "old_string": "before", "new_string": "after"},
+        "save_memory": {"fact": "after"},
+    }
+    house = House(calls(call(tool, **args[tool])), calls(call("write_file", file_path="x", content="y")), text("Done."))
+    house.folder = str(project)
+    house.tools = builtin_tools(Workspace([str(project)], str(project)), memory=project / "ASSENT.md")
+    house.options["load_context"] = lambda _: Context((project / "ASSENT.md").read_text())  # pyright: ignore
+    async with await house.open(mode="yolo") as runner:
+        await house.send(runner, Submit("hi"))
+        await house.until_done()
+    assert ["after" in request.system for request in house.model.requests] == [False, True, True]
+    assert len(await house.stored(ContextLoaded)) == 1, "a file that the model is not told changes nothing"
 
 
 async def test_the_model_is_told_with_every_request_and_clients_see_what_was_loaded(project: Path, env: dict[str, str]):

@@ -17,7 +17,7 @@ from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
 from assent.tools.base import ToolFailed
-from assent.tools.many_files import MOST_CHARACTERS
+from assent.tools.support.many_files import MOST_CHARACTERS
 from support.servers import SDK, open_shop, program
 
 pytestmark = pytest.mark.spec("G1")

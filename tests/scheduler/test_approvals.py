@@ -11,7 +11,7 @@ from assent.policy.rules import BadRule, Rule, parse_allowed, split_allowed
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Cancelled, Failed, Success
-from assent.tools.diff import diff
+from assent.tools.support.diff import diff
 from support.desk import Desk
 
 

@@ -182,7 +182,7 @@ async def test_a_finished_call_still_has_its_request_its_outcome_and_its_start()
     await desk.settle()
     await desk.answer("c1", "proceed_once", by="ann")
     (call,) = await batch.results()
-    assert call.request == request
+    assert call.request == msgspec.structs.replace(request, about="note a")
     assert (call.request.prompt_id, call.request.initiator) == ("s########0", "model")
     assert call.started_at == 1000.0
     assert call.decision is not None

@@ -217,6 +217,18 @@ async def test_a_server_over_http_that_wants_a_token_says_so_and_gets_it_from_th
             assert shop.states()[-1] == "ready"
 
 
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
+async def test_a_server_on_this_machine_is_reached_without_a_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    """Its token would travel to the proxy in the clear."""
+    for variable in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with listening(tmp_path) as url, open_shop(tmp_path, address(url)) as shop:
+        assert shop.states()[-1] == "ready"
+
+
 @pytest.mark.spec("E5")
 async def test_a_server_over_http_that_was_restarted_is_found_again(tmp_path: Path):
     async with contextlib.AsyncExitStack() as first:

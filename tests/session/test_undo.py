@@ -16,7 +16,7 @@ from assent.session.runner import Runner
 from assent.session.state import fold
 from assent.tools.base import Live, Permit, ToolResult
 from assent.tools.builtin import builtin_tools
-from assent.tools.edit import EditInvocation
+from assent.tools.support.edit import EditInvocation
 from support.house import House, call, calls, crash, text
 
 pytestmark = pytest.mark.spec("J7")

@@ -21,7 +21,7 @@ from assent.tools.base import (
     ToolFailed,
     ToolResult,
 )
-from assent.tools.diff import diff
+from assent.tools.support.diff import diff
 
 
 class World:

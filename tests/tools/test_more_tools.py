@@ -8,7 +8,7 @@ from assent.commands import Submit
 from assent.parts import Media, Text, Todo, TodosDisplay
 from assent.session.state import fold
 from assent.tools.base import InvalidParams, ToolResult
-from assent.tools.many_files import MOST_CHARACTERS
+from assent.tools.support.many_files import MOST_CHARACTERS
 from assent.tools.write_todos import WriteTodosTool
 from support.house import House, call, calls, text
 from tools.test_tool_contract import failure

@@ -9,8 +9,8 @@ import pytest
 
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
-from assent.tools import searching
 from assent.tools.base import ToolFailed
+from assent.tools.support import searching
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 
@@ -21,7 +21,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 def searcher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of searching must give the same answers."""
     if request.param == "python":
-        for module in ("assent.tools.searching", "assent.tools.walk"):
+        for module in ("assent.tools.support.searching", "assent.tools.support.walk"):
             monkeypatch.setattr(f"{module}.find_rg", lambda: None)
     else:
         assert searching.find_rg()

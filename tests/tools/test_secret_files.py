@@ -135,7 +135,7 @@ async def test_a_search_says_the_same_whether_a_secret_matches_or_not(
 ) -> None:
     (bench.root / "plain.txt").write_text("nothing\n")
     if not has_rg:
-        monkeypatch.setattr("assent.tools.searching.find_rg", lambda: None)
+        monkeypatch.setattr("assent.tools.support.searching.find_rg", lambda: None)
     variants: list[dict[str, Any]] = [
         {},
         {"names_only": True},

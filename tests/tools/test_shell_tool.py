@@ -19,10 +19,10 @@ from assent.parts import TerminalDisplay
 from assent.policy.shell import judge, rules
 from assent.tools.base import Permit, ToolFailed, ToolResult
 from assent.tools.builtin import builtin_tools
-from assent.tools.files import Files
 from assent.tools.shell import ShellTool
-from assent.tools.throttle import INTERVAL, Throttle
-from assent.tools.whole_output import WholeOutput
+from assent.tools.support.files import Files
+from assent.tools.support.throttle import INTERVAL, Throttle
+from assent.tools.support.whole_output import WholeOutput
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.tools.diff import changed_lines, diff
-from assent.tools.matching import nearest, occurrences, smallest_change, substitute
-from assent.tools.placeholders import placeholders
-from assent.tools.textfile import NotText, TextFile, decode, with_newlines
+from assent.tools.support.diff import changed_lines, diff
+from assent.tools.support.matching import nearest, occurrences, smallest_change, substitute
+from assent.tools.support.placeholders import placeholders
+from assent.tools.support.textfile import NotText, TextFile, decode, with_newlines
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "x y"]), max_size=12)
 

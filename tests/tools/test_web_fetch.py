@@ -21,8 +21,8 @@ from assent.scheduler.steps import make_action
 from assent.tools.base import InvalidParams, ToolFailed, ToolResult
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.support.fetched_pages import MODEL_CHARACTERS
 from assent.tools.web_fetch import WebFetchTool
-from assent.tools.web_fetch_call import MODEL_CHARACTERS
 from support.desk import Desk
 from support.doubles import ListJournal
 from support.fake_web import FakeWeb, page, sends_to

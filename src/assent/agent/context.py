@@ -5,13 +5,12 @@ below count from the first call that works there.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from assent.events import ContextSource
 from assent.files.context import ContextFile, files_in, imports
-from assent.parts import JsonObject
 
 
 class Context(Struct, frozen=True):
@@ -29,10 +28,10 @@ class Touched:
         self._seen = {folder}
         self.folders: list[str] = []
 
-    def saw(self, args: JsonObject) -> bool:
-        """Takes note of a finished call; true when there is a new folder with context files."""
+    def saw(self, folders: Iterable[str]) -> bool:
+        """Takes note of where a finished call has worked; true when there is a new folder with context files."""
         before = len(self.folders)
-        for place in self._places(args):
+        for place in folders:
             while place.startswith(self._folder + "/") and place not in self._seen:
                 self._seen.add(place)
                 if files_in(place):
@@ -40,12 +39,6 @@ class Touched:
                 place = os.path.dirname(place)
         self.folders.sort()
         return len(self.folders) > before
-
-    def _places(self, args: JsonObject) -> list[str]:
-        file, folder = args.get("file_path"), args.get("dir_path")
-        paths = [os.path.dirname(file)] if isinstance(file, str) else []
-        paths += [folder] if isinstance(folder, str) else []
-        return [os.path.normpath(os.path.join(self._folder, path)) for path in paths]
 
 
 def assemble(found: Sequence[tuple[ContextFile, str]]) -> Context:

@@ -19,9 +19,9 @@ from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.secrets.mask import Masker
 from assent.tools.base import ToolFailed
-from assent.tools.files import Files, printable
-from assent.tools.many_files import Reader, Taken, below_root, usually_left_out, wanted
-from assent.tools.walk import is_ignored, list_files
+from assent.tools.support.files import Files, printable
+from assent.tools.support.many_files import Reader, Taken, below_root, usually_left_out, wanted
+from assent.tools.support.walk import is_ignored, list_files
 
 if TYPE_CHECKING:
     from assent.mcp.manager import McpManager

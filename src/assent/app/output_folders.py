@@ -18,7 +18,7 @@ def output_folder(env: Mapping[str, str], session: str) -> PrivateFolder:
 
 def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int, limit: int) -> "Piece | None":
     """A part of the whole output of a call, by bytes; None when it was not kept."""
-    from assent.tools.whole_output import output_name
+    from assent.tools.support.whole_output import output_name
 
     return output_folder(env, session).piece(output_name(call_id), offset, limit)
 
@@ -30,7 +30,7 @@ async def fork_with_outputs(
     runs there in this moment, or runs later under the same id, is none of the copy's."""
     from assent.events import CallFinished
     from assent.session.fork import fork_session
-    from assent.tools.whole_output import output_name
+    from assent.tools.support.whole_output import output_name
 
     copy = await fork_session(log, session, stamp)
     events = (envelope.event for envelope in await log.read(copy))

@@ -13,8 +13,6 @@ from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
 __all__ = ("BadRule", "Rule", "collect_rules", "home_folder", "policy_file", "trust_store", "workspace_policy_file")
 
-SOMETIMES = ("web_search", "list_mcp_resources", "read_mcp_resource")
-"""Tools that only some models or servers bring; a rule may name them anywhere."""
 ADMIN_FILE = Path("/etc/assent/policy.toml")
 
 
@@ -39,11 +37,14 @@ def collect_rules(
 ) -> tuple[Rule, ...]:
     """Raises BadRule for a file that cannot be used as it is."""
     workspace, own = workspace_policy_file(folder), policy_file(env)
-    known, given = (*known_tools, *SOMETIMES), tuple(given)
+    known, given = tuple(known_tools), tuple(given)
+    written = any(os.path.lexists(path) for path in (ADMIN_FILE, own, workspace))
+    if written or any(rule.tool not in known for rule in given):
+        known += _optional_tools()
     for rule in given:
         if rule.tool not in known:
             check_tool(rule.tool, "--allowed-tools", known)
-    if not any(os.path.lexists(path) for path in (ADMIN_FILE, own, workspace)):
+    if not written:
         return given
     from assent.policy.rulefile import load_rules
 
@@ -55,6 +56,14 @@ def collect_rules(
         *load_rules(workspace, "workspace", known, only_tighten=not trusted),
         *given,
     )
+
+
+def _optional_tools() -> tuple[str, ...]:
+    """Tools that only some models or servers bring; a rule may name them anywhere."""
+    from assent.mcp.resource_tools import ListResourcesTool, ReadResourceTool
+    from assent.tools.web_search import WebSearchTool
+
+    return WebSearchTool.name, ListResourcesTool.name, ReadResourceTool.name
 
 
 def _check_admin_file() -> None:

@@ -27,7 +27,11 @@ def one_line(text: str) -> str:
 
 
 def call_about(request: "CallRequest") -> str:
-    """The argument that says what a call is about: its first text. It is the model's, so make it safe."""
+    """What a call is about: what its tool says, or else its first text. The words are the model's: make them safe."""
+    return request.about or first_text(request)
+
+
+def first_text(request: "CallRequest") -> str:
     return next((value for value in request.args.values() if isinstance(value, str)), "")
 
 

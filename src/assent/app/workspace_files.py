@@ -1,8 +1,8 @@
 """The files of a folder as the tools would list them: without what git ignores, and nothing outside the folder."""
 
 from assent.files.workspace import Workspace
-from assent.tools.files import Files
-from assent.tools.walk import list_files
+from assent.tools.support.files import Files
+from assent.tools.support.walk import list_files
 
 
 async def workspace_files(folder: str) -> list[str]:

@@ -12,6 +12,7 @@ from assent.http import HttpError, NoReply
 from assent.http.connection import BLOCK, Connection, reason
 from assent.http.connection import Reply as Arriving
 from assent.http.head import Headers, request_head
+from assent.http.loopback import is_loopback
 
 UNAUTHORIZED = 401
 SILENCE = 45.0
@@ -45,6 +46,8 @@ class Http:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not an address: it must start with http:// or https:// and name a host")
+        if token and parts.scheme == "http" and not is_loopback(parts.hostname):
+            raise ValueError(f"{url} must use https, or your token can be read on the way")
         self.url = url.rstrip("/")
         self._host, self._secure = parts.hostname, parts.scheme == "https"
         self._port = parts.port or (443 if self._secure else 80)

@@ -16,6 +16,7 @@ from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from assent.http.loopback import is_loopback
 from assent.mcp.ears import Ears, NotConnected
 from assent.mcp.intercept import Intercept, Refused
 from assent.process.peer import LINE_LIMIT
@@ -79,6 +80,7 @@ def _client(
         headers={"Accept-Encoding": "identity", **expand(server.entry.headers, env)},
         timeout=httpx2.Timeout(_TIMEOUT, read=server.entry.timeout),
         verify=_certificates(),
+        trust_env=not is_loopback(httpx2.URL(server.entry.url).host),  # no proxy between us and this machine
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from assent.files.private import PrivateFolder
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
-from assent.tools.whole_output import WholeOutput, output_name
+from assent.tools.support.whole_output import WholeOutput, output_name
 
 Part = Text | Media
 Keep = Callable[[str], str]

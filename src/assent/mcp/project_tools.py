@@ -30,7 +30,7 @@ from assent.screen import make_safe
 from assent.secrets.mask import Masker
 from assent.tools.base import Resources, ToolFailed, ToolResult
 from assent.tools.registry import Registry
-from assent.tools.whole_output import MODEL_CHARACTERS
+from assent.tools.support.whole_output import MODEL_CHARACTERS
 
 NAME = "project_tools"
 """As rules and lists call it. No server can: their names have no underscore."""

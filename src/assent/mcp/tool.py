@@ -13,7 +13,7 @@ from assent.mcp.schemas import BadSchema, problem_of
 from assent.parts import JsonObject
 from assent.screen import make_safe
 from assent.tools.base import AnyTool, InvalidParams, Invocation, Live, Permit, Resources, ToolFailed, ToolResult
-from assent.tools.throttle import Throttle
+from assent.tools.support.throttle import Throttle
 
 
 class Call(Struct, frozen=True):
@@ -86,7 +86,7 @@ class McpInvocation(Invocation):
         self._shown: Definition | None = None
 
     def describe(self) -> str:
-        return make_safe(f"{self._owner.name}: {self._tool} {msgspec.json.encode(self._args).decode()}", "label").text
+        return make_safe(msgspec.json.encode(self._args).decode(), "label").text if self._args else ""
 
     async def should_confirm(self) -> McpDetails:
         """Always of the definition that holds now: a tool that changed since it was shown is another action."""

@@ -6,7 +6,6 @@ from assent.models.base import AuthFailed, BadRequest, Chunk, Model, Request, Se
 from assent.parts import SearchAnswer
 
 SCRIPTED = "scripted:"
-BASE_URL = "https://generativelanguage.googleapis.com"
 
 NO_KEY = (
     "No key for the model. Get one for free at https://aistudio.google.com/apikey\n"
@@ -61,7 +60,7 @@ def _gemini(name: str, env: Mapping[str, str]) -> Model:
     key = (env.get("GEMINI_API_KEY") or env.get("GOOGLE_API_KEY") or "").strip()
     if not key:
         raise AuthFailed(NO_KEY)
-    from assent.models.gemini import GeminiModel
+    from assent.models.gemini import BASE_URL, GeminiModel
     from assent.models.proxy import proxy_for
 
     url = env.get("GOOGLE_GEMINI_BASE_URL", "").strip() or BASE_URL
@@ -71,8 +70,8 @@ def _gemini(name: str, env: Mapping[str, str]) -> Model:
 
 def _check_safe(url: str) -> None:
     """The key goes to this address, so it must not go there in the clear, except inside the machine."""
+    from assent.http.loopback import is_loopback
     from assent.models.http import parse_origin
-    from assent.models.proxy import is_loopback
 
     origin = parse_origin(url)
     if origin.scheme == "http" and not is_loopback(origin.host):

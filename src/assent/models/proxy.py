@@ -8,9 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
+from assent.http.loopback import is_loopback
 from assent.models.base import BadRequest
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Proxy(Struct, frozen=True):
@@ -24,17 +23,13 @@ def proxy_for(url: str, env: Mapping[str, str]) -> Proxy | None:
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    if is_loopback(host) or _excluded(host, port, _read(env, "no_proxy")[1]):
+    if is_loopback(host) or host.endswith(".localhost") or _excluded(host, port, _read(env, "no_proxy")[1]):
         return None
     for name in (f"{parts.scheme}_proxy", "all_proxy"):
         variable, value = _read(env, name)
         if value:
             return _parse(variable, value)
     return None
-
-
-def is_loopback(host: str) -> bool:
-    return host in LOOPBACK or host.startswith("127.") or host.endswith(".localhost")
 
 
 def _read(env: Mapping[str, str], name: str) -> tuple[str, str]:

@@ -23,8 +23,8 @@ from assent.policy.questions import is_question
 from assent.policy.rules import Rule, Ruling
 from assent.policy.shell import Judgement, Rules, judge
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.loops import understood
 from assent.policy.shell.options import examine
+from assent.policy.shell.parsed import understood
 from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.rules import program
 from assent.policy.shell.sweep import walks

@@ -22,7 +22,7 @@ from assent.scheduler.approvals import (
 )
 from assent.scheduler.call import AwaitingApproval, advance
 from assent.scheduler.life import Journal, Life
-from assent.scheduler.steps import Over, Steps, make_action
+from assent.scheduler.steps import Over, Steps, make_action, new_about
 from assent.tools.base import InvalidParams, Invocation, ToolFailed
 
 NOT_ALLOWED = "User did not allow tool call"
@@ -93,7 +93,7 @@ class Answers:
         grant = grant_for(answer, approval, life.action, self._steps.now())
         if grant is not None:
             self._policy.add_grant(grant)
-        scheduled = CallScheduled(life.call_id, decision)
+        scheduled = CallScheduled(life.call_id, decision, new_about(life))
         events = (scheduled, *_taken(answer, answered.key)) if grant is None else (GrantAdded(grant), scheduled)
         await self._steps.move(life, answered, *events)
         failpoints.hit("answered")

@@ -159,10 +159,10 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
             return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
         case _, ApprovalRequested():
             edited = event.args is not None or _was_edited(call)
-            request = _with_args(call.request, event.args)
+            request = _with_args(_described(call.request, event.about), event.args)
             return AwaitingApproval(request, call.started_at, event.approval, edited=edited)
         case _, CallScheduled():
-            return Scheduled(call.request, call.started_at, event.decision, _approval(call))
+            return Scheduled(_described(call.request, event.about), call.started_at, event.decision, _approval(call))
         case Scheduled(), CallStarted():
             return Executing(call.request, call.started_at, call.decision, call.approval)
         case _, CallFinished():
@@ -174,7 +174,7 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
 def _finished(call: Pending, event: CallFinished) -> Terminal | None:
     decision = call.decision if isinstance(call, Scheduled | Executing) else None
     took, ran = event.duration_ms, event.ran_ms
-    common = (call.request, call.started_at)
+    common = (_described(call.request, event.about), call.started_at)
     match event.status:
         case "success" if decision is not None:
             return Success(*common, decision, event.result, event.display, took, _approval(call), ran)
@@ -198,6 +198,10 @@ def _was_edited(call: Pending) -> bool:
 
 def _approval(call: Pending) -> Approval | None:
     return None if isinstance(call, Validating) else call.approval
+
+
+def _described(request: CallRequest, about: str) -> CallRequest:
+    return replace(request, about=about) if about else request
 
 
 def _with_args(request: CallRequest, args: dict[str, Any] | None) -> CallRequest:

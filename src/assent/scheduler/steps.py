@@ -37,6 +37,8 @@ from assent.tools.response import cancelled_result, failure_result, to_result
 LATER = Verdict("allow", "tool", "calls before it come first; then it is decided whether it may run")
 """For a call that is judged in its turn. Nothing runs by it."""
 
+LONGEST_ABOUT = 300
+"""Characters of the line that says what a call is about."""
 EDITED = "The user changed the arguments of this call before approving it; it ran with these."
 
 
@@ -74,6 +76,16 @@ def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
     if verdict.ruling == "ask" and request.initiator == "person":
         return Verdict("allow", "rule", "you started it yourself")
     return verdict
+
+
+def new_about(life: Life, invocation: Invocation | None = None) -> str:
+    """The tool's line on what the call is about; empty when that is on record, or the tool cannot say."""
+    invocation = invocation or life.invocation
+    try:
+        about = "" if invocation is None else " ".join(invocation.describe().split())[:LONGEST_ABOUT]
+    except Exception:  # a line for the screen must not end a call
+        return ""
+    return "" if about == life.request.about else about
 
 
 class Steps:
@@ -204,7 +216,7 @@ class Steps:
 
     def allow(self, life: Life, verdict: Verdict) -> Awaitable[None]:
         decision = Decision(verdict.source, verdict.reason, rule=verdict.rule)
-        return self.move(life, CallScheduled(life.call_id, decision))
+        return self.move(life, CallScheduled(life.call_id, decision, new_about(life)))
 
     async def deny(self, life: Life, verdict: Verdict) -> NoReturn:
         await self.fail(life, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
@@ -213,7 +225,7 @@ class Steps:
         assert life.action is not None
         expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
         approval = make_approval(self._session, life.call_id, life.action, invocation, why, expires)
-        await self.move(life, ApprovalRequested(life.call_id, approval, args))
+        await self.move(life, ApprovalRequested(life.call_id, approval, args, new_about(life, invocation)))
         failpoints.hit("asked")
 
     def digest(self, life: Life, args: JsonObject | None = None) -> str:
@@ -260,7 +272,8 @@ class Steps:
         took = self._milliseconds(life.since)
         ran = None if life.runs_since is None else self._milliseconds(life.runs_since)
         event = event if life.exact else masked(event, self._masker)
-        return self.move(life, *before, replace(event, duration_ms=took, ran_ms=ran))
+        about = "" if life.request.about else new_about(life)
+        return self.move(life, *before, replace(event, duration_ms=took, ran_ms=ran, about=about))
 
     def _milliseconds(self, moment: float) -> int:
         return round((self._timer() - moment) * 1000)

@@ -99,7 +99,7 @@ class Runner:
         ids = CallIds(state.calls)
         reply = Turn(model, self._journal, ids, options.retries, options.sleep, options.fallback)
         self._changes = Changes(self._journal, self._policy, self._scheduler, reply, options.open_model)
-        self._notes = Notes(state, self._journal, options.load_context)
+        self._notes = Notes(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
         """The inbox has to be looked at."""
         self._caught_up = asyncio.Event()

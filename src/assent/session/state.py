@@ -57,7 +57,6 @@ from assent.scheduler.call import (
     begin,
 )
 from assent.session.log import LogDamaged, title_of
-from assent.tools.undo import NAME as UNDO
 
 UNDERSTOOD = ModelMessage((Text("I have the notes and go on from there."),))
 """Stands between the summary of a compressed conversation and a prompt, because speakers take turns."""
@@ -156,15 +155,16 @@ class SessionState:
     def _succeed(self, call: Success) -> None:
         if isinstance(call.display, TodosDisplay):
             self.todos = call.display.todos
-        if call.request.tool == UNDO:
-            self._undo(str(call.request.args["call_id"]))
+        if taken_back := self._taken_back_by(call.request.call_id):
+            self.undone.add(taken_back)
+            self.undone.discard(self._taken_back_by(taken_back))  # taking back an undo brings the change again
 
-    def _undo(self, call_id: str) -> None:
-        """Taking back an undo brings the change again."""
-        self.undone.add(call_id)
-        undone = self.calls.get(call_id)
-        if undone is not None and undone.request.tool == UNDO:
-            self.undone.discard(str(undone.request.args["call_id"]))
+    def _taken_back_by(self, call_id: str) -> str:
+        """The call whose change this one takes back; empty for one that makes a change of its own."""
+        change = self.changes.get(call_id)
+        if change is None:
+            return ""
+        return change.takes_back or str(self.calls[call_id].request.args.get("call_id", ""))  # as older logs say it
 
     def _count_use(self, event: CallStarted) -> None:
         call = self.calls.get(event.call_id)
@@ -297,7 +297,7 @@ class SessionState:
 
     def undoable(self) -> list[str]:
         """Calls whose change was not taken back yet, the newest last. Whether the file still is theirs is not known."""
-        return [id for id in self.changes if id not in self.undone and self.calls[id].request.tool != UNDO]
+        return [id for id in self.changes if id not in self.undone and not self._taken_back_by(id)]
 
     @property
     def begun(self) -> bool:

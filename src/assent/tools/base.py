@@ -5,6 +5,7 @@ permit, which the scheduler alone hands out. Tools do not know policy, approvals
 """
 
 import functools
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -126,6 +127,13 @@ class Invocation(ABC):
     def resources(self) -> Resources:
         """What it touches: it waits for earlier calls that touch the same. Who does not say may touch anything."""
         return Resources(anything="write")
+
+    def folders(self) -> tuple[str, ...]:
+        """Where it works: from now on the model is told what the context files there say."""
+        touched = self.resources()
+        return tuple(
+            path if os.path.isdir(path) else os.path.dirname(path) for path in (*touched.reads, *touched.writes)
+        )
 
     def modifiable(self) -> Modifiable | None:
         return None

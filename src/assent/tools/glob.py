@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from assent.parts import PlainDisplay
 from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
-from assent.tools.files import Files, check_pattern, printable
+from assent.tools.support.files import Files, check_pattern, printable
 
 MAX_RESULTS = 500
 _RECENT = 24 * 3600
@@ -54,8 +54,8 @@ class GlobInvocation(Invocation):
         return Resources(reads=(self._files.absolute(self._params.dir_path).rstrip("/") + "/",))
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
-        from assent.tools.globbing import matcher
-        from assent.tools.walk import list_files
+        from assent.tools.support.globbing import matcher
+        from assent.tools.support.walk import list_files
 
         start, pattern = self._start()
         matches = matcher(pattern, case_sensitive=self._params.case_sensitive)

@@ -1,15 +1,23 @@
-"""grep_search, as it is declared; what a call does is in `grep_call`, imported with the first call."""
+"""grep_search: asks `searching` for lines and puts what was found into words, file by file."""
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from assent.tools.base import InvalidParams, Invocation, Tool
-from assent.tools.files import Files, check_pattern
+from assent.files.protected import secrets_below
+from assent.parts import PlainDisplay
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.support.files import Files, check_pattern, printable
+
+if TYPE_CHECKING:  # what starts processes comes with the first call
+    from assent.tools.support.searching import Hit, Query, Search
 
 DEFAULT_MATCHES = 100
 MAX_MATCHES = 5_000
+MAX_LINE = 2_000
+MAX_CHARACTERS = 100_000
+_AUTO_CONTEXT = {1: 50, 2: 15, 3: 15}
 
 Count = Annotated[int, Meta(ge=0)]
 Limit = Annotated[int, Meta(ge=1, le=MAX_MATCHES)]
@@ -55,8 +63,6 @@ class GrepTool(Tool[GrepParams]):
         supervision.prepare()
 
     def invocation(self, params: GrepParams) -> Invocation:
-        from assent.tools.grep_call import GrepInvocation
-
         if not params.pattern or "\0" in params.pattern:
             raise InvalidParams("pattern must not be empty and must not contain NUL")
         if params.include_pattern:
@@ -66,3 +72,121 @@ class GrepTool(Tool[GrepParams]):
         except re.error as error:
             raise InvalidParams(f"exclude_pattern is no regular expression: {error}") from error
         return GrepInvocation(self.files, params, self.timeout)
+
+
+class GrepInvocation(Invocation):
+    def __init__(self, files: Files, params: GrepParams, timeout: float) -> None:
+        self._files = files
+        self._params = params
+        self._timeout = timeout
+
+    def describe(self) -> str:
+        files = f" in {self._params.include_pattern}" if self._params.include_pattern else ""
+        return f"'{self._params.pattern}'{files} within {self._params.dir_path or './'}"
+
+    def resources(self) -> Resources:
+        return Resources(reads=(self._files.absolute(self._params.dir_path).rstrip("/") + "/",))
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        from assent.tools.support.searching import search
+
+        start = self._files.existing(self._params.dir_path)
+        if why := self._files.why_asked(start):
+            raise ToolFailed("permission_denied", f"{why}; it is not searched. read_file asks the user for it.")
+        found = await search(self._files, start, self._query(), self._timeout)
+        if not found.hits:
+            notes = _notes(found, start)
+            return ToolResult(f"No matches found for {self._what()}.{notes}", PlainDisplay("No matches found"))
+        if self._params.names_only:
+            return self._names(found, start)
+        return self._lines(found, start)
+
+    def _query(self) -> "Query":
+        from assent.tools.support.searching import Query
+
+        params = self._params
+        context = params.context or 0
+        return Query(
+            pattern=params.pattern,
+            include=params.include_pattern,
+            exclude=params.exclude_pattern,
+            case_sensitive=params.case_sensitive,
+            fixed=params.fixed_strings,
+            before=params.before if params.before is not None else context,
+            after=params.after if params.after is not None else context,
+            no_ignore=params.no_ignore,
+            per_file=1 if params.names_only and not params.exclude_pattern else params.max_matches_per_file,
+            total=params.total_max_matches,
+        )
+
+    def _what(self) -> str:
+        files = f' (files: "{self._params.include_pattern}")' if self._params.include_pattern else ""
+        return f'"{self._params.pattern}" in {self._params.dir_path or "the workspace"}{files}'
+
+    def _names(self, found: "Search", start: str) -> ToolResult:
+        names = list(dict.fromkeys(self._shown(hit.path) for hit in found.hits))
+        summary = f"Found {len(names)} file(s) with matches{_limited(found)}"
+        body = "\n".join([f"{summary} for {self._what()}:", *names])
+        return ToolResult(body + _notes(found, start), PlainDisplay(summary))
+
+    def _lines(self, found: "Search", start: str) -> ToolResult:
+        hits = found.hits if self._context_wanted() else self._with_context(found)
+        summary = f"Found {found.matches} match(es){_limited(found)}"
+        body = self._grouped(hits)
+        if len(body) > MAX_CHARACTERS:
+            body = body[:MAX_CHARACTERS] + "\n... [cut: narrow the search]"
+        return ToolResult(f"{summary} for {self._what()}:\n{body}{_notes(found, start)}", PlainDisplay(summary))
+
+    def _grouped(self, hits: "list[Hit]") -> str:
+        lines: list[str] = []
+        path, number = None, 0
+        for hit in hits:
+            if hit.path != path:
+                lines.append(f"---\nFile: {self._shown(hit.path)}")
+            elif hit.line > number + 1:
+                lines.append("...")
+            path, number = hit.path, hit.line
+            text = hit.text if len(hit.text) <= MAX_LINE else hit.text[:MAX_LINE] + "... [truncated]"
+            lines.append(f"L{hit.line}{':' if hit.matched else '-'} {text}")
+        return "\n".join(lines)
+
+    def _context_wanted(self) -> bool:
+        params = self._params
+        return any(wanted is not None for wanted in (params.context, params.after, params.before))
+
+    def _with_context(self, found: "Search") -> "list[Hit]":
+        """For very few matches the lines around them are what would be asked for next."""
+        width = _AUTO_CONTEXT.get(found.matches, 0)
+        if not width:
+            return found.hits
+        wanted: dict[str, set[int]] = {}
+        for hit in found.hits:
+            wanted.setdefault(hit.path, set()).update(range(hit.line - width, hit.line + width + 1))
+        matched = {(hit.path, hit.line) for hit in found.hits}
+        return [hit for path, numbers in wanted.items() for hit in self._around(path, numbers, matched)] or found.hits
+
+    def _around(self, path: str, numbers: set[int], matched: set[tuple[str, int]]) -> "list[Hit]":
+        from assent.tools.support.searching import Hit
+
+        lines = (self._files.text_or_none(path) or "").split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        inside = [number for number in sorted(numbers) if 1 <= number <= len(lines)]
+        return [Hit(path, n, lines[n - 1].removesuffix("\r"), (path, n) in matched) for n in inside]
+
+    def _shown(self, path: str) -> str:
+        return printable(self._files.shown(path))
+
+
+def _limited(found: "Search") -> str:
+    return " (stopped there: there may be more)" if found.limited else ""
+
+
+def _notes(found: "Search", start: str) -> str:
+    """How many secrets were passed over is said whatever is in them: nobody learns whether one has a match."""
+    notes: list[str] = []
+    if number := secrets_below(start):
+        notes.append(f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like).")
+    if found.timed_out:
+        notes.append("The search took too long and was stopped; narrow it with dir_path or include_pattern.")
+    return "".join(f"\n{note}" for note in notes)

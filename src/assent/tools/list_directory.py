@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from assent.files.access import Entry
 from assent.parts import PlainDisplay
 from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
-from assent.tools.files import Files, check_path, check_pattern, printable
+from assent.tools.support.files import Files, check_path, check_pattern, printable
 
 MAX_ENTRIES = 2_000
 
@@ -59,7 +59,7 @@ class ListDirectoryInvocation(Invocation):
         return ToolResult(f"Directory listing for {self._params.dir_path}{notes}:\n{listing}", PlainDisplay(summary))
 
     def _left_out(self, name: str) -> bool:
-        from assent.tools.globbing import matcher
+        from assent.tools.support.globbing import matcher
 
         return any(matcher(pattern, case_sensitive=True)(name) for pattern in self._params.ignore)
 

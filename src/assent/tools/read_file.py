@@ -10,14 +10,12 @@ from msgspec import Meta, Struct
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
 from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
-from assent.tools.files import Files, check_path
-from assent.tools.filetype import describe_binary, media_type
-from assent.tools.textfile import NotText, decode
+from assent.tools.support.files import Files, check_path
+from assent.tools.support.filetype import MAX_BYTES, MAX_MEDIA, describe_binary, media_type
+from assent.tools.support.textfile import NotText, decode
 
 MAX_LINES = 2_000
 MAX_LINE = 2_000
-MAX_BYTES = 20_000_000
-MAX_MEDIA = 10_000_000
 _CUT = "... [truncated]"
 
 Line = Annotated[int, Meta(ge=1)]

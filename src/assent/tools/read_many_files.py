@@ -1,11 +1,19 @@
-"""read_many_files, as it is declared: the contents of all files that match. What a call does is in the call's file."""
+"""read_many_files: the files that match in the order of their paths, each under its name, and what was left out."""
 
-from typing import Annotated
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from assent.tools.base import InvalidParams, Invocation, Tool
-from assent.tools.files import Files, check_pattern
+from assent.parts import PlainDisplay, Text
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.support.files import Files, check_pattern
+
+if TYPE_CHECKING:
+    from assent.tools.support.many_files import Taken
+
+_SHOWN_SKIPPED = 20
 
 
 class ReadManyFilesParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,11 +45,66 @@ class ReadManyFilesTool(Tool[ReadManyFilesParams]):
         self.files = files
 
     def invocation(self, params: ReadManyFilesParams) -> Invocation:
-        from assent.tools.read_many_files_call import ReadManyFilesInvocation
-
         if not params.include:
             raise InvalidParams("include must name at least one file, folder or pattern")
         for argument, patterns in (("include", params.include), ("exclude", params.exclude)):
             for pattern in patterns:
                 check_pattern(pattern, argument)
         return ReadManyFilesInvocation(self.files, params)
+
+
+class ReadManyFilesInvocation(Invocation):
+    def __init__(self, files: Files, params: ReadManyFilesParams) -> None:
+        self._files = files
+        self._params = params
+
+    def describe(self) -> str:
+        return ", ".join(self._params.include)
+
+    def resources(self) -> Resources:
+        return Resources(reads=(self._files.root.rstrip("/") + "/",))
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        import asyncio
+
+        from assent.tools.support.many_files import Reader
+
+        reader = Reader(self._files, self._asks_for)
+        paths = sorted(await self._matching())
+        taken = [reader.take(path) if reader.is_full else await asyncio.to_thread(reader.take, path) for path in paths]
+        if not taken:
+            raise ToolFailed("file_not_found", f"No file matches {self.describe()}.")
+        skipped = [each for each in taken if each.problem]
+        end = Text(f"--- End of content: {reader.read} file(s) read ---{_report(skipped)}")
+        parts = (*(part for each in taken for part in each.parts), end)
+        return ToolResult(parts, PlainDisplay(f"Read {reader.read} file(s), left out {len(skipped)}"))
+
+    async def _matching(self) -> list[str]:
+        """Relative to the root. A file that is named by its whole path is found even where a pattern would not look."""
+        from assent.tools.support.many_files import any_of, below_root, usually_left_out, wanted
+        from assent.tools.support.walk import list_files
+
+        named = [below_root(self._files, each) for each in self._params.include]
+        meant = [wanted(self._files, each, deep=self._params.recursive) for each in named]
+        found = await list_files(self._files, self._files.root, respect_ignore=self._params.respect_git_ignore)
+        usual = usually_left_out() if self._params.use_default_excludes else any_of(())
+        paths = {path for path in found if any(means(path) for means in meant) and not usual(path)}
+        excluded = any_of(self._params.exclude)
+        return [path for path in paths.union(filter(self._is_file, named)) if not excluded(path)]
+
+    def _is_file(self, path: str) -> bool:
+        return os.path.isfile(os.path.join(self._files.root, path))
+
+    def _asks_for(self, path: str) -> bool:
+        """Pictures and the like only by their name or its ending."""
+        ending = os.path.splitext(path)[1].lower()
+        return any(each.lower().endswith(ending) for each in self._params.include) if ending else False
+
+
+def _report(skipped: "Sequence[Taken]") -> str:
+    if not skipped:
+        return ""
+    more = len(skipped) - _SHOWN_SKIPPED
+    lines = [f"{each.path}: {each.problem}" for each in skipped[:_SHOWN_SKIPPED]]
+    lines += [f"and {more} more"] if more > 0 else []
+    return "\n".join(["\nLeft out:", *(f"- {line}" for line in lines)])

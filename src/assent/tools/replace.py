@@ -1,12 +1,18 @@
-"""replace, as it is declared: one piece of a file's text by another. What a call does is in `replace_call`."""
+"""replace: one piece of a file's text by another. It must be there exactly, and once unless all are meant.
+
+Line ends are the file's business: they are compared as equal and written as the file has them.
+"""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from assent.tools.base import InvalidParams, Invocation, Tool
-from assent.tools.files import Files, check_path, check_text
-from assent.tools.placeholders import placeholders
+from assent.parts import JsonObject
+from assent.tools.base import InvalidParams, Invocation, Tool, ToolFailed
+from assent.tools.support.edit import EditInvocation
+from assent.tools.support.files import Files, check_path, check_text
+from assent.tools.support.matching import nearest, occurrences, smallest_change, substitute
+from assent.tools.support.textfile import TextFile
 
 
 class ReplaceParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -39,7 +45,7 @@ class ReplaceTool(Tool[ReplaceParams]):
         self.files = files
 
     def invocation(self, params: ReplaceParams) -> Invocation:
-        from assent.tools.replace_call import ReplaceInvocation
+        from assent.tools.support.placeholders import placeholders
 
         check_path(params.file_path, "file_path")
         check_text(params.new_string, "new_string")
@@ -48,3 +54,63 @@ class ReplaceTool(Tool[ReplaceParams]):
                 f"new_string must be complete, but this line stands for something left out: {found[0]!r}."
             )
         return ReplaceInvocation(self.files, params)
+
+
+class ReplaceInvocation(EditInvocation):
+    def __init__(self, files: Files, params: ReplaceParams) -> None:
+        super().__init__(files, params.file_path)
+        self._params = params
+
+    def describe(self) -> str:
+        what = " ".join(self._params.instruction.split())
+        return f"{self._params.file_path}: {what}" if what else self._params.file_path
+
+    def edited(self, current: TextFile | None) -> TextFile:
+        if current is None:
+            return self._created()
+        self._check(current)
+        old, new = self._params.old_string, self._params.new_string
+        text = substitute(current.text, old, new, current.newline)
+        if text == current.text:
+            raise ToolFailed("edit_no_change", "old_string and new_string are the same; nothing would change.")
+        return current.with_text(text)
+
+    def args_for(self, content: str) -> JsonObject:
+        """The smallest replacement of whole lines that turns the current content into the edited one.
+
+        `allow_multiple` and the original strings are gone; what the person left is what counts. A new file is created.
+        """
+        args: JsonObject = {"file_path": self._params.file_path, "instruction": self._params.instruction}
+        current = self._plan().old
+        if current is None:
+            return args | {"old_string": "", "new_string": content}
+        old, new = smallest_change(current.replace("\r\n", "\n"), content.replace("\r\n", "\n"))
+        return args | {"old_string": old, "new_string": new}
+
+    def _created(self) -> TextFile:
+        if self._params.old_string:
+            raise self._files.not_found(self._params.file_path, "Use an empty old_string to create it.")
+        return TextFile(self._params.new_string)
+
+    def _check(self, current: TextFile) -> None:
+        name, old = self._params.file_path, self._params.old_string
+        if not old:
+            message = f"{name} exists already. To change it, give the text to replace; to overwrite it, use write_file."
+            raise ToolFailed("attempt_to_create_existing_file", message)
+        count = occurrences(current.text, old)
+        if count == 0:
+            raise ToolFailed("edit_no_occurrence_found", self._not_there(current.text))
+        if count > 1 and not self._params.allow_multiple:
+            message = (
+                f"old_string occurs {count} times in {name}, but 1 was expected. Add lines around it until it is "
+                "unique, or set allow_multiple to replace them all."
+            )
+            raise ToolFailed("edit_expected_occurrence_mismatch", message)
+
+    def _not_there(self, text: str) -> str:
+        near = nearest(text, self._params.old_string)
+        hint = f" The nearest text there is:\n{near}" if near else " Nothing there looks like it."
+        return (
+            f"old_string was not found in {self._params.file_path}: it must match exactly, with all blanks and "
+            f"indentation.{hint}\nRead the file and try again."
+        )

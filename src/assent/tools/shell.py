@@ -1,15 +1,29 @@
-"""run_shell_command, as it is declared; what a call does is in `shell_call`, imported with the first call."""
+"""run_shell_command: one command line for bash, in the workspace, with its output as it comes.
 
-from typing import Annotated
+What the command may do is not judged here; `should_confirm` only says what would run. Ending it, with everything that
+it started, is the work of `assent.process`, which is imported with the first call.
+"""
+
+import functools
+import os
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
+from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
 from assent.files.private import PrivateFolder
+from assent.parts import TerminalDisplay
 from assent.secrets.mask import Masker
-from assent.tools.base import InvalidParams, Invocation, Tool
-from assent.tools.files import Files
+from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.support.files import Files
 
+if TYPE_CHECKING:
+    from assent.process.run import Finished, Limits
+    from assent.tools.support.throttle import Throttle
+    from assent.tools.support.whole_output import WholeOutput
+
+_MB = 1_000_000
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -65,10 +79,119 @@ class ShellTool(Tool[ShellParams]):
         supervision.prepare()
 
     def invocation(self, params: ShellParams) -> Invocation:
-        from assent.tools.shell_call import ShellInvocation
-
         if not params.command.strip():
             raise InvalidParams("command must not be empty")
         if "\0" in params.command:
             raise InvalidParams("command must not contain a NUL character")
         return ShellInvocation(self, params)
+
+
+class ShellInvocation(Invocation):
+    def __init__(self, tool: ShellTool, params: ShellParams) -> None:
+        self._tool = tool
+        self._params = params
+
+    def describe(self) -> str:
+        where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
+        why = f" ({' '.join(self._params.description.split())})" if self._params.description else ""
+        return f"{self._params.command}{where}{why}"
+
+    async def should_confirm(self) -> ExecDetails:
+        """The gate adds what it finds: the programs that are named, the risk and why."""
+        return ExecDetails(self._params.command, (), self._directory(), "high", "It was not looked at.")
+
+    def resources(self) -> Resources:
+        """Which files a command touches is not known here; whether it only reads is for the gate to say."""
+        return Resources(anything="write")
+
+    def folders(self) -> tuple[str, ...]:
+        return (self._tool.files.absolute(self._params.dir_path),)
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        import asyncio
+
+        from assent.process.plain import plain
+        from assent.tools.support.throttle import Throttle
+        from assent.tools.support.whole_output import WholeOutput, output_name
+
+        throttle = Throttle(live.output, live.received)
+        masked = self._tool.masker.stream(whole_lines=True)
+        name = output_name(permit.call_id)
+        whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
+        try:
+            finished = await self._run(permit, live, throttle, whole)
+        except OSError as error:
+            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except asyncio.CancelledError:
+            if whole.path:
+                throttle.add(f"\n[all output so far: {whole.path}]\n")
+            raise
+        finally:
+            whole.close()
+            throttle.close()
+        return self._result(finished, whole, permit)
+
+    async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "Finished":
+        """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
+        an answer, a mode, or a rule for the whole tool.
+        """
+        from assent.process.environment import command_environment
+        from assent.process.launch import pipeline_argv
+        from assent.process.pty import Size
+        from assent.process.run import run
+
+        def heard(text: str) -> None:
+            throttle.add(text)
+            whole.add(text)
+
+        argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
+        return await run(
+            argv,
+            cwd=self._directory(),
+            env=command_environment(self._tool.environment),
+            on_start=live.process,
+            on_output=heard,
+            on_binary=throttle.received,
+            limits=self._limits,
+            terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
+            mark=permit.mark,
+        )
+
+    def _result(self, finished: "Finished", whole: "WholeOutput", permit: Permit) -> ToolResult:
+        from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+
+        folder = self._directory()
+        shown = self._tool.files.shown(folder) if self._params.dir_path else ""
+        notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
+        notes += missed(finished, self._params.command, self._tool.environment)
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes])
+        return ToolResult(report, TerminalDisplay(for_person(finished), ended_badly(finished)))
+
+    async def end_leftovers(self, mark: str) -> tuple[int, ...]:
+        from assent.process.leftover import end_leftovers
+
+        return await end_leftovers(mark)
+
+    @functools.cached_property
+    def _limits(self) -> "Limits":
+        from assent.process.memory import most_memory
+        from assent.process.run import Limits
+
+        given = self._tool.limits
+        return Limits(
+            idle=given.idle_seconds or None,
+            total=given.total_seconds or None,
+            output=given.output_mb * _MB or None,
+            memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
+            grace=self._tool.grace,
+        )
+
+    def _directory(self) -> str:
+        return self._tool.files.folder(self._params.dir_path)
+
+
+def _shell() -> list[str]:
+    for bash in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"):
+        if os.access(bash, os.X_OK):
+            return [bash, "--noprofile", "--norc", "-c"]
+    return ["/bin/sh", "-c"]

@@ -1,13 +1,20 @@
-"""web_fetch, as it is declared; what a call does is in `web_fetch_call`, imported with the first call."""
+"""web_fetch: finds the addresses in the prompt, says exactly which they are, and fetches these.
+
+Addresses are judged as texts before anything is asked. Names are resolved only when the call runs: looking up a name
+already tells it to others, so it takes the same leave as the request.
+"""
 
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from assent.tools.base import Invocation, Tool
+from assent.approval import InfoDetails
+from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
 
 if TYPE_CHECKING:  # sockets and TLS come with the first call
+    from assent.tools.support.fetched_pages import Outcome
     from assent.web.fetch import Web
+    from assent.web.urls import Verdict
 
 MOST_URLS = 20
 
@@ -47,6 +54,38 @@ class WebFetchTool(Tool[WebFetchParams]):
         return self._web
 
     def invocation(self, params: WebFetchParams) -> Invocation:
-        from assent.tools.web_fetch_call import WebFetchInvocation, urls_in
+        from assent.tools.support.urls_in_text import urls_in
 
-        return WebFetchInvocation(self, params.prompt, urls_in(params.prompt))
+        return WebFetchInvocation(self, params.prompt, urls_in(params.prompt, MOST_URLS))
+
+
+class WebFetchInvocation(Invocation):
+    def __init__(self, tool: WebFetchTool, prompt: str, verdicts: "tuple[Verdict, ...]") -> None:
+        self._tool = tool
+        self._prompt = prompt
+        self._urls = tuple(verdict.canonical for verdict in verdicts)
+        self._warnings = tuple(f"{v.host}: {warning}" for v in verdicts for warning in v.warnings)
+
+    def describe(self) -> str:
+        return ", ".join(self._urls)
+
+    def resources(self) -> Resources:
+        return Resources()
+
+    async def should_confirm(self) -> InfoDetails:
+        return InfoDetails(self._prompt, self._urls, self._warnings)
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        import asyncio
+
+        from assent.tools.support.fetched_pages import report
+
+        return report(dict(zip(self._urls, await asyncio.gather(*map(self._fetch, self._urls)), strict=True)))
+
+    async def _fetch(self, url: str) -> "Outcome":
+        from assent.web.fetch import FetchFailed
+
+        try:
+            return await self._tool.web.fetch(url)
+        except FetchFailed as error:
+            return error

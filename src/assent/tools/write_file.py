@@ -1,11 +1,14 @@
-"""write_file, as it is declared: the whole content of one file. What a call does is in `write_file_call`."""
+"""write_file: the whole content of one file, in the line ends and the encoding that the file has."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from assent.tools.base import Invocation, Tool
-from assent.tools.files import Files, check_path, check_text
+from assent.parts import JsonObject
+from assent.tools.base import Invocation, Tool, ToolFailed
+from assent.tools.support.edit import EditInvocation
+from assent.tools.support.files import Files, check_path, check_text
+from assent.tools.support.textfile import TextFile, with_newlines
 
 
 class WriteFileParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,8 +34,43 @@ class WriteFileTool(Tool[WriteFileParams]):
         self.files = files
 
     def invocation(self, params: WriteFileParams) -> Invocation:
-        from assent.tools.write_file_call import WriteFileInvocation
-
         check_path(params.file_path, "file_path")
         check_text(params.content, "content")
         return WriteFileInvocation(self.files, params)
+
+
+class WriteFileInvocation(EditInvocation):
+    def __init__(self, files: Files, params: WriteFileParams) -> None:
+        super().__init__(files, params.file_path)
+        self._params = params
+
+    def edited(self, current: TextFile | None) -> TextFile:
+        _refuse_placeholders(self._params.content, current.text if current else "")
+        if current is None:
+            return TextFile(self._params.content)
+        wanted = current.with_text(with_newlines(self._params.content, current.newline))
+        if wanted.text == current.text:
+            message = f"{self._params.file_path} has exactly this content already; nothing to do."
+            raise ToolFailed("edit_no_change", message)
+        return _in_some_encoding(wanted)
+
+    def args_for(self, content: str) -> JsonObject:
+        return {"file_path": self._params.file_path, "content": content}
+
+
+def _refuse_placeholders(text: str, known: str) -> None:
+    """A placeholder that was in the file before is somebody's own text."""
+    from assent.tools.support.placeholders import placeholders
+
+    if found := placeholders(text, known):
+        message = f"content must be complete, but this line stands for something left out: {found[0]!r}."
+        raise ToolFailed("invalid_tool_params", message)
+
+
+def _in_some_encoding(wanted: TextFile) -> TextFile:
+    """The file's own; UTF-8 when that cannot hold the new text, for all of the old text goes anyway."""
+    try:
+        wanted.encoded()
+    except UnicodeEncodeError:
+        return TextFile(wanted.text)
+    return wanted

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from assent.parts import Todo, TodosDisplay
 from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolResult
-from assent.tools.files import check_text
+from assent.tools.support.files import check_text
 
 MOST = 100
 

@@ -13,7 +13,7 @@ from assent.front.tui.terminal import settled
 from assent.front.tui.themes import LOOKS
 from assent.hunks import hunks
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text
-from assent.tools.diff import diff
+from assent.tools.support.diff import diff
 from support.film import PROMPT, Film, FilmClient
 
 INK = Ink(LOOKS["dark"].palette)

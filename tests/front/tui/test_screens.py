@@ -10,7 +10,7 @@ from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDe
 from assent.events import Attached
 from assent.front.tui.answers import AnswerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
-from assent.tools.diff import diff
+from assent.tools.support.diff import diff
 from support.film import FOLDER, Film
 from support.screens import SIZES, Play, check, picture, settle
 

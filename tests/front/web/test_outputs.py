@@ -12,7 +12,7 @@ from assent.events import CallOutput, CallRequest, Envelope
 from assent.files.private import PrivateFolder
 from assent.front.web.outputs import Outputs
 from assent.scheduler.call import Executing
-from assent.tools.whole_output import output_name
+from assent.tools.support.whole_output import output_name
 from support.program import asks_for, says, shell
 from support.served import Json, Served, until_event, until_waiting
 

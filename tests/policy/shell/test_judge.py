@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from assent.plan import Stage, Word
-from assent.policy.shell import Judgement, judge, rules
+from assent.policy.shell import Judgement, judge, parsed, rules
 from assent.policy.shell.survey import Found, Survey
 from support.plans import stage_of
 
@@ -315,7 +315,8 @@ def test_the_two_readers_must_see_the_same_commands(
     def see(_source: str, *, limit: int = 0) -> Survey:
         return other
 
-    monkeypatch.setattr(importlib.import_module("assent.policy.shell.judge"), "survey", see)
+    monkeypatch.setattr(parsed, "survey", see)
+    monkeypatch.setattr(importlib.import_module("assent.policy.shell.judge"), "parse", parsed.parse.__wrapped__)
     assert judge("ls", rules(["ls"]), cwd="/w", roots=["/w"]).decision == "ask"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from assent.policy.shell import judge, rules
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.loops import understood
+from assent.policy.shell.parsed import understood
 from support.plans import stage_of
 
 _MESSAGE = 'git commit -m "$(cat <<\'EOF\'\nfeat: it\'s a "thing" (x\n\nBody with $HOME and `x`.\nEOF\n)"'

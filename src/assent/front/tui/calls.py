@@ -14,7 +14,7 @@ from assent.app.call_states import (
     ToolCall,
     Validating,
 )
-from assent.app.wording import call_about, count, editing, ended_badly, safe, took
+from assent.app.wording import call_about, count, editing, ended_badly, first_text, safe, took
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.ink import Ink, barred, ends
 from assent.hunks import hunks
@@ -137,7 +137,7 @@ def _body(ink: Ink, call: ToolCall, width: int) -> list[Strip]:
 
 def _arguments(ink: Ink, call: ToolCall, width: int) -> list[Strip]:
     """What else was asked for, when the head line does not say it all."""
-    about = call_about(call.request)
+    about = first_text(call.request)
     rest = [(name, value) for name, value in call.request.args.items() if value != about and len(str(value)) < 200]
     lines: list[Strip] = []
     if "\n" in about or len(about) > width:

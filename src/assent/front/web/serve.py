@@ -11,7 +11,6 @@ import ssl
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,6 +31,7 @@ from assent.front.web.hasty import HastyProtocol
 from assent.front.web.limits import Limits
 from assent.front.web.security import Place, place_of
 from assent.front.web.tokens import DISCOVERY, TOKENS, Discovery, TokenStore
+from assent.http.loopback import is_loopback
 
 GRACE = 5
 """Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
@@ -88,14 +88,6 @@ def check_certificate(where: Where) -> None:
     except OSError as error:
         why = error.strerror or str(error)
         raise BadPlace(f"{where.tls_cert} and {where.tls_key} cannot be used for TLS: {why}") from error
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return False
 
 
 def place_for(where: Where, port: int) -> Place:

@@ -15,7 +15,7 @@ from assent.policy.shell.checks import run_check
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.phrases import Phrase, phrase, says
 from assent.policy.shell.rules import Prefix, loose
-from assent.policy.shell.survey import Found, survey
+from assent.policy.shell.survey import Found, commands_in
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unwrap import FILE_SHELLS
 
@@ -150,7 +150,7 @@ def _aliased(words: Words) -> Iterator[_Candidate]:
         name, value = alias.groups()
         rest = words[texts.index(name) + 1 :] if name in texts else ()
         if value.startswith("!"):
-            yield from (_Candidate((*one.words, *rest)) for one in survey(value[1:]).commands)
+            yield from (_Candidate((*one.words, *rest)) for one in commands_in(value[1:]))
         else:
             yield _Candidate((Word("git"), *map(Word, value.split()), *rest))
 
@@ -159,7 +159,7 @@ def _command_strings(words: Words) -> Iterator[_Candidate]:
     """`bash -o errexit -c TEXT`, `su root -c TEXT`: wherever the option stands."""
     for option, word in pairwise(words):
         if word.literal and _STRING_OPTION.fullmatch(option.text):
-            yield from (_Candidate(one.words) for one in survey(word.text).commands)
+            yield from (_Candidate(one.words) for one in commands_in(word.text))
 
 
 def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:

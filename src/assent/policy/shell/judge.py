@@ -14,22 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.plan import Plan, Stage, Step, every_step, simple_commands
-from assent.policy.shell.characters import hidden
 from assent.policy.shell.compound import TreeJudge, wanders
 from assent.policy.shell.denial import Spoken, spoken
 from assent.policy.shell.git_secrets import hidden_paths
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.loops import unrolled
 from assent.policy.shell.models import Risk
+from assent.policy.shell.parsed import Reading, parse
 from assent.policy.shell.paths import secret_path
-from assent.policy.shell.reader import read
 from assent.policy.shell.risk import assess
 from assent.policy.shell.rules import Prefix, Rules, loose, program
-from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
-from assent.policy.shell.unwrap import MAX_COMMANDS, unwrap
+from assent.policy.shell.survey import Found, Survey
+from assent.policy.shell.unwrap import MAX_COMMANDS
 from assent.policy.shell.verdict import Decision, Place, Verdict
-
-MAX_LENGTH = 8_000
 
 _IDLE = (("true",), ("false",))
 _TOKEN = re.compile(r"[\w./+-]+")
@@ -69,11 +65,8 @@ class Judgement(Struct, frozen=True):
 def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
     """Judges a command line. Pure: looks at no file and starts nothing."""
     places = tuple(normpath(root) for root in roots)
-    written = _read(command)
-    steps = _unrolled(written)
-    seen = survey(command) if isinstance(steps, Refused) else survey(command, limit=MAX_READ_BYTES)
-    inner, opened = unwrap(seen.commands)
-    everything = (*seen.commands, *inner)
+    parsed = parse(command)
+    written, steps, seen, inner = parsed.written, parsed.steps, parsed.seen, parsed.inner
     risk, reasons = assess(command, seen, (*seen.commands[:MAX_COMMANDS], *inner), cwd, places)
     about = Judgement(
         "ask",
@@ -85,8 +78,8 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         "It was not understood.",
         readable=not isinstance(steps, Refused),
     )
-    everything = (*everything, *_stages(steps))
-    complete = seen.complete and opened
+    everything = (*seen.commands, *inner, *_stages(steps))
+    complete = parsed.complete
     denied, asked = (spoken(everything, said, complete=complete) for said in (rules.deny, rules.ask))
     if (named := _named(command, rules, complete=complete)) is not None:
         return replace(about, decision="deny", denied=named, why=_named_why(named))
@@ -130,35 +123,10 @@ def _idle(verdict: Verdict, each: Sequence[Verdict]) -> bool:
     return bare and verdict.by == "no rule" and any(one.decision == "allow" for one in each)
 
 
-def _stages(steps: tuple[Step, ...] | Refused) -> tuple[Found, ...]:
+def _stages(steps: Reading) -> tuple[Found, ...]:
     if isinstance(steps, Refused):
         return ()
     return tuple(Found(stage.words, stage.text) for stage in simple_commands(steps))
-
-
-def _read(command: str) -> tuple[Step, ...] | Refused:
-    """The strict reading, or why there is none. Nothing is decided here: deny rules come first."""
-    try:
-        return _strictly(command)
-    except Refused as refused:
-        return refused
-
-
-def _unrolled(steps: tuple[Step, ...] | Refused) -> tuple[Step, ...] | Refused:
-    try:
-        return steps if isinstance(steps, Refused) else unrolled(steps)
-    except Refused as refused:
-        return refused
-
-
-def _strictly(command: str) -> tuple[Step, ...]:
-    if len(command) > MAX_LENGTH:
-        raise Refused(f"more than {MAX_LENGTH} characters")
-    if names := hidden(command):
-        raise Refused(f"characters that cannot be seen or look like others: {' '.join(names[:8])}")
-    if not (steps := read(command)):
-        raise Refused("no command")
-    return steps
 
 
 def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:

@@ -12,16 +12,10 @@ from msgspec.structs import replace
 from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, simple_commands
 from assent.policy.shell.lexer import Refused, word_of
 from assent.policy.shell.plain_forms import as_test, as_text
-from assent.policy.shell.reader import read
 
 MAX_COMMANDS = 200
 
 _BECOMES_MORE = re.compile(r"[ \t\n*?\[\\]")  # without quotes bash makes other words of it
-
-
-def understood(command: str) -> tuple[Step, ...]:
-    """What a command does, with its loops written out. Raises Refused."""
-    return unrolled(read(command))
 
 
 def unrolled(steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -5,6 +5,7 @@ An allow-list: what is not plainly a question asks. Knows words; opens no connec
 
 import re
 
+from assent.http.loopback import is_loopback
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.unknown import changes_something
 
@@ -106,7 +107,7 @@ def sql(use: Use, _words: Words) -> None:
 
 
 def _stays_here(use: Use) -> None:
-    if (use.option("-h", "--host") or "localhost") not in ("localhost", "127.0.0.1", "::1"):
+    if not is_loopback(use.option("-h", "--host") or "localhost"):
         use.problems.append("it asks another machine")
 
 

@@ -7,7 +7,7 @@ does (see `_blind_spots`).
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -67,6 +67,16 @@ def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
     walk.run(tree.root_node)
     commands = tuple(walk.commands) + tuple(_blind_spots(walk.bodies))
     return Survey(commands, not tree.root_node.has_error, tuple(walk.writes))
+
+
+def commands_in(text: str) -> tuple[Found, ...]:
+    """The commands in a text that another command runs. Several look at it in one judgement."""
+    return _commands_in(text) if len(text) <= MAX_BYTES else survey(text).commands
+
+
+@lru_cache(maxsize=64)
+def _commands_in(text: str) -> tuple[Found, ...]:
+    return survey(text).commands
 
 
 class _Walk:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from assent.plan import Word
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.rules import loose, program
-from assent.policy.shell.survey import Found, survey
+from assent.policy.shell.survey import Found, commands_in
 
 MAX_DEPTH = 4
 MAX_COMMANDS = 400
@@ -52,12 +52,12 @@ def _direct(found: Found) -> Iterator[Found]:
     wrapper = use.model.wrapper
     if wrapper is not None and wrapper.payload in ("shell", "remote"):
         for text in _strings(use, remote=wrapper.payload == "remote"):
-            yield from survey(text).commands
+            yield from commands_in(text)
     if name in ("find", "fd", "fdfind"):
         yield from _exec_payloads(words)
     for text in use.runs:
         if not text.startswith("-"):
-            yield from survey(text).commands
+            yield from commands_in(text)
 
 
 def _strings(use: Use, *, remote: bool) -> Iterator[str]:
@@ -78,10 +78,10 @@ def _side_by_side(words: list[str]) -> Iterator[Found]:
     at = next((index for index, word in enumerate(words) if word.startswith(":::")), len(words))
     text, given = " ".join(words[:at]), [word for word in words[at:] if not word.startswith(":::")]
     if text:
-        yield from survey(text).commands
+        yield from commands_in(text)
     if not text or text.startswith("{"):
         for one in given[:MAX_COMMANDS]:
-            yield from survey(_MARK.sub(lambda _, one=one: one, text, count=1) if text else one).commands
+            yield from commands_in(_MARK.sub(lambda _, one=one: one, text, count=1) if text else one)
 
 
 _MARK = re.compile(r"\{[^{}]*\}")

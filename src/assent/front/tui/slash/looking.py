@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from assent.front.tui.host import ServerInfo
     from assent.front.tui.slash.desk import Desk
 
-SAVE_MEMORY = "save_memory"
 _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}
 
 
@@ -152,10 +151,12 @@ def _show_memory(desk: "Desk") -> None:
 
 
 async def _add_memory(desk: "Desk", fact: str) -> None:
-    if all(tool.name != SAVE_MEMORY for tool in desk.host.tools()):
+    from assent.tools.save_memory import SaveMemoryTool
+
+    if all(tool.name != SaveMemoryTool.name for tool in desk.host.tools()):
         desk.complain("There is no tool here that could remember it.")
     else:
-        await carry_out(desk, RunTool(SAVE_MEMORY, {"fact": fact}, by=desk.client.me))
+        await carry_out(desk, RunTool(SaveMemoryTool.name, {"fact": fact}, by=desk.client.me))
 
 
 async def complete_memory(desk: "Desk", argument: str) -> Sequence[Candidate]:

@@ -69,8 +69,8 @@ function stateOf(call, answered) {
 }
 
 /** What a person wants to see without asking. @param {Call} call */
-function opensItself({ type, request, display, failure }) {
-  if (type === "executing" || (type === "success" && request.tool === "ask_user")) return true;
+function opensItself({ type, approval, display, failure }) {
+  if (type === "executing" || (type === "success" && approval?.details?.type === "ask")) return true;
   return type === "error" ? failure !== undefined : display?.type === "diff" || display?.type === "terminal";
 }
 
@@ -122,18 +122,12 @@ function decided({ decision }, answered) {
   return decision ? visible(`Allowed: ${decision.reason}`) : "";
 }
 
-const AIMS = ["command", "file_path", "path", "dir_path", "pattern", "url", "query"];
-
-/** What the call is about, in one line. @param {Call} call */
-function aim({ request, display }) {
-  if (request.tool === "undo" && display?.type === "diff") return visible(display.path);
-  const told = [...AIMS.map((name) => request.args[name]), firstQuestion(request.args)].find((value) => typeof value === "string" && value);
-  const text = typeof told === "string" ? told : JSON.stringify(request.args);
+/** What the call is about, in one line: as its tool says; until that is known, its first text. @param {Call} call */
+function aim({ request }) {
+  const first = Object.values(request.args).find((value) => typeof value === "string" && value);
+  const text = request.about || (typeof first === "string" ? first : JSON.stringify(request.args));
   return visible(text.replace(/\s+/g, " ").slice(0, 200));
 }
-
-/** What `ask_user` asks. @param {Record<string, unknown>} args */
-const firstQuestion = ({ questions }) => (Array.isArray(questions) ? questions[0]?.question : undefined);
 
 /** How long it ran; the time in which it waited for a person is not its own. @param {Call} call */
 function duration({ duration_ms = 0, ran_ms, type }) {

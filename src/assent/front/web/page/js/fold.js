@@ -223,7 +223,8 @@ const TURN_ENDS = {
 
 /** @param {Call} call @param {WireEvent} event @returns {Call | null} */
 function following(call, event) {
-  const { request, started_at, approval, decision } = call;
+  const { started_at, approval, decision } = call;
+  const request = "about" in event && event.about ? { ...call.request, about: event.about } : call.request;
   switch (event.type) {
     case "approval.requested":
       return {
@@ -245,7 +246,7 @@ function following(call, event) {
     case "call.output":
       return { ...call, received: event.received || call.received, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
     case "call.finished":
-      return { ...call, type: event.status, display: event.display, failure: event.failure, duration_ms: event.duration_ms, ran_ms: event.ran_ms };
+      return { ...call, request, type: event.status, display: event.display, failure: event.failure, duration_ms: event.duration_ms, ran_ms: event.ran_ms };
     default:
       return null;
   }

@@ -90,6 +90,7 @@ export interface Request {
   args: Record<string, unknown>;
   prompt_id: string;
   initiator?: "model" | "person";
+  about?: string;
 }
 export interface Decision {
   source: "tool" | "mode" | "rule" | "grant" | "person";
@@ -255,16 +256,16 @@ export type WireEvent = Envelope &
     | { type: "model.message"; prompt_id: string; parts: Part[]; finish: string; usage?: Usage }
     | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
     | { type: "call.requested"; request: Request }
-    | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown> }
+    | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown>; about?: string }
     | { type: "approval.answered"; call_id: string; outcome: Outcome; by: string; reason?: string; args?: Record<string, unknown> }
     | { type: "approval.modifying"; call_id: string; by: string }
-    | { type: "call.scheduled"; call_id: string; decision: Decision }
+    | { type: "call.scheduled"; call_id: string; decision: Decision; about?: string }
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
     | { type: "call.output"; call_id: string; text: string; received?: number }
     | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
     | { type: "context.loaded"; sources: { path: string }[] }
-    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number }
+    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }

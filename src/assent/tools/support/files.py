@@ -27,7 +27,7 @@ from assent.files.private import PrivateFolder
 from assent.files.protected import fold
 from assent.files.workspace import Operation, Verdict, Workspace
 from assent.tools.base import InvalidParams, ToolFailed
-from assent.tools.textfile import NotText, decode
+from assent.tools.support.textfile import NotText, decode
 
 _TEXT_BYTES = 20_000_000
 _NEAR_ENOUGH = 60
@@ -54,7 +54,7 @@ def check_text(text: str, argument: str) -> None:
 def check_pattern(pattern: str, argument: str) -> None:
     import re
 
-    from assent.tools.globbing import matcher
+    from assent.tools.support.globbing import matcher
 
     if not pattern.strip():
         raise InvalidParams(f"{argument} must not be empty")

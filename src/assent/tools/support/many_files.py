@@ -12,11 +12,10 @@ from msgspec import Struct
 
 from assent.parts import Media, Text
 from assent.tools.base import ToolFailed
-from assent.tools.files import Files, printable
-from assent.tools.filetype import describe_binary, media_type
-from assent.tools.globbing import matcher
-from assent.tools.read_file import MAX_BYTES, MAX_MEDIA
-from assent.tools.textfile import NotText, decode
+from assent.tools.support.files import Files, printable
+from assent.tools.support.filetype import MAX_BYTES, MAX_MEDIA, describe_binary, media_type
+from assent.tools.support.globbing import matcher
+from assent.tools.support.textfile import NotText, decode
 
 MOST_FILES = 200
 MOST_CHARACTERS = 200_000

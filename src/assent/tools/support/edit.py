@@ -6,6 +6,7 @@ tool's own business.
 """
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -14,9 +15,11 @@ from assent.events import FileChange
 from assent.files.workspace import Verdict
 from assent.parts import JsonObject
 from assent.tools.base import Earlier, Invocation, Live, Modifiable, Permit, Proposal, Resources, ToolFailed, ToolResult
-from assent.tools.diff import Diff, changed_lines, diff
-from assent.tools.files import Files
-from assent.tools.textfile import NotText, TextFile, decode
+from assent.tools.support.files import Files
+from assent.tools.support.textfile import NotText, TextFile, decode
+
+if TYPE_CHECKING:
+    from assent.tools.support.diff import Diff
 
 MAX_BYTES = 20_000_000
 
@@ -30,7 +33,7 @@ class Plan(Struct, frozen=True):
     old: str | None
     new: str
     after: bytes
-    diff: Diff
+    diff: "Diff"
     place: Verdict
 
 
@@ -112,6 +115,8 @@ class EditInvocation(Invocation):
         return self._shown
 
     def _make_plan(self, place: Verdict | None = None) -> Plan:
+        from assent.tools.support.diff import diff
+
         place = place or self._files.writable(self._file_path)
         path = place.path
         before = self._before(path)
@@ -143,6 +148,8 @@ class EditInvocation(Invocation):
             raise ToolFailed("edit_preparation_failure", message) from error
 
     def _report(self, plan: Plan) -> str:
+        from assent.tools.support.diff import changed_lines
+
         name = self._files.shown(plan.path)
         if plan.before is None:
             return f"Created {name} ({plan.diff.added} lines)."

@@ -3,6 +3,11 @@
 Two answers: the media type of what models can take as it is, and a word for what they cannot.
 """
 
+MAX_BYTES = 20_000_000
+"""A larger file is not read at all."""
+MAX_MEDIA = 10_000_000
+"""A picture, sound or PDF with more bytes is not sent to a model."""
+
 _MEDIA: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),

@@ -5,7 +5,7 @@ It knows no file; errors are answers here, and the replace tool gives them their
 
 from bisect import bisect_left
 
-from assent.tools.textfile import Newline, with_newlines
+from assent.tools.support.textfile import Newline, with_newlines
 
 _NEAR_ENOUGH = 60
 _SHOWN_LINES = 20

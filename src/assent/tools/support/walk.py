@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 from assent.files.ignore import IgnoreRules
 from assent.process.run import Limits, run
 from assent.tools.base import ToolFailed
-from assent.tools.files import Files
-from assent.tools.searching import COMMON, find_rg
-from assent.tools.stuck import unless_stuck
+from assent.tools.support.files import Files
+from assent.tools.support.searching import COMMON, find_rg
+from assent.tools.support.stuck import unless_stuck
 
 MAX_FOLDERS = 50_000
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from assent.process.run import Finished, Limits, run
 from assent.tools.base import ToolFailed
-from assent.tools.files import Files
-from assent.tools.stuck import unless_stuck
+from assent.tools.support.files import Files
+from assent.tools.support.stuck import unless_stuck
 
 
 class Query(Struct, frozen=True):
@@ -226,8 +226,8 @@ def _compiled(query: Query) -> re.Pattern[str]:
 
 
 async def _files(files: Files, start: str, query: Query) -> AsyncIterator[str]:
-    from assent.tools.globbing import matcher
-    from assent.tools.walk import walk
+    from assent.tools.support.globbing import matcher
+    from assent.tools.support.walk import walk
 
     if not os.path.isdir(start):
         yield start

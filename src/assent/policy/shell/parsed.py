@@ -1,0 +1,77 @@
+"""A command line as both readers see it, parsed once for everything that a judgement asks about it.
+
+The verdict, the risk, the scopes to propose and the order of calls all look at the same text. It depends on the text
+alone: no rule, no folder and no file is known here.
+"""
+
+from functools import lru_cache
+
+from msgspec import Struct
+
+from assent.plan import Step
+from assent.policy.shell.characters import hidden
+from assent.policy.shell.lexer import Refused
+from assent.policy.shell.loops import unrolled
+from assent.policy.shell.reader import read
+from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
+from assent.policy.shell.unwrap import unwrap
+
+MAX_LENGTH = 8_000
+
+Reading = tuple[Step, ...] | Refused
+"""The strict reading, or why there is none."""
+
+
+class Parsed(Struct, frozen=True, kw_only=True):
+    written: Reading
+    """As it stands there."""
+    steps: Reading
+    """With its loops written out."""
+    seen: Survey
+    """What the second reader finds, also where the strict one refuses."""
+    inner: tuple[Found, ...]
+    """The commands that these run: payloads of wrappers, `-c` strings and the like."""
+    complete: bool
+    """Nothing was overlooked for being too long, too deep or broken."""
+
+
+@lru_cache(maxsize=8)  # a judgement looks at one text several times in a row; more would only use memory
+def parse(command: str) -> Parsed:
+    written = _read(command)
+    steps = _unrolled(written)
+    seen = survey(command) if isinstance(steps, Refused) else survey(command, limit=MAX_READ_BYTES)
+    inner, opened = unwrap(seen.commands)
+    return Parsed(written=written, steps=steps, seen=seen, inner=inner, complete=seen.complete and opened)
+
+
+def understood(command: str) -> tuple[Step, ...]:
+    """What a command does, with its loops written out. Raises Refused."""
+    steps = parse(command).steps
+    if isinstance(steps, Refused):
+        raise Refused(*steps.args)
+    return steps
+
+
+def _read(command: str) -> Reading:
+    """Nothing is decided here: deny rules come first."""
+    try:
+        return _strictly(command)
+    except Refused as refused:
+        return refused.with_traceback(None)
+
+
+def _unrolled(steps: Reading) -> Reading:
+    try:
+        return steps if isinstance(steps, Refused) else unrolled(steps)
+    except Refused as refused:
+        return refused.with_traceback(None)
+
+
+def _strictly(command: str) -> tuple[Step, ...]:
+    if len(command) > MAX_LENGTH:
+        raise Refused(f"more than {MAX_LENGTH} characters")
+    if names := hidden(command):
+        raise Refused(f"characters that cannot be seen or look like others: {' '.join(names[:8])}")
+    if not (steps := read(command)):
+        raise Refused("no command")
+    return steps

@@ -1,0 +1,117 @@
+"""What is told of a command that ended: to the model how it ended and what it printed, to the person a word."""
+
+import re
+import signal
+
+from assent.config import Environment
+from assent.files.protected import secrets_below
+from assent.process.environment import withheld
+from assent.process.output import Excerpt, cut_middle, from_word, omission, until_word
+from assent.process.plain import plain
+from assent.process.run import Finished, Limits
+from assent.tools.support.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput
+
+_MB = 1_000_000
+
+
+def for_model(finished: Finished, limits: Limits, whole: WholeOutput, directory: str) -> str:
+    """How it ended comes first where it did not end well: nobody reads the last line of a long output."""
+    ending = _ending(finished, limits)
+    output = _text(finished)
+    note = whole.note(_length(finished.output))
+    sections = [f"Directory: {directory}"] if directory else []
+    sections += [ending] if finished.code != 0 else []
+    sections += [note] if note else []
+    sections += [f"Output: {output}" if output else "Output: (empty)"]
+    sections += [ending]
+    if finished.background:
+        sections += [f"Background PIDs: {', '.join(map(str, finished.background))}"]
+    if finished.survivors:
+        sections += [f"Could not be ended: {', '.join(map(str, finished.survivors))}"]
+    return "\n".join(sections)
+
+
+def missed(finished: Finished, command: str, environment: Environment) -> list[str]:
+    """Variables that the command may have wanted and did not get, so that nobody looks for the reason elsewhere."""
+    said = "\n".join([command, finished.output.text() if finished.code != 0 else ""])
+    names = [name for name in withheld(environment) if name in said and _is_named(name, said)]
+    if not names:
+        return []
+    return [
+        f"Not passed to commands, because they hold secrets: {', '.join(names)}. The user can allow that in the "
+        "settings, in `[environment]` with `allow`."
+    ]
+
+
+def _is_named(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def passed_over(folder: str) -> list[str]:
+    """A search that is allowed by its words leaves secrets out; who reads the result should know."""
+    number = secrets_below(folder)
+    return [f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like)."] if number else []
+
+
+def _ending(finished: Finished, limits: Limits) -> str:
+    match finished:
+        case Finished(ended="idle_timeout"):
+            return f"Timed out: no output for {limits.idle:g} seconds, so the command was ended."
+        case Finished(ended="total_timeout"):
+            return f"Timed out: the command ran for {limits.total:g} seconds and was ended."
+        case Finished(ended="too_much_output"):
+            return f"Stopped: the command printed more than {(limits.output or 0) / _MB:,.0f} MB."
+        case Finished(ended="too_much_memory"):
+            return f"Stopped: the command took more than {(limits.memory or 0) / _MB:,.0f} MB of memory."
+        case Finished(signal=int(number)):
+            return f"Signal: {_signal_name(number)} (the command was killed)"
+        case _:
+            failed = "" if finished.code == 0 else " (the command FAILED)"
+            return f"Exit Code: {finished.code}{failed}"
+
+
+def ended_badly(finished: Finished) -> str:
+    """For the person's line; the model reads a whole sentence."""
+    match finished:
+        case Finished(ended="idle_timeout" | "total_timeout"):
+            return "timed out"
+        case Finished(ended="too_much_output"):
+            return "too much output"
+        case Finished(ended="too_much_memory"):
+            return "too much memory"
+        case Finished(signal=int(number)):
+            return f"killed: {_signal_name(number)}"
+        case _:
+            return f"exit {finished.code}" if finished.code else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"{number} {signal.Signals(number).name}"
+    except ValueError:
+        return str(number)
+
+
+def _text(finished: Finished) -> str:
+    if finished.binary:
+        return f"(binary, {finished.bytes:,} bytes; send it to a file or through a program that prints text)"
+    return _cut(finished.output).rstrip("\n")
+
+
+def _cut(output: Excerpt) -> str:
+    if not output.omitted:
+        return cut_middle(plain(output.head + output.tail), MODEL_CHARACTERS)
+    head, tail = plain(output.head), plain(output.tail)
+    first, last = until_word(head[:HEAD]), from_word(tail[max(len(tail) - (MODEL_CHARACTERS - HEAD), 0) :])
+    missing = output.omitted + len(head) - len(first) + len(tail) - len(last)
+    return first + omission(missing) + last
+
+
+def _length(output: Excerpt) -> int:
+    return len(output.head) + output.omitted + len(output.tail)
+
+
+def for_person(finished: Finished) -> str:
+    if finished.binary:
+        return f"[binary output: {finished.bytes:,} bytes received]\n"
+    return finished.output.text()

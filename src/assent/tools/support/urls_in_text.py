@@ -1,0 +1,38 @@
+"""The addresses in a text that a model wrote: found among the words, and judged as texts. No name is looked up."""
+
+import re
+
+from assent.tools.base import InvalidParams
+from assent.web.urls import Verdict, preview
+
+_BEGIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_AFTER = "<>\"'`.,;:!?*_"
+_BLOB = re.compile(r"https://github\.com/([^/?]+/[^/?]+)/blob/([^?]+)(?:\?.*)?")
+
+
+def urls_in(prompt: str, most: int) -> tuple[Verdict, ...]:
+    """The addresses of the text, judged; raises for one that may not be asked, and when there is none."""
+    begins = ((word, _BEGIN.search(word)) for word in prompt.split())
+    found = list(dict.fromkeys(_bare(word[begin.start() :]) for word, begin in begins if begin))
+    if not found:
+        raise InvalidParams("prompt must contain at least one address that begins with http:// or https://")
+    if len(found) > most:
+        raise InvalidParams(f"prompt has {len(found)} addresses; at most {most} can be fetched in one call")
+    return tuple({verdict.canonical: verdict for verdict in map(_judged, found)}.values())
+
+
+def _bare(word: str) -> str:
+    """Without the brackets and the punctuation of the sentence after it."""
+    word = word.rstrip(_AFTER)
+    for opening, closing in ("()", "[]", "{}"):
+        while word.endswith(closing) and word.count(closing) > word.count(opening):
+            word = word[:-1].rstrip(_AFTER)
+    return word
+
+
+def _judged(url: str) -> Verdict:
+    verdict = preview(url)
+    if not verdict.allowed:
+        raise InvalidParams(f"{verdict.shown} cannot be fetched: {verdict.reason}")
+    raw = _BLOB.fullmatch(verdict.canonical)  # the file itself, not GitHub's page around it
+    return preview(f"https://raw.githubusercontent.com/{raw[1]}/{raw[2]}") if raw else verdict
