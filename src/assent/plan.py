@@ -80,7 +80,9 @@ class Stage(Struct, frozen=True, tag="command"):
     names: Names = ""
     """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
     hides: bool = False
-    """It is git, and `Plan.hidden` stands behind its words."""
+    """It is git, and told to leave out secrets, by their names or by `Plan.hidden`."""
+    listing: tuple[tuple[Word, ...], ...] = ()
+    """Commands of git that list the names of all that it may show. One that hides nothing must not show a secret."""
     git: GitWork = ""
     unknown: Unknown = ""
     files: tuple[int, ...] = ()

@@ -9,13 +9,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options, taken
+from assent.git_part import Part, kept_to, names_beyond, part_of_repository, shows_changes
 from assent.process.git_bounds import Work, bounds_for
 from assent.process.git_settings import (
     Setting,
@@ -28,6 +29,7 @@ from assent.process.git_settings import (
     parsed,
     remotes,
 )
+from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out
 from assent.process.openings import Bounds
 from assent.process.pinned import Pinned, below, pin
 
@@ -59,6 +61,7 @@ _WITHOUT_HOOKS = {"commit": ("-n", "--no-verify", "--dry-run"), "push": ("--no-v
 
 _LOOKS_FOR_CHANGES = re.compile(r"--(?:d|br)")  # `--dirty`, `--broken`, also shortened
 _SUBMODULE = b"160000 "
+_ONLY_A_PART = "shown is only what is in the workspace, which is a part of the repository"
 
 
 class RefusedRepository(Exception):
@@ -82,6 +85,12 @@ class Setup(Struct, frozen=True):
     work: "GitWork"
     inside: bool
     opened: list[int]
+    hides: bool = False
+    listings: Sequence[Sequence[str]] = ()
+    patterns: Sequence[str] = ()
+    is_secret: Callable[[str], bool] = bool
+    texts: Collection[int] = ()
+    """Which of the arguments name nothing."""
 
 
 def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str], setup: Setup) -> Guard:
@@ -99,11 +108,39 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
     settings = _settings(git, here.path, environment)
     found = _Git(words, here.place, setup.roots)
     variables, notes = found.guard(settings)
+    part = part_of_repository(here.place, found.roots)
+    if part is not None:
+        words = _kept_to_part(part, here.place, words, {one - (len(argv) - len(words)) for one in setup.texts})
+        notes += (_ONLY_A_PART,) if shows_changes(words) else ()
     path = program if start == 0 else shutil.which(name, path=environment.get("PATH")) or name
     files = files_of(settings, here.place, environment.get("HOME", "/"))
     work = Work(setup.work, words, here.place, found.roots, found.taken, [*files], environment, setup.inside)
     bounds = bounds_for(work, path, program)
-    return Guard([*argv[: start + 1], *options, *words], here.path, variables, notes, bounds)
+    try:
+        hidden = _left_out(Git(git, here.path, {**environment, **variables}, bounds), setup, part)
+    except BaseException:
+        if bounds is not None:
+            bounds.close()
+        raise
+    notes += (hidden.note,) if hidden.note else ()
+    return Guard([*argv[: start + 1], *options, *words, *hidden.words], here.path, variables, notes, bounds)
+
+
+def _kept_to_part(part: Part, cwd: str, words: Sequence[str], texts: set[int]) -> list[str]:
+    if (word := names_beyond(part, cwd, words, texts)) is not None:
+        raise RefusedRepository(f"`{word}` reaches beyond the workspace, which is a part of the repository")
+    return kept_to(part, words) if words else []
+
+
+def _left_out(git: Git, setup: Setup, part: Part | None) -> LeftOut:
+    def is_secret(name: str) -> bool:
+        return (part is None or name.startswith(part.prefix)) and setup.is_secret(name)
+
+    if setup.hides:
+        return left_out(git, setup.listings, is_secret, setup.patterns)
+    if setup.listings and (why := leading_to_secrets(git, setup.listings, is_secret)):
+        raise RefusedRepository(why)
+    return LeftOut()
 
 
 def _pinned(folder: str, setup: Setup) -> Pinned:

@@ -140,15 +140,28 @@ class Starter:
             return Started(NOT_FOUND, self._say)
         environment = {**self.environment, "PWD": frame.cwd, **dict(stage.env)}
         try:
-            setup = Setup(self._plan.roots, stage.git, self._plan.inside, opened)
-            guarded = guard(program, argv, frame.cwd, environment, setup)
+            guarded = guard(program, argv, frame.cwd, environment, self._setup(stage, frame, opened, argv))
         except (RefusedRepository, OSError) as error:
             raise Refusal(f"{argv[0]}: {error}") from error
-        guarded.argv.extend(self._plan.hidden if stage.hides else ())
         environment |= guarded.variables
         for note in guarded.notes:
             self._say(note)
         return self._spawn(stage, program, guarded, files, frame, environment, descriptors, group, opened)
+
+    def _setup(self, stage: "Stage", frame: Frame, opened: list[int], argv: Sequence[str]) -> Setup:
+        plan = self._plan
+        texts = stage.texts if len(argv) == len(stage.words) else ()  # else they stand elsewhere
+        return Setup(
+            plan.roots,
+            stage.git,
+            plan.inside,
+            opened,
+            stage.hides,
+            [self.words_of(words, frame) for words in stage.listing],
+            plan.hidden,
+            self._openings.is_secret,
+            texts,
+        )
 
     def _spawn(
         self,

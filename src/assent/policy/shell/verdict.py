@@ -16,7 +16,7 @@ from assent.plan import GitWork, Redirect, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
 from assent.policy.shell.finding import Clause, Finds, exec_clause, payload_problem
-from assent.policy.shell.git_secrets import hides, told, unhidden
+from assent.policy.shell.git_secrets import hides, listing, told, unhidden
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, changing, examine, spread, with_options
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
@@ -479,7 +479,9 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)
     known = replace(stage, words=ready, env=stage.env + tuple(env.items()))
-    return replace(known, hides=hides(use), git=_git_work(use)) if is_git else known
+    if not is_git:
+        return known
+    return replace(known, hides=hides(use), listing=listing(use, stage.words), git=_git_work(use))
 
 
 def _git_work(use: Use) -> GitWork:
