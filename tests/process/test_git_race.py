@@ -64,15 +64,15 @@ class World:
 
     def _repository(self, at: Path, text: str) -> None:
         at.mkdir()
-        self._git("init", "-q", "-b", "main", at=at)
+        self.git("init", "-q", "-b", "main", at=at)
         (at / ".gitattributes").write_text("*.txt filter=evil\n")
         for content in ("first\n", text):
             (at / "a.txt").write_text(content)
-            self._git("add", ".", at=at)
-            self._git("commit", "-qm", "x", at=at)
+            self.git("add", ".", at=at)
+            self.git("commit", "-qm", "x", at=at)
         (at / "a.txt").write_text(f"{text}changed {text}")
 
-    def _git(self, *words: str, at: Path) -> None:
+    def git(self, *words: str, at: Path) -> None:
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1"}
         subprocess.run(["git", *words], cwd=at, env=clean, check=True, capture_output=True)
 
@@ -215,3 +215,91 @@ def test_git_does_its_work_when_nobody_meddles(world: World, command: str) -> No
     assert code == 0, output
     assert "denied" not in output
     assert "fatal" not in output
+
+
+_AS_ALWAYS = [
+    *("git status", "git log", "git log --stat", "git diff", "git diff --cached", "git show", "git blame a.txt"),
+    *("git grep -n inside", "git branch -a", "git tag", "git remote -v", "git rev-parse HEAD", "git describe --always"),
+    *("git ls-files -s", "git ls-tree -r HEAD", "git shortlog -s HEAD", "git reflog", "git stash list", "git fsck"),
+    *("git worktree list", "git submodule status", "git cat-file -p HEAD", "git count-objects", "git for-each-ref"),
+    *("git check-ignore -v x.ignored", "git rev-list --all", "git merge-base HEAD HEAD~1", "git status --ignored"),
+    *(
+        "git log -p --all",
+        "git show-ref",
+        "git name-rev HEAD",
+        "git cherry main",
+        "git diff HEAD~1 --stat",
+        "git version",
+    ),
+    *("git describe --always --dirty", "git log --format=%aN", "git hash-object a.txt", "git notes list"),
+]
+
+
+@pytest.fixture(scope="module")
+def ordinary(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Settings of a person: an ignore file elsewhere, a file that is included, other names of authors."""
+    world = World(tmp_path_factory.mktemp("ordinary"))
+    home = world.folder
+    (home / "more").write_text("[alias]\nx = status\n[mailmap]\nfile = ~/names\n")
+    (home / "names").write_text("Other Name <e>\n")
+    (home / "ignored").write_text("*.ignored\n")
+    (home / ".gitconfig").write_text(
+        "[user]\nname = n\nemail = e\n[include]\npath = more\n[core]\nexcludesFile = ~/ignored\n"
+    )
+    (world.work / "good/x.ignored").write_text("x\n")
+    return world
+
+
+def _plain(world: World, command: str, at: Path) -> str:
+    clean = {"PATH": os.environ["PATH"], "HOME": str(world.folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_PAGER": "cat"}
+    variables = {**clean, "GIT_EDITOR": "false", "GIT_OPTIONAL_LOCKS": "0"}
+    done = subprocess.run(command.split(), cwd=at, env=variables, check=False, capture_output=True)
+    return (done.stdout + done.stderr).decode()
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("command", _AS_ALWAYS)
+def test_git_prints_what_it_always_does(ordinary: World, command: str) -> None:
+    assert ordinary.run(f"cd good && {command}")[1] == _plain(ordinary, command, ordinary.work / "good")
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("kind", ["worktree", "submodule"])
+def test_git_works_where_its_repository_lies_outside_the_workspace(world: World, kind: str) -> None:
+    place = world.folder / "there"
+    if kind == "worktree":
+        world.git("worktree", "add", "-q", str(place), at=world.outside)
+    else:
+        allow = ("-c", "protocol.file.allow=always")
+        world.git(*allow, "submodule", "--quiet", "add", str(world.work / "good"), "module", at=world.outside)
+        place = world.outside / "module"
+    world.work = place
+    (place / "a.txt").write_text("new\n")
+    for command in ("git status", "git diff", "git log -p", "git add a.txt", "git commit -qm new", "git stash list"):
+        code, output = world.run(command)
+        assert code == 0, output
+        assert "denied" not in output
+    assert "+new" in world.run("git show")[1]
+
+
+@pytest.mark.spec("C7")
+def test_git_changes_what_it_should(world: World) -> None:
+    """Branches, merges with a conflict, folders that move, and everything put aside."""
+    more = [f"git {one}" for one in ("mv", "merge", "switch", "rebase", "gc", "stash pop", "cherry-pick", "reset")]
+    shutil.rmtree(world.work / "hostile")
+    os.remove(world.work / "sub")
+    world.work /= "good"
+    (world.work / "a.txt").write_text("inside\n")
+    commands = ["git switch -qc new", "git mv a.txt b/c.txt", "git commit -qm moved", "git switch -q main"]
+    (world.work / "b").mkdir()
+    commands += ["git merge -q --no-edit new", "git gc -q", "git reset -q --soft HEAD~1", "git stash push -q"]
+    commands += ["git stash pop -q", "git commit -qam again", "git switch -qc third HEAD~1", "git rebase -q main"]
+    commands += ["git bisect start", "git bisect bad", "git bisect log", "git bisect reset"]
+    more += [f"git bisect {one}" for one in ("start", "bad", "reset")]
+    for command in commands:
+        plan = judge(command, rules([*_ALLOW, *more]), cwd=str(world.work), roots=[str(world.work)]).plan
+        assert plan is not None, command
+        with open(world.folder / "output", "w+b") as output:
+            code = Pipeline(plan, output.fileno(), {"PATH": os.environ["PATH"], "HOME": str(world.folder)}).run()
+            output.seek(0)
+            assert code == 0, (command, output.read())

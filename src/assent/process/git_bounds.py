@@ -29,7 +29,7 @@ _ON_THE_WAY = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
 # Parts of git that are scripts, in some of its versions, and what scripts of git and merge drivers use.
 _SCRIPTS = frozenset(("submodule", "bisect"))
 _TOOLS = """
-    sh basename cat cut dirname env expr false gettext grep head ls mkdir mv printf rm sed sort tail test touch tr true
+    sh basename cat cut dirname env envsubst expr false gettext grep head ls mkdir mv printf rm sed sort tail test touch tr true
     uname wc
 """
 _NOT_ELF = "no program that can be understood"
@@ -89,7 +89,7 @@ def _places(work: Work) -> Iterator[str]:
     yield from work.roots
     if (one := work.repository) is None:
         return
-    yield from (path for path in (one.git, one.common) if not below(path, work.roots))
+    yield from (path for path in map(os.path.realpath, (one.git, one.common)) if not below(path, work.roots))
     whole = work.kind == "changes" or work.words[:1] == ["describe"]  # these look at all files, but show none
     if whole and not below(one.work, work.roots):
         yield one.work
@@ -99,7 +99,7 @@ def _read_on_the_way(work: Work) -> Iterator[str]:
     """Objects elsewhere, and what the folders above the workspace say about files in it."""
     if (one := work.repository) is None:
         return
-    if not below(one.common, work.roots):
+    if not below(os.path.realpath(one.common), work.roots):
         yield from alternates_of(one)
     folder = work.cwd
     while below(folder, [one.work]) and folder != os.path.dirname(folder):
