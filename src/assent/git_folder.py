@@ -73,6 +73,11 @@ def hooks_of(folder: GitFolder, configured: str | None) -> list[str]:
     return sorted(one.name for one in entries if one.is_file() and os.access(one.path, os.X_OK) and "." not in one.name)
 
 
+def alternates_of(folder: GitFolder) -> list[str]:
+    """Other folders of objects that it uses."""
+    return list(_alternates(os.path.join(folder.common, "objects")))
+
+
 def split_options(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """The words behind `git` and before the sub-command, which decide what repository it is, and the rest."""
     at = 0

@@ -18,6 +18,9 @@ Names = Literal["", "lines", "null", "words"]
 # What words may become that are known only when the command runs: anything, names of files that may be read, or names
 # of commits, or a text in quotes where only text can stand and else a plain name. Without an entry there are none.
 Unknown = Literal["", "text", "file", "revision", "name"]
+# What a command of git does: it looks, or it changes files and its repository. Without an entry it does more, or is
+# exactly what a person allowed.
+GitWork = Literal["", "looks", "changes"]
 
 UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 
@@ -77,7 +80,10 @@ class Stage(Struct, frozen=True, tag="command"):
     names: Names = ""
     """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
     hides: bool = False
-    """It is git, and `Plan.hidden` stands behind its words."""
+    """It is git, and told to leave out secrets, by their names or by `Plan.hidden`."""
+    listing: tuple[tuple[Word, ...], ...] = ()
+    """Commands of git that list the names of all that it may show. One that hides nothing must not show a secret."""
+    git: GitWork = ""
     unknown: Unknown = ""
     files: tuple[int, ...] = ()
     """Which of the words name files to be read."""

@@ -14,6 +14,7 @@ from assent.files.protected import secret_files, why_secret
 from assent.files.second_names import TooManyFiles, secrets_with_second_names, why_second_name
 from assent.files.workspace import links_at_top, names_by_links
 from assent.git_folder import folders_of, leads_outside, split_options
+from assent.git_part import names_beyond, part_of_repository
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.folders import expanded, is_wild, value, with_folders
 from assent.policy.shell.options import examine
@@ -52,17 +53,26 @@ def write_behind(plan: Plan) -> str | None:
 
 
 def repository_behind(plan: Plan) -> str | None:
-    """Why git would look outside the workspace: a repository may say that its files or objects are elsewhere."""
+    """Why git would look outside the workspace: a repository may say that its files or objects are elsewhere, and words
+    may be about a part of it that is.
+    """
     for stage, folders in with_folders(plan):
         words = [word.text for word in stage.words]
         at = next((at for at, word in enumerate(words) if program(word) == "git"), None)
         if at is None:
             continue
-        into = folders_of(split_options(words[at + 1 :])[0])
-        why = next((why for cwd in folders if (why := leads_outside(os.path.join(cwd, *into), plan.roots))), None)
-        if why is not None:
-            return why
+        before, rest = split_options(words[at + 1 :])
+        texts = {one - (len(words) - len(rest)) for one in stage.texts}
+        for cwd in (os.path.join(cwd, *folders_of(before)) for cwd in folders):
+            if why := leads_outside(cwd, plan.roots) or _beyond(cwd, plan.roots, rest, texts):
+                return why
     return None
+
+
+def _beyond(cwd: str, roots: Sequence[str], words: Sequence[str], texts: set[int]) -> str | None:
+    part = part_of_repository(cwd, roots)
+    word = None if part is None else names_beyond(part, cwd, words, texts)
+    return None if word is None else f"`{word}` reaches beyond the workspace, which is a part of the repository"
 
 
 def _copies(plan: Plan) -> Iterator[str]:

@@ -39,6 +39,7 @@ _PATHS = {
     "fsck.skiplist": "/dev/null",
     "http.cookiefile": "",
 }
+_NAMING_FILES = frozenset((*_PATHS, "blame.ignorerevsfile", "init.templatedir", "gpg.ssh.allowedsignersfile"))
 # A file of such a name holds no secret that a complaint about its first line could show.
 _PLAIN_FILE = re.compile(r"[\w.-]*(?:ignore|revs|mailmap|attributes|template|message|order)[\w.-]*", re.IGNORECASE)
 _PLAIN_HELPER = re.compile(r"[a-z][a-z0-9-]*")
@@ -53,6 +54,8 @@ class Setting(Struct, frozen=True):
     scope: str
     key: str
     value: str
+    origin: str = ""
+    """Where it stands: `file:…`, from the folder of git."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -70,15 +73,22 @@ class Setting(Struct, frozen=True):
 
 
 def parsed(listing: bytes) -> list[Setting]:
-    """What `git config --null --list --show-scope` prints."""
+    """What `git config --null --list --show-scope --show-origin` prints."""
     parts = os.fsdecode(listing).split("\0")
-    pairs = zip(parts[::2], parts[1::2], strict=False)
-    return [Setting(scope, *_halves(text)) for scope, text in pairs]
+    found = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+    return [Setting(scope, *_halves(text), origin) for scope, origin, text in found]
 
 
 def _halves(text: str) -> tuple[str, str]:
     key, _, value = text.partition("\n")
     return key, value
+
+
+def files_of(settings: Iterable[Setting], cwd: str, home: str) -> set[str]:
+    """The files that the settings are in, and those of the person's that they name."""
+    origins = {one.origin.removeprefix("file:") for one in settings if one.origin.startswith("file:")}
+    named = {one.value for one in settings if not one.is_own and one.key in _NAMING_FILES and one.value}
+    return {os.path.join(cwd, home + path[1:] if path.startswith("~/") else path) for path in origins | named}
 
 
 def overrides(settings: Sequence[Setting], roots: Sequence[str], places: Sequence[str]) -> list[tuple[str, str]]:

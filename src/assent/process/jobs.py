@@ -4,13 +4,15 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from assent.process.openings import Bounds
 
 CANCELLED = 128 + signal.SIGTERM
+
+T = TypeVar("T")
 
 
 class Jobs:
@@ -63,43 +65,38 @@ class Jobs:
                 self._groups.add(group or child.pid)
                 return child
 
-        return spawn() if bounds is None or not bounds.kept else _in_bounds(bounds, spawn)
+        return spawn() if bounds is None or not bounds.kept else in_bounds(bounds, spawn)
 
     def ended(self, group: int) -> None:
         with self._lock:
             self._groups.discard(group)
 
 
-class _Bound(threading.Thread):
+class _Bound(threading.Thread, Generic[T]):
     """The kernel binds a thread and what it starts, so it is one that does nothing else."""
 
-    def __init__(self, bounds: "Bounds", spawn: "Spawn") -> None:
+    def __init__(self, bounds: "Bounds", work: Callable[[], T]) -> None:
         super().__init__(daemon=True)
-        self._bounds, self._spawn = bounds, spawn
-        self.found: subprocess.Popen[bytes] | int = 0
-        self.problem: OSError | None = None
+        self._bounds, self._work = bounds, work
+        self.found: list[T] = []
+        self.problem: Exception | None = None
 
     def run(self) -> None:
         try:
             self._bounds.restrict_thread()
-            self.found = self._spawn()
-        except OSError as error:
+            self.found.append(self._work())
+        except (OSError, subprocess.SubprocessError) as error:
             self.problem = error
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Spawn = Callable[[], subprocess.Popen[bytes] | int]
-
-
-def _in_bounds(bounds: "Bounds", spawn: "Spawn") -> "subprocess.Popen[bytes] | int":
-    thread = _Bound(bounds, spawn)
+def in_bounds(bounds: "Bounds", work: Callable[[], T]) -> T:
+    """What `work` gives. The programs that it starts are bound."""
+    thread = _Bound(bounds, work)
     thread.start()
     thread.join()
     if thread.problem is not None:
         raise thread.problem
-    return thread.found
+    return thread.found[0]
 
 
 def code_of(child: "subprocess.Popen[bytes] | int") -> int:

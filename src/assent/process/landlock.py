@@ -1,18 +1,27 @@
-"""Landlock: what a program, and whatever it starts, may open for reading, kept by the kernel.
+"""Landlock: what a program, and whatever it starts, may read, write and execute, kept by the kernel.
 
 A rule is about a file or a folder that is open, not about a name, so whoever exchanges a name for a link afterwards
-gains nothing. Only reading is bound. Linux 5.13 and later; elsewhere `available` says no. Knows no policy.
+gains nothing. A ruleset binds only the kinds of access that it is made for. Linux 5.13 and later; elsewhere `available`
+says no. Knows no policy.
 """
 
 import ctypes
 import os
+import stat
 import struct
 import sys
 from functools import cache
 
+EXECUTE = 1 << 0
+WRITE_FILE = 1 << 1
 READ_FILE = 1 << 2
 READ_FOLDER = 1 << 3
 READ = READ_FILE | READ_FOLDER
+_CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))  # make, remove
+_MOVE = 1 << 13
+_TRUNCATE = 1 << 14
+_MOVES_SINCE, _TRUNCATES_SINCE = 2, 3  # versions
+_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE
 
 # The numbers are the same on all architectures: system calls since 2019 are.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -35,25 +44,42 @@ def _call(number: int, *arguments: object) -> int:
 
 
 @cache
-def available() -> bool:
+def _version() -> int:
     if sys.platform != "linux":
-        return False
+        return 0
     try:
-        return _call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION)) >= 1
+        return _call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     except (OSError, AttributeError):
-        return False
+        return 0
+
+
+def available() -> bool:
+    return _version() >= 1
+
+
+def can_move() -> bool:
+    """Whether a bound program can be allowed to move files between folders; before Linux 5.19 none can."""
+    return _version() >= _MOVES_SINCE
+
+
+def write() -> int:
+    """All rights to change files and folders that this kernel knows."""
+    moves = _MOVE if can_move() else 0
+    return WRITE_FILE | _CHANGE_FOLDERS | moves | (_TRUNCATE if _version() >= _TRUNCATES_SINCE else 0)
 
 
 class Ruleset:
-    """What may be read; everything that is not allowed here cannot be opened."""
+    """What may be done; access of the kinds `bound` that is not allowed here fails."""
 
-    def __init__(self) -> None:
-        handled = struct.pack("=Q", READ)
+    def __init__(self, bound: int = READ) -> None:
+        handled = struct.pack("=Q", bound)
+        self._bound = bound
         self._fd = _call(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), ctypes.c_uint32(0))
 
     def allow(self, descriptor: int, rights: int) -> None:
         """The file, or the folder with all that is below, whatever its name is then."""
-        rule = struct.pack("=Qi", rights, descriptor)
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        rule = struct.pack("=Qi", rights & self._bound & (-1 if folder else _OF_FILES), descriptor)
         _call(_ADD_RULE, ctypes.c_int(self._fd), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0))
 
     def restrict_thread(self) -> None:

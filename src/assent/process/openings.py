@@ -125,7 +125,8 @@ class Openings:
         self, bounds: "Bounds", names: set[str], program: str, argv: Sequence[str], cwd: str, *, fed: bool
     ) -> None:
         shows, walks = bool(names & _SHOWS), _walks(names, argv)
-        for path in (*_SYSTEM, *(() if shows else _NAMES_OF_USERS), *_around(program)):
+        bounds.allow_system(program)
+        for path in () if shows else _NAMES_OF_USERS:
             bounds.allow(path, READ)
         for path in [cwd, *(self._roots if fed else [])]:
             self._operand(bounds, path, path, shows=shows, walks=walks)
@@ -186,6 +187,11 @@ class Bounds:
         """Whether the kernel keeps them."""
         return self._ruleset is not None
 
+    def allow_system(self, program: str) -> None:
+        """What every program reads: its libraries, and what the system says about languages and times."""
+        for path in (*_SYSTEM, *_around(program)):
+            self.allow(path, READ)
+
     def allow(self, path: str, rights: int) -> None:
         """A path of the system's own, if there is one."""
         try:
@@ -203,14 +209,13 @@ class Bounds:
 
     def _add(self, descriptor: int, rights: int) -> None:
         if self._ruleset is not None:
-            folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
-            self._ruleset.allow(descriptor, rights if folder else READ_FILE)
+            self._ruleset.allow(descriptor, rights)
 
-    def make_room(self) -> None:
+    def make_room(self, rights: int = READ) -> None:
         import tempfile
 
         self.room = tempfile.mkdtemp(prefix="assent-")
-        self.allow(self.room, READ)
+        self.allow(self.room, rights)
 
     def restrict_thread(self) -> None:
         if self._ruleset is not None:

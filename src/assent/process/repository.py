@@ -7,15 +7,21 @@ refused. What is the same for every repository is in the plan. Knows git, not th
 
 import os
 import re
+import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options, taken
+from assent.git_part import Part, kept_to, names_beyond, part_of_repository, shows_changes
+from assent.process.git_bounds import Work, bounds_for
 from assent.process.git_settings import (
     Setting,
     dangerous_connection,
+    files_of,
     helpers,
     ignores_by,
     included_from_outside,
@@ -23,6 +29,12 @@ from assent.process.git_settings import (
     parsed,
     remotes,
 )
+from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out
+from assent.process.openings import Bounds
+from assent.process.pinned import Pinned, below, pin
+
+if TYPE_CHECKING:
+    from assent.plan import GitWork
 
 _PAGING = frozenset(("-p", "--paginate"))
 _WRAPPERS = frozenset(("timeout", "gtimeout", "nice", "ionice", "stdbuf", "time", "command", "env", "xargs", "nohup"))
@@ -49,6 +61,7 @@ _WITHOUT_HOOKS = {"commit": ("-n", "--no-verify", "--dry-run"), "push": ("--no-v
 
 _LOOKS_FOR_CHANGES = re.compile(r"--(?:d|br)")  # `--dirty`, `--broken`, also shortened
 _SUBMODULE = b"160000 "
+_ONLY_A_PART = "shown is only what is in the workspace, which is a part of the repository"
 
 
 class RefusedRepository(Exception):
@@ -56,31 +69,94 @@ class RefusedRepository(Exception):
 
 
 class Guard(Struct, frozen=True):
-    """What git runs with, and what whoever reads its output should know."""
+    """How git runs, and what whoever reads its output should know."""
 
+    argv: list[str]
+    cwd: str
     variables: dict[str, str] = {}
     notes: tuple[str, ...] = ()
+    bounds: Bounds | None = None
 
 
-def guard(
-    program: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str], roots: Sequence[str] = ()
-) -> Guard:
-    """How `argv` may run. Nothing is special about it when it is not about git."""
+class Setup(Struct, frozen=True):
+    """What the plan says about a command, and where descriptors go that stay open until it has started."""
+
+    roots: Sequence[str]
+    work: "GitWork"
+    inside: bool
+    opened: list[int]
+    hides: bool = False
+    listings: Sequence[Sequence[str]] = ()
+    patterns: Sequence[str] = ()
+    is_secret: Callable[[str], bool] = bool
+    texts: Collection[int] = ()
+    """Which of the arguments name nothing."""
+
+
+def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str], setup: Setup) -> Guard:
+    """How `argv` may run. Nothing is special about it when it is not about git. Raises RefusedRepository or OSError."""
     start = _git_at(program, argv)
     if start is None:
-        return Guard()
+        return Guard([*argv], cwd)
     before, words = split_options(argv[start + 1 :])
-    git = [program if start == 0 else argv[start], *(word for word in before if word not in _PAGING)]
+    here = _pinned(os.path.join(cwd, *folders_of(before)), setup)
+    options = _without_folders(before)
+    name = program if start == 0 else argv[start]
+    git = [name, *(word for word in options if word not in _PAGING)]
     if "describe" in words and any(map(_LOOKS_FOR_CHANGES.match, words)):
-        _no_submodules(git, cwd, environment)
-    return _Git(git, words, os.path.join(cwd, *folders_of(before)), roots).guard(_settings(git, cwd, environment))
+        _no_submodules(git, here.path, environment)
+    settings = _settings(git, here.path, environment)
+    found = _Git(words, here.place, setup.roots)
+    variables, notes = found.guard(settings)
+    part = part_of_repository(here.place, found.roots)
+    if part is not None:
+        words = _kept_to_part(part, here.place, words, {one - (len(argv) - len(words)) for one in setup.texts})
+        notes += (_ONLY_A_PART,) if shows_changes(words) else ()
+    path = program if start == 0 else shutil.which(name, path=environment.get("PATH")) or name
+    files = files_of(settings, here.place, environment.get("HOME", "/"))
+    work = Work(setup.work, words, here.place, found.roots, found.taken, [*files], environment, setup.inside)
+    bounds = bounds_for(work, path, program)
+    try:
+        hidden = _left_out(Git(git, here.path, {**environment, **variables}, bounds), setup, part)
+    except BaseException:
+        if bounds is not None:
+            bounds.close()
+        raise
+    notes += (hidden.note,) if hidden.note else ()
+    return Guard([*argv[: start + 1], *options, *words, *hidden.words], here.path, variables, notes, bounds)
+
+
+def _kept_to_part(part: Part, cwd: str, words: Sequence[str], texts: set[int]) -> list[str]:
+    if (word := names_beyond(part, cwd, words, texts)) is not None:
+        raise RefusedRepository(f"`{word}` reaches beyond the workspace, which is a part of the repository")
+    return kept_to(part, words) if words else []
+
+
+def _left_out(git: Git, setup: Setup, part: Part | None) -> LeftOut:
+    def is_secret(name: str) -> bool:
+        return (part is None or name.startswith(part.prefix)) and setup.is_secret(name)
+
+    if setup.hides:
+        return left_out(git, setup.listings, is_secret, setup.patterns)
+    if setup.listings and (why := leading_to_secrets(git, setup.listings, is_secret)):
+        raise RefusedRepository(why)
+    return LeftOut()
+
+
+def _pinned(folder: str, setup: Setup) -> Pinned:
+    """The folder that is looked at and that git runs in, which a link must not exchange in between."""
+    here = pin(folder, setup.opened)
+    roots = [os.path.realpath(root) for root in setup.roots]
+    if roots and not below(here.place, roots):
+        raise RefusedRepository(f"{folder} leads out of the workspace")
+    return here
 
 
 class _Git:
     """One command of git, and the place where it works."""
 
-    def __init__(self, git: Sequence[str], words: Sequence[str], cwd: str, roots: Sequence[str]) -> None:
-        self.git, self.cwd = git, cwd
+    def __init__(self, words: Sequence[str], cwd: str, roots: Sequence[str]) -> None:
+        self.cwd = cwd
         self.words = words
         self.sub = self.words[0] if self.words else ""
         self.roots = [os.path.realpath(root) for root in roots]
@@ -88,18 +164,18 @@ class _Git:
         self.taken = taken(self.folders)
         self.places = [os.path.realpath(cwd), *(place for one in self.folders for place in (one.work, one.git))]
 
-    def guard(self, settings: Sequence[Setting]) -> Guard:
+    def guard(self, settings: Sequence[Setting]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Variables for git, and what should be told."""
         if "diff" in self.words and self.taken is None:
             raise RefusedRepository("there is no repository, where `git diff` shows whatever files lie in two folders")
         if self.roots:
             self._stay_inside(settings)
         pairs = overrides(settings, self.roots, self.places)
         if not self._connects():
-            return Guard(_variables(pairs), self._notes(settings))
+            return _variables(pairs), self._notes(settings)
         self._connect_safely(settings)
-        return Guard(
-            {**_variables([*pairs, *helpers(settings)]), "GIT_ALLOW_PROTOCOL": _PROTOCOLS}, self._notes(settings)
-        )
+        variables = {**_variables([*pairs, *helpers(settings)]), "GIT_ALLOW_PROTOCOL": _PROTOCOLS}
+        return variables, self._notes(settings)
 
     def _connects(self) -> bool:
         stays = self.sub != "remote" or _REMOTE_STAYS.issuperset(self.words[1:2])
@@ -110,9 +186,9 @@ class _Git:
             raise RefusedRepository(why)
         own = [one for one in settings if one.is_own]
         trees = [one.value for one in own if one.key == "core.worktree"]
-        if (one := self.taken) is not None and trees and _below(one.work, self.roots):
+        if (one := self.taken) is not None and trees and below(one.work, self.roots):
             tree = os.path.realpath(os.path.join(one.git, os.path.expanduser(trees[-1])))
-            if not _below(tree, self.roots):
+            if not below(tree, self.roots):
                 raise RefusedRepository(f"the git repository {one.work} has its files in {tree}, outside the workspace")
         check = _READING.get(self.sub)
         if check is not None and (key := check(own, self.roots, self.places)) is not None:
@@ -131,7 +207,7 @@ class _Git:
 
     def _is_folder(self, name: str) -> bool:
         found = (os.path.realpath(os.path.join(self.cwd, name + end)) for end in ("", ".git"))
-        return any(os.path.exists(one) and _below(one, self.roots) for one in found)
+        return any(os.path.exists(one) and below(one, self.roots) for one in found)
 
     def _notes(self, settings: Sequence[Setting]) -> tuple[str, ...]:
         """Hooks are commands of the repository, and so they do not run; whoever relies on them must know."""
@@ -147,7 +223,7 @@ class _Git:
 
 
 def _settings(git: Sequence[str], cwd: str, environment: Mapping[str, str]) -> list[Setting]:
-    listing = _ask([*git, "config", "--null", "--list", "--show-scope"], cwd, environment)
+    listing = _ask([*git, "config", "--null", "--list", "--show-scope", "--show-origin"], cwd, environment)
     if listing.returncode != 0:
         raise RefusedRepository(f"the configuration of git cannot be read: {os.fsdecode(listing.stderr).strip()}")
     return parsed(listing.stdout)
@@ -175,15 +251,19 @@ def _git_at(program: str, argv: Sequence[str]) -> int | None:
     return next((index for index, word in enumerate(argv) if os.path.basename(word) == "git"), None)
 
 
+def _without_folders(options: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    for before, word in pairwise(("", *options)):
+        if word != "-C" and before != "-C":
+            kept.append(word)
+    return kept
+
+
 def _has_entries(folder: str) -> bool:
     try:
         return bool(os.listdir(folder))
     except OSError:
         return False
-
-
-def _below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
 def _variables(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from assent.process.frame import Frame
 from assent.process.jobs import Jobs, code_of
 from assent.process.landlock import available
 from assent.process.openings import Bounds, Openings, Refusal, real_below
-from assent.process.repository import RefusedRepository, guard
+from assent.process.repository import Guard, RefusedRepository, Setup, guard
 from assent.process.sift import Sieve, Sifted, sift
 
 if TYPE_CHECKING:
@@ -140,20 +140,34 @@ class Starter:
             return Started(NOT_FOUND, self._say)
         environment = {**self.environment, "PWD": frame.cwd, **dict(stage.env)}
         try:
-            guarded = guard(program, argv, frame.cwd, environment, self._plan.roots)
+            guarded = guard(program, argv, frame.cwd, environment, self._setup(stage, frame, opened, argv))
         except (RefusedRepository, OSError) as error:
             raise Refusal(f"{argv[0]}: {error}") from error
-        argv += self._plan.hidden if stage.hides else ()
         environment |= guarded.variables
         for note in guarded.notes:
             self._say(note)
-        return self._spawn(stage, program, argv, files, frame, environment, descriptors, group, opened)
+        return self._spawn(stage, program, guarded, files, frame, environment, descriptors, group, opened)
+
+    def _setup(self, stage: "Stage", frame: Frame, opened: list[int], argv: Sequence[str]) -> Setup:
+        plan = self._plan
+        texts = stage.texts if len(argv) == len(stage.words) else ()  # else they stand elsewhere
+        return Setup(
+            plan.roots,
+            stage.git,
+            plan.inside,
+            opened,
+            stage.hides,
+            [self.words_of(words, frame) for words in stage.listing],
+            plan.hidden,
+            self._openings.is_secret,
+            texts,
+        )
 
     def _spawn(
         self,
         stage: "Stage",
         program: str,
-        argv: list[str],
+        guarded: Guard,
         files: list[int],
         frame: Frame,
         environment: dict[str, str],
@@ -161,18 +175,18 @@ class Starter:
         group: int,
         opened: list[int],
     ) -> Started:
-        started = Started(0, self._say)
+        started, argv = Started(0, self._say), guarded.argv
         handed = [] if available() else self._hand_over(argv, files, frame.cwd, opened)
         if stage.names:
             descriptors[0] = self._names(stage.names, descriptors[0], frame, started, opened)
-        started.bounds = self._openings.bound(program, argv, frame.cwd, fed=bool(stage.names))
+        started.bounds = guarded.bounds or self._openings.bound(program, argv, frame.cwd, fed=bool(stage.names))
         if started.bounds is not None and started.bounds.room:
             environment["TMPDIR"] = started.bounds.room
         if os.path.basename(program) in _READ_IGNORE_FILES:
             started.may_be_stuck_in = frame.cwd
         try:
             started.child = self._jobs.start(
-                group, program, argv, frame.cwd, environment, descriptors, handed, started.bounds
+                group, program, argv, guarded.cwd, environment, descriptors, handed, started.bounds
             )
         except OSError:
             if started.bounds is not None:

@@ -1,7 +1,8 @@
 """Secrets that are under version control: commands of git that show changes or content leave them out.
 
-Where git takes patterns of paths, the runner adds those that leave secrets out; where it does not, or what is shown is
-named by a number that says nothing about its path, it asks. Knows the options of git that show content.
+Where git takes paths, the runner adds the names of those secrets that it would show (`git_listing`), or patterns for
+all where these cannot be listed; where git takes none, or what is shown is named by a number that says nothing about
+its path, it asks. Knows the options of git that show content.
 """
 
 import re
@@ -9,6 +10,7 @@ from functools import cache
 
 from assent.files.protected import secret_folders, secret_globs
 from assent.plan import Word
+from assent.policy.shell.git_listing import Listings, changes_between, listings, shows_file
 from assent.policy.shell.models import group_owner, options
 from assent.policy.shell.options import Use
 
@@ -25,9 +27,9 @@ _NEUTRAL = _ONLY_NAMES | frozenset(
     -z -M -C -B -l -r -t -R -X --root --no-color --color --no-renames --find-renames --find-copies --break-rewrites
     --abbrev --full-index --diff-filter --exit-code --relative --no-relative --no-ext-diff --no-textconv --cached
     --staged --merge-base --no-prefix --default-prefix --src-prefix --dst-prefix --line-prefix --minimal --patience
-    --histogram --diff-algorithm --anchored --indent-heuristic --no-indent-heuristic --ita-invisible-in-index
+    --histogram --diff-algorithm --indent-heuristic --no-indent-heuristic --ita-invisible-in-index
     --find-object --rotate-to --skip-to --combined-all-paths --ignore-cr-at-eol --ignore-space-at-eol
-    --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines --color-moved
+    --ignore-space-change --ignore-all-space --ignore-blank-lines --color-moved
     --color-moved-ws --inter-hunk-context --ws-error-highlight -w -b
     """.split()  # noqa: SIM905
 )
@@ -41,7 +43,22 @@ _TYPES = ("commit", "tree", "tag")
 
 def hides(use: Use) -> bool:
     """Whether it shows content, and is told to leave secrets out."""
-    return _shows(use) and use.option(*_ONE_FILE) is None
+    named = bool(use.operands) and all(shows_file(use, word) for word in use.operands)
+    stat = use.names[1:] == ("stash", "show") and not use.seen
+    return _shows(use) and use.option(*_ONE_FILE) is None and not named and not stat
+
+
+def listing(use: Use, words: tuple[Word, ...]) -> Listings:
+    """Commands that list the names of all that it may show."""
+    if not hides(use) and not _shows_earlier_names(use):
+        return ()
+    if use.names[1:] == ("stash", "show"):
+        return changes_between(*_stash(use))
+    return listings(use, _plainly(use, words), _WHOLE_HISTORY if _walks_all(use) else ())
+
+
+def _shows_earlier_names(use: Use) -> bool:
+    return use.option("-L") is not None or (_shows(use) and use.option("--follow") is not None)
 
 
 def unhidden(use: Use) -> str | None:
@@ -53,8 +70,8 @@ def unhidden(use: Use) -> str | None:
             return "it shows all changes, among which may be secrets"
         case ("commit",) if use.option("--dry-run") is not None and use.option("-v", "--verbose") is not None:
             return "it shows all changes, among which may be secrets"
-        case _ if hides(use) and use.option("--literal-pathspecs") is not None:
-            return "with `--literal-pathspecs` it cannot be told to leave secrets out"
+        case _ if hides(use) and use.option("--literal-pathspecs", "--full-diff") is not None:
+            return "with `--literal-pathspecs` or `--full-diff` it cannot be told to leave secrets out"
         case _ if _shows(use) and any(_NUMBER_OF_WHATEVER.match(end) for word in use.operands for end in _ends(word)):
             return "it shows an object by its number, which may be a secret"
         case _:
@@ -63,25 +80,34 @@ def unhidden(use: Use) -> str | None:
 
 def told(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words with numbers that stand for commits only, and with room for the patterns of paths."""
-    if not hides(use):
-        return words
     if use.names[1:] == ("stash", "show"):
         return _as_diff(use, words)
-    end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
-    pattern = use.operands_at[:1] if use.names[1] == "grep" and use.option("-e", "-f") is None else []
-    commits = {at for at in use.operands_at if at < end and at not in pattern}
-    ready = tuple(_as_commit(word) if at in commits else word for at, word in enumerate(words))
-    if use.names[1] == "range-diff" and end == len(words):
+    if not hides(use):
+        return words
+    ready = _plainly(use, words)
+    if use.names[1] == "range-diff" and not any(word.text == "--" for word in words):
         return (*ready, Word("--"))
     return (*ready[: use.at + 1], *_WHOLE_HISTORY, *ready[use.at + 1 :]) if _walks_all(use) else ready
 
 
+def _plainly(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    pattern = use.operands_at[:1] if use.names[1] == "grep" and use.option("-e", "-f") is None else []
+    commits = {at for at in use.operands_at if at < end and at not in pattern}
+    return tuple(_as_commit(word) if at in commits else word for at, word in enumerate(words))
+
+
 def _as_diff(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """`git stash show -p` takes no patterns; the same changes shown by `git diff` do."""
+    """`git stash show` takes no paths; the same changes shown by `git diff` do."""
+    kept = [word for at, word in enumerate(words) if at > use.at and at not in use.operands_at and word.text != "--"]
+    return (*words[: use.at - 1], Word("--no-pager"), Word("diff"), *(kept or [Word("--stat")]), *_stash(use))
+
+
+def _stash(use: Use) -> tuple[Word, Word]:
+    """What it was made of, and itself."""
     named = use.operands[-1].text if use.operands else "refs/stash"
     stash = f"refs/stash@{{{named}}}" if named.isdigit() else named
-    kept = [word for at, word in enumerate(words) if at > use.at and at not in use.operands_at and word.text != "--"]
-    return (*words[: use.at - 1], Word("--no-pager"), Word("diff"), *kept, Word(f"{stash}^1"), Word(stash))
+    return Word(f"{stash}^1"), Word(stash)
 
 
 _WHOLE_HISTORY = (Word("--full-history"), Word("--sparse"))

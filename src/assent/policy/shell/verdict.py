@@ -12,11 +12,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assent.plan import Redirect, Stage, Word
+from assent.plan import GitWork, Redirect, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.environment import harmless
 from assent.policy.shell.finding import Clause, Finds, exec_clause, payload_problem
-from assent.policy.shell.git_secrets import hides, told, unhidden
+from assent.policy.shell.git_secrets import hides, listing, told, unhidden
 from assent.policy.shell.models import Model
 from assent.policy.shell.options import Use, changing, examine, spread, with_options
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
@@ -108,7 +108,8 @@ def judge_stage(
     verdict = _decide(stage, name, use, rules, problems, where, depth)
     if verdict.decision == "ask" and exact:
         by = _rule("exact", tuple(word.text for word in stage.words))
-        return Verdict("allow", by, "A rule allows exactly this command.", _hardened(stage, use))
+        ready = replace(_hardened(stage, use), git="")
+        return Verdict("allow", by, "A rule allows exactly this command.", ready)
     return verdict
 
 
@@ -175,7 +176,7 @@ def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, d
         if why := unsifted(use):
             return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
         words, names = sifted(use, words, names=where.harmless_names)
-    ready = Stage(words, stage.env + inner.stage.env, stage.redirects, stage.text, names, inner.stage.hides)
+    ready = replace(inner.stage, words=words, env=stage.env + inner.stage.env, redirects=stage.redirects, names=names)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
     return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
 
@@ -477,7 +478,16 @@ def _hardened(stage: Stage, use: Use) -> Stage:
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":
         env.pop("GIT_ALLOW_PROTOCOL", None)
-    return replace(stage, words=ready, env=stage.env + tuple(env.items()), hides=is_git and hides(use))
+    known = replace(stage, words=ready, env=stage.env + tuple(env.items()))
+    if not is_git:
+        return known
+    return replace(known, hides=hides(use), listing=listing(use, stage.words), git=_git_work(use))
+
+
+def _git_work(use: Use) -> GitWork:
+    if use.model.effect == "read":
+        return "changes" if use.makes else "looks"
+    return "changes" if use.model.effect == "write" else ""
 
 
 def _rule(decision: str, rule: Prefix) -> str:

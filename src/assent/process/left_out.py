@@ -1,0 +1,126 @@
+"""Secrets that a command of git leaves out, by their names.
+
+To compare every file with hundreds of patterns is slow, and says nothing about what was left out. So the names of all
+that may be shown are listed first, and git is told to leave out those of secrets. Where that takes too long, it gets
+the patterns. The note comes from names alone, never from what the files contain. The plan knows which commands list
+what; this module does not.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from assent.process.jobs import in_bounds
+from assent.process.openings import Bounds
+
+PATIENCE = 1.0  # seconds
+_PATIENCE_FOR_ONE = 20.0  # it takes as long as the command itself
+_MOST_NAMES = 60  # to leave out one by one; each is compared with each file
+_MOST_ROUNDS = 4
+_MOST_TOLD = 5
+_IF_ANY = "left out: files in usual places for secrets, if there are any"
+_MAY_FAIL = "ls-tree"  # a word that is no tree is a path
+
+
+class Failed(Exception):
+    """The names cannot be listed: it takes too long, or git will say by itself what is wrong."""
+
+    def __init__(self, *, slow: bool) -> None:
+        super().__init__()
+        self.slow = slow
+
+
+class Git(Struct, frozen=True):
+    """How git is run here."""
+
+    argv: Sequence[str]
+    cwd: str
+    environment: Mapping[str, str]
+    bounds: Bounds | None
+
+
+class LeftOut(Struct, frozen=True):
+    """Words for git, and a line for whoever reads its output."""
+
+    words: Sequence[str] = ()
+    note: str = ""
+
+
+def left_out(
+    git: Git, listings: Sequence[Sequence[str]], is_secret: Callable[[str], bool], patterns: Sequence[str]
+) -> LeftOut:
+    """With fewer files to show, git may get further in the history, so what is left out is listed again."""
+    found: set[str] = set()
+    if not listings:
+        return LeftOut(patterns, _IF_ANY)
+    try:
+        for _ in range(_MOST_ROUNDS):
+            more = secrets_among(git, listings, is_secret, _excluding(found), PATIENCE) - found
+            found |= more
+            if not more or _all_at_once(listings):
+                return LeftOut(_excluding(found) if len(found) <= _MOST_NAMES else patterns, _note(found))
+    except Failed as failed:
+        return LeftOut(patterns, _IF_ANY if failed.slow else "")
+    return LeftOut(patterns, _note(found))
+
+
+def leading_to_secrets(git: Git, listings: Sequence[Sequence[str]], is_secret: Callable[[str], bool]) -> str:
+    """Why a command that shows one file, also under its earlier names, must not run; empty when it may."""
+    try:
+        found = secrets_among(git, listings, is_secret, patience=_PATIENCE_FOR_ONE)
+    except Failed:
+        return "the earlier names of the file cannot be listed"
+    return f"its history is also that of {min(found)}, a usual place for secrets" if found else ""
+
+
+def secrets_among(
+    git: Git,
+    listings: Sequence[Sequence[str]],
+    is_secret: Callable[[str], bool],
+    behind: Sequence[str] = (),
+    patience: float | None = None,
+) -> set[str]:
+    """The names of secrets that these list. Raises Failed."""
+    names = {name for words in listings for name in _listed(git, [*words, *behind], patience)}
+    return {name for name in map(os.fsdecode, names) if is_secret(name)}
+
+
+def _all_at_once(listings: Sequence[Sequence[str]]) -> bool:
+    """Whether leaving something out shows nothing else instead."""
+    return not any(words[0] == "log" for words in listings)
+
+
+def _listed(git: Git, words: Sequence[str], patience: float | None) -> list[bytes]:
+    def run() -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [*git.argv, *words],
+            cwd=git.cwd,
+            env=dict(git.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=patience,
+            check=False,
+        )
+
+    try:
+        done = run() if git.bounds is None or not git.bounds.kept else in_bounds(git.bounds, run)
+    except (subprocess.TimeoutExpired, OSError) as error:
+        raise Failed(slow=True) from error
+    if done.returncode not in (0, 1) and words[0] != _MAY_FAIL:
+        raise Failed(slow=False)
+    return [name for name in done.stdout.split(b"\0") if name]
+
+
+def _excluding(names: set[str]) -> list[str]:
+    return [f":(top,exclude,literal){name}" for name in sorted(names)]
+
+
+def _note(names: set[str]) -> str:
+    if not names:
+        return ""
+    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)[:_MOST_TOLD]]
+    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    return f"left out: {', '.join(shown)}{more} (usual place{'s' if len(names) > 1 else ''} for secrets)"

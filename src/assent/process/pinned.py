@@ -1,0 +1,29 @@
+"""A folder that stays the one that was looked at, whatever becomes of its name meanwhile."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class Pinned(Struct, frozen=True):
+    path: str
+    """Leads to the open folder; elsewhere than on Linux it is its name, with links followed."""
+    place: str
+    """Where it was when it was opened."""
+
+
+def pin(path: str, opened: list[int]) -> Pinned:
+    """Holds the folder open in a descriptor that is added to `opened`. Raises OSError."""
+    if sys.platform != "linux":
+        return Pinned(os.path.realpath(path), os.path.realpath(path))
+    opened.append(os.open(path, _FOLDER))
+    held = f"/proc/self/fd/{opened[-1]}"
+    return Pinned(held, os.readlink(held))
+
+
+def below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
