@@ -72,3 +72,48 @@ def writes_to(pid: int, name: str) -> bool:
                 if os.readlink(entry.path) == name and os.lstat(entry.path).st_mode & 0o200:
                     return True
     return False
+
+
+def holds(pid: int, name: str, *, of: int = 0) -> bool | None:
+    """Whether it has this open, by the name that the kernel has for it; None when we may not look. `of`: the process
+    of a thread."""
+    folder = f"/proc/{of}/task/{pid}/fd" if of else f"/proc/{pid}/fd"
+    try:
+        descriptors = os.listdir(folder)
+    except PermissionError:
+        return None
+    except OSError:
+        return False
+    return any(_leads_to(f"{folder}/{number}", name) for number in descriptors)
+
+
+def _leads_to(link: str, name: str) -> bool:
+    try:
+        return os.readlink(link) == name
+    except OSError:
+        return False
+
+
+def threads(pid: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def users(pid: int) -> set[int]:
+    """The real, effective, saved and file system's."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return next({int(number) for number in line.split()[1:]} for line in file if line.startswith(b"Uid:"))
+    except (OSError, StopIteration):
+        return set()
+
+
+def variables(pid: int) -> list[bytes]:
+    """The names of those that it was started with; nothing when we may not look."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+            return [pair.partition(b"=")[0] for pair in file.read(1 << 20).split(b"\0")]
+    except OSError:
+        return []
