@@ -69,9 +69,9 @@ def action_of(
 
 
 def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
-    """Nobody is asked about what they do themselves."""
+    """Nobody is asked about what they do themselves, and it runs as they wrote it: no plan, no grant."""
     verdict = policy.judge(action)
-    if verdict.ruling == "ask" and request.initiator == "person":
+    if verdict.ruling != "deny" and request.initiator == "person":
         return Verdict("allow", "rule", "you started it yourself")
     return verdict
 
