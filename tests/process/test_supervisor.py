@@ -271,6 +271,32 @@ async def test_one_who_is_cancelled_while_it_starts_ends_what_was_started(folder
     assert not any(map(alive, started))
 
 
+async def test_a_request_that_no_socket_holds_at_once_arrives_whole(folder: Path) -> None:
+    env = {f"V{number}": "x" * 100_000 for number in range(12)}
+    code = "import os; print(sum(map(len, os.environ.values())) >= 1_200_000)"
+    result = await run([sys.executable, "-S", "-c", code], cwd=str(folder), env=env)
+    assert result.output.text() == "True\n"
+
+
+async def test_one_who_is_cancelled_twice_while_it_starts_hears_of_it_once(folder: Path) -> None:
+    started: list[int] = []
+
+    async def impatient() -> str:
+        try:
+            await run(["sleep", "300"], cwd=str(folder), on_start=started.append)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)  # not cancelled again
+            return "cancelled"
+        return "over"
+
+    task = asyncio.create_task(impatient())
+    await asyncio.sleep(0)
+    task.cancel()
+    task.cancel()
+    assert await task == "cancelled"
+    assert not any(map(alive, started))
+
+
 async def test_the_supervisor_can_be_started_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervision, "_door", None)
     supervision.prepare()

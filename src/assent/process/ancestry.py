@@ -10,11 +10,11 @@ Three signs, of which one is enough:
 * **The environment.** The mark by which families are found; easily cleared, and the only sign where there is no /proc.
 
 Somebody else's daemon that starts a program for the child (cron, systemd, ssh to this machine) is not seen here.
-Standard library only, and a few small files: every start of Assent asks.
+It imports next to nothing and reads a few small files: every start of Assent asks.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from _collections_abc import Iterator, Mapping
 
 from assent.process import table
 

@@ -101,6 +101,10 @@ class Steps:
         self._timer = timer
         self._masker = masker
 
+    def prepare(self) -> None:
+        for tool in self._registry:
+            tool.prepare()
+
     def move(self, life: Life, *events: DurableEvent) -> Awaitable[None]:
         """Every transition of every call happens here: checked against the table, in the journal, in this order."""
         call = life.call
