@@ -297,6 +297,13 @@ async def test_one_who_is_cancelled_twice_while_it_starts_hears_of_it_once(folde
     assert not any(map(alive, started))
 
 
+def test_the_supervisor_imports_little_because_the_first_command_may_wait_for_it() -> None:
+    code = f"import sys; sys.path.insert(0, {SOURCE!r}); import assent.process.supervisor; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    slow = {"collections", "contextlib", "ctypes", "enum", "functools", "re", "signal", "socket", "typing", "asyncio"}
+    assert slow & {*done.stdout.split()} == set()
+
+
 async def test_the_supervisor_can_be_started_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervision, "_door", None)
     supervision.prepare()
