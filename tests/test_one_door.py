@@ -109,7 +109,9 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
 
 MAY_SPAWN = {"process"}
 MAY_DIAL = {"models/http.py", "web/dial.py", "mcp/http_transport.py", "client", "front/web/serve.py"}
-SUPERVISING = {f"process/{name}.py" for name in ("supervision", "supervisor", "reaper", "leftover")}
+SUPERVISING = {f"process/{name}.py" for name in ("supervision", "supervisor", "reaper", "leftover")} | {
+    "process/connections.py"
+}
 MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour"}
 
 
@@ -158,7 +160,8 @@ def test_only_the_process_room_starts_programs():
 def test_only_a_few_modules_touch_the_network():
     """The models' client, what dials judged addresses, the ways to MCP servers and to ours, and what serves.
 
-    The supervisor of commands is spoken to through a pair of sockets that have no name.
+    The supervisor of commands is spoken to through a pair of sockets that have no name; the kernel is asked about
+    connections that others have.
     """
     dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket", "httpx2"}
     assert outside(dialling | {"mcp.client.streamable_http", "mcp.client.sse"}, MAY_DIAL | SUPERVISING) == {}

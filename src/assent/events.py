@@ -335,6 +335,7 @@ class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
 
     call_id: str
     by: str
+    """Empty: nobody has any more."""
 
 
 class CallOutput(EventBase, frozen=True, tag="call.output"):

@@ -240,6 +240,14 @@ def test_globs_find_each_secret_file_and_leave_what_is_made_to_be_read() -> None
         assert not found(name), name
 
 
+@pytest.mark.spec("I2")
+def test_the_token_of_our_own_server_is_a_secret_and_searches_pass_it_over() -> None:
+    assert why_secret(["home", "ann", ".local", "share", "assent", "serve.json"]) is not None
+    assert why_secret(["srv", "Assent", "SERVE.json"]) is not None
+    assert why_secret(["site", "serve.json"]) is None
+    assert "serve.json" in secret_globs()
+
+
 def test_folders_that_hold_secrets_are_passed_over() -> None:
     assert {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"} <= {*secret_folders()}
     assert {".env", ".docker", "gcloud", "gh"} <= {*secret_folders()}

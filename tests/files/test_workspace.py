@@ -424,6 +424,14 @@ def test_our_own_folders_are_protected_wherever_they_are(root: Path) -> None:
     assert workspace.classify("state/other", "write").kind == "inside"
 
 
+@pytest.mark.spec("I2")
+def test_the_token_of_our_server_is_a_secret_wherever_our_folder_is(root: Path) -> None:
+    workspace = Workspace([str(root)], str(root), own_folders=[f"{root}/state/here"])
+    assert workspace.classify("state/here/serve.json", "read").kind == "protected"
+    assert workspace.classify(".local/share/assent/serve.json", "read").kind == "protected"
+    assert workspace.classify("site/serve.json", "read").kind == "inside", "others have files of this name"
+
+
 def test_a_folder_too_large_or_too_closed_to_search_is_protected(
     workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -271,6 +271,39 @@ async def test_one_who_is_cancelled_while_it_starts_ends_what_was_started(folder
     assert not any(map(alive, started))
 
 
+async def test_a_request_that_no_socket_holds_at_once_arrives_whole(folder: Path) -> None:
+    env = {f"V{number}": "x" * 100_000 for number in range(12)}
+    code = "import os; print(sum(map(len, os.environ.values())) >= 1_200_000)"
+    result = await run([sys.executable, "-S", "-c", code], cwd=str(folder), env=env)
+    assert result.output.text() == "True\n"
+
+
+async def test_one_who_is_cancelled_twice_while_it_starts_hears_of_it_once(folder: Path) -> None:
+    started: list[int] = []
+
+    async def impatient() -> str:
+        try:
+            await run(["sleep", "300"], cwd=str(folder), on_start=started.append)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)  # not cancelled again
+            return "cancelled"
+        return "over"
+
+    task = asyncio.create_task(impatient())
+    await asyncio.sleep(0)
+    task.cancel()
+    task.cancel()
+    assert await task == "cancelled"
+    assert not any(map(alive, started))
+
+
+def test_the_supervisor_imports_little_because_the_first_command_may_wait_for_it() -> None:
+    code = f"import sys; sys.path.insert(0, {SOURCE!r}); import assent.process.supervisor; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    slow = {"collections", "contextlib", "ctypes", "enum", "functools", "re", "signal", "socket", "typing", "asyncio"}
+    assert slow & {*done.stdout.split()} == set()
+
+
 async def test_the_supervisor_can_be_started_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervision, "_door", None)
     supervision.prepare()

@@ -113,6 +113,19 @@ async def test_modify_with_editor_marks_the_call_then_asks_again_with_the_edited
     assert "The user changed the arguments" in call.result.response["note"]
 
 
+async def test_an_editor_that_changed_nothing_takes_its_own_mark_away_and_asks_nothing_anew():
+    desk = Desk()
+    await asked(desk, "edit_note", path="/w/f", content="proposed")
+    before = desk.approval("c1")
+    await desk.answer("c1", "modify_with_editor")
+    await desk.answer("c1", "modify_with_editor", content="proposed")
+    assert desk.journal.announced == [ApprovalModifying("c1", "ann"), ApprovalModifying("c1", "")]
+    assert desk.approval("c1") == before
+    await desk.answer("c1", "modify_with_editor", by="bob")
+    await desk.answer("c1", "modify_with_editor", content="proposed")
+    assert desk.journal.announced[2:] == [ApprovalModifying("c1", "bob")], "another one is at it"
+
+
 @pytest.mark.spec("J6")
 async def test_part_of_a_diff_is_accepted_hunk_by_hunk():
     desk = Desk()

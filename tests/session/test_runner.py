@@ -34,6 +34,7 @@ from assent.session.options import Options
 from assent.session.runner import Runner
 from assent.session.sqlite import SqliteLog
 from assent.tools.registry import Registry
+from support.doubles import ReadNote, World
 from support.house import House, call, calls, crash, text
 
 
@@ -633,3 +634,25 @@ async def test_a_session_that_was_closed_is_gone_at_once_and_leaves_no_garbage()
         await house.until(lambda: not any(part() for part in parts))
     finally:
         gc.enable()
+
+
+class SlowToStart(ReadNote):
+    name = "slow_to_start"
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.prepared = asyncio.Event()
+
+    def prepare(self) -> None:
+        self.prepared.set()
+
+
+async def test_tools_get_ready_while_the_model_thinks():
+    house = House({"chunks": [{"pause_ms": 600_000}, {"text": "At last."}]})
+    tool = SlowToStart(house.world)
+    house.tools.append(tool)
+    async with await house.open() as runner, asyncio.timeout(20):
+        await house.send(runner, Submit("hi"))
+        await tool.prepared.wait()
+        await house.send(runner, CancelTurn())
+        assert (await house.until_done()).status == "cancelled"

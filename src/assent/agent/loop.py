@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from assent.agent.ending import Ending
 from assent.agent.loop_guard import LoopGuard
-from assent.agent.turn import Turn
+from assent.agent.turn import Reply, Turn
 from assent.events import CallRequest, TurnFinished, TurnStatus
 from assent.models.base import ModelError, Request
 from assent.parts import Declaration, Failure, Message, Usage
@@ -16,6 +16,8 @@ from assent.scheduler.scheduler import Scheduler
 from assent.secrets.mask import Masker
 
 DEFAULT_MAX_TURNS = 100
+THINKS = 0.1
+"""Seconds after which a request has left, and hardly any model has answered."""
 
 
 class AgentLoop:
@@ -105,7 +107,7 @@ class AgentLoop:
             return Ending("cancelled")
         for _ in range(self._max_turns):
             await self._make_room(prompt_id)
-            reply = await self._turn.run(self._request(), prompt_id)
+            reply = await self._ask(prompt_id)
             if not reply.calls:
                 return reply.ending
             results = await self._schedule(reply.calls)
@@ -114,6 +116,14 @@ class AgentLoop:
             if guard.saw(results):
                 return Ending("loop_detected")
         return Ending("max_turns")
+
+    async def _ask(self, prompt_id: str) -> Reply:
+        """While the model thinks, but not before the request is out, the tools may get ready."""
+        preparing = asyncio.get_running_loop().call_later(THINKS, self._scheduler.prepare)
+        try:
+            return await self._turn.run(self._request(), prompt_id)
+        finally:
+            preparing.cancel()
 
     def _request(self) -> Request:
         return Request(self._system(), self._history(), self._tools())

@@ -51,8 +51,10 @@ _PATHS = """
     .config/chromium .vercel/auth.json .netlify/config.json .railway/config.json .supabase/access-token
     .m2/settings.xml .gradle/gradle.properties .composer/auth.json .codex/auth.json .fly/config.yml
     run/secrets etc/ssl/private etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d
-    library/keychains
+    library/keychains assent/serve.json
 """
+OWN = "serve.json"
+"""In our own folder it holds a token of the server. Programs that know only globs leave out all of this name."""
 _HISTORIES = (
     ".bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history"
 )
@@ -158,7 +160,7 @@ def secret_part(names: Sequence[str], folded: Sequence[str]) -> str | None:
 def brief_secret_globs() -> tuple[str, ...]:
     """The same in few words, which say more still, for a program that repeats them on every page (`diff`)."""
     named = f".env {_GLOBS} {_FILES} {_NAMES} {_WORDS}".split()
-    return tuple(dict.fromkeys((*(f"{name.rstrip('*')}*" for name in named), *_EDITORS)))
+    return tuple(dict.fromkeys((*(f"{name.rstrip('*')}*" for name in named), *_EDITORS, OWN)))
 
 
 @cache
@@ -168,7 +170,7 @@ def secret_globs() -> tuple[str, ...]:
     """
     env = (".env", ".env[!.]*", *(f".env.{rest}" for rest in _all_but(_EXAMPLES.split())))
     named = [glob for name in f"{_GLOBS} {_FILES} {_NAMES}".split() for glob in _with_copies(name)]
-    return tuple(dict.fromkeys((*env, *named, *_copy_globs(), *_EDITORS)))
+    return tuple(dict.fromkeys((*env, *named, *_copy_globs(), *_EDITORS, OWN)))
 
 
 _COMMON_CODE = "py js ts tsx jsx c h cc cpp hpp go rs rb java kt md sh html"

@@ -27,6 +27,7 @@ import msgspec
 from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
 from assent.files.second_names import has_other_names, why_second_name
+from assent.files.secret_names import OWN
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
 Kind = Literal["inside", "outside", "protected", "reject"]
@@ -60,6 +61,7 @@ class Workspace:
         self._opened = found
         self.cwd = cwd
         self._own_folders = tuple(_root(folder) for folder in own_folders)
+        self._own_secrets = {os.path.join(folder, OWN) for folder in self._own_folders}
         self.readable = tuple(_root(folder) for folder in readable)
 
     def classify(self, path: str, op: Operation) -> Verdict:
@@ -102,10 +104,13 @@ class Workspace:
             case "list":
                 return None
             case "read":
-                return _first(map(why_secret, called)) or why_second_name(path, self.roots)
+                return _first(map(why_secret, called)) or self._why_own(path) or why_second_name(path, self.roots)
             case "write" | "create" | "rename" | "delete":
                 reason = _first(why_protected(names, may_bring=op != "delete") for names in called)
                 return reason or self._why_special_place(path, op)
+
+    def _why_own(self, path: str) -> str | None:
+        return f"{path} holds a token of Assent's server" if path in self._own_secrets else None
 
     def _why_special_place(self, path: str, op: Operation) -> str | None:
         if folder := next((own for own in self._own_folders if path == own or _is_below(path, own)), None):

@@ -10,11 +10,11 @@ Three signs, of which one is enough:
 * **The environment.** The mark by which families are found; easily cleared, and the only sign where there is no /proc.
 
 Somebody else's daemon that starts a program for the child (cron, systemd, ssh to this machine) is not seen here.
-Standard library only, and a few small files: every start of Assent asks.
+It imports next to nothing and reads a few small files: every start of Assent asks.
 """
 
 import os
-from collections.abc import Mapping
+from _collections_abc import Iterator, Mapping
 
 from assent.process import table
 
@@ -32,6 +32,15 @@ def is_inside(environment: Mapping[str, str] | None = None) -> bool:
     return MARKER in environment or _has_limits() or _has_reaper(os.getppid())
 
 
+def is_child(pid: int) -> bool:
+    """Whether another process is one. A sign that we bear ourselves says nothing about it."""
+    if (above := set(_reapers(pid))) and not above <= set(_reapers(os.getpid())):
+        return True
+    if MARKER.encode() in table.variables(pid) and MARKER not in os.environ:
+        return True
+    return _has_limits(pid) and not _has_limits()
+
+
 def mark_limits() -> None:
     """For the process that calls it, and all that it will start."""
     import resource
@@ -43,15 +52,21 @@ def mark_limits() -> None:
             continue  # there is a lower one already, or none of this kind
 
 
-def _has_limits() -> bool:
+def _has_limits(pid: int = 0) -> bool:
+    """This process, or another one that we may ask about."""
     try:
         import resource
 
-        hard = {number: resource.getrlimit(number)[1] for number in LIMITS}
-    except (ImportError, OSError, ValueError):
+        hard = {number: resource.prlimit(pid, number)[1] for number in LIMITS}
+    except (ImportError, AttributeError, OSError, ValueError):
         return False
     return all(0 <= hard[number] <= value for number, value in LIMITS.items())
 
 
 def _has_reaper(pid: int) -> bool:
-    return any(table.words(above)[-1:] == [TITLE.encode()] for above in table.ancestors(pid))
+    return any(_reapers(pid))
+
+
+def _reapers(pid: int) -> Iterator[int]:
+    """And supervisors: among the process itself and those above it."""
+    return (above for above in table.ancestors(pid) if table.words(above)[-1:] == [TITLE.encode()])

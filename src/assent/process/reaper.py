@@ -6,21 +6,25 @@ variables it cleared and descriptors it closed. So the family of a command is al
 What Assent says comes through one socket. When it ends without `LEAVE`, Assent has died, or wants the family gone: they
 get a polite signal, a second, and then the one that cannot be refused, until nobody is left. After `LEAVE` they stay,
 and the reaper as long as they do. With nobody left it serves the next command, if there is a seat for it (`Seats`).
-Standard library only, like the supervisor that it is a fork of.
+Like the supervisor that it is a fork of, it imports only what costs next to nothing: the C modules below `signal`,
+`socket` and `ctypes`, and no `contextlib` or `functools`. The first command waits for all of that.
 """
 
 import errno
 import os
 import select
-import signal
 import sys
 import time
+from _collections_abc import Callable, Iterator
 from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STREAM, SOL_SOCKET, socket
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from functools import cache
 
 from assent.process import table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # without the enumerations
 
 LEAVE = b"L"
 DESCRIPTORS = 4
@@ -105,24 +109,30 @@ class Reaper:
         self._leader = 0
         self._left_alone = False
         self._streams = descriptors[1:]
-        with closing(socket(fileno=descriptors[0])) as self._control:
-            return self._serve()
+        self._control = socket(fileno=descriptors[0])
+        try:
+            mark, argv, cwd, env = self._request()
+            held = _hold(mark)
+            try:
+                return self._serve(argv, cwd, env)
+            finally:
+                held.close()
+        finally:
+            self._control.close()
 
-    def _serve(self) -> bool:
-        mark, argv, cwd, env = self._request()
-        with closing(_hold(mark)):
-            if self._is_alone():
-                return False
-            self._leader, problem = self._start(argv, cwd, env)
-            since = table.line(self._leader) or []
-            os.chdir("/")
-            for fd in self._streams:
-                os.close(fd)
-            if problem:
-                self._say(problem)
-                return True
-            self._say(b"%d %d %s" % (self._leader, os.getpid(), b"".join(since[table.STARTED : table.STARTED + 1])))
-            return self._stay()
+    def _serve(self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> bool:
+        if self._is_alone():
+            return False
+        self._leader, problem = self._start(argv, cwd, env)
+        since = table.line(self._leader) or []
+        os.chdir("/")
+        for fd in self._streams:
+            os.close(fd)
+        if problem:
+            self._say(problem)
+            return True
+        self._say(b"%d %d %s" % (self._leader, os.getpid(), b"".join(since[table.STARTED : table.STARTED + 1])))
+        return self._stay()
 
     # --- the beginning ---
 
@@ -293,22 +303,26 @@ def _has_children() -> bool:
 
 def adopt_orphans(name: bytes) -> None:
     """Where the kernel knows it. The name is what `ps` and `top` show."""
-    if (prctl := _prctl()) is not None:
-        prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        prctl(_SET_NAME, name, 0, 0, 0)
+    _prctl(_SET_CHILD_SUBREAPER, 1)
+    _prctl(_SET_NAME, name)
 
 
 def go_with_parent(going: bool) -> None:
-    if (prctl := _prctl()) is not None:
-        prctl(_SET_PDEATHSIG, signal.SIGKILL if going else 0, 0, 0, 0)
+    _prctl(_SET_PDEATHSIG, signal.SIGKILL if going else 0)
 
 
-@cache
-def _prctl() -> Callable[..., int] | None:
+def _prctl(option: int, value: int | bytes) -> None:
     """Found by the supervisor, once for all its reapers; Assent itself does not need it."""
-    import ctypes
+    import _ctypes
 
-    return getattr(ctypes.CDLL(None), "prctl", None)
+    global _prctl_address
+    if not _prctl_address and sys.platform.startswith("linux"):
+        _prctl_address = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # pyright: ignore[reportArgumentType]
+    if _prctl_address:
+        _ctypes.call_function(_prctl_address, (option, value, 0, 0, 0))
+
+
+_prctl_address = 0
 
 
 def ignore_signals() -> list[int]:
@@ -338,7 +352,9 @@ def _hold(mark: bytes) -> socket:
     """Whoever connects learns that this command still has a reaper, and which process it is."""
     held = socket(AF_UNIX, SOCK_STREAM)
     if mark and sys.platform.startswith("linux"):
-        with suppress(OSError):
+        try:
             held.bind(NAME + mark)
             held.listen(8)
+        except OSError:
+            pass  # somebody has it: then they are found
     return held

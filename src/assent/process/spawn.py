@@ -9,7 +9,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from assent.process import supervision
@@ -70,28 +70,12 @@ async def spawn(
     """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
     start = supervision.start if supervision.AVAILABLE else _start
-    with open(os.devnull, "rb") as nothing:
-        given = nothing.fileno() if input is None else input
-        streams = (given, output, output if errors is None else errors)
-        return await _uninterrupted(start(argv, cwd, marked, mark, streams))
-
-
-async def _uninterrupted(start: Coroutine[None, None, Child]) -> Child:
-    starting = asyncio.ensure_future(start)
-    cancelled = False
-    while not starting.done():
-        try:
-            await asyncio.wait([starting])
-        except asyncio.CancelledError:
-            cancelled = True
-    if not cancelled:
-        return starting.result()
-    if starting.exception() is not None:
-        raise asyncio.CancelledError
-    if (task := asyncio.current_task()) is not None:
-        task.uncancel()  # it is still one cancellation
-        task.cancel()
-    return starting.result()
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        streams = (nothing if input is None else input, output, output if errors is None else errors)
+        return await start(argv, cwd, marked, mark, streams)
+    finally:
+        os.close(nothing)
 
 
 async def _start(

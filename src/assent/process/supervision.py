@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 from assent.process.ancestry import MARKER, TITLE
 from assent.process.reaper import LEAVE, REPLY
@@ -54,20 +54,87 @@ _door: _Door | None = None
 async def start(
     argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, streams: tuple[int, int, int]
 ) -> "Supervised":
-    """Raises OSError when it cannot be started."""
+    """Raises OSError when it cannot be started. Whoever is cancelled meanwhile hears of it at his next `await`: he has
+    to end what was started.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     ours.setblocking(False)
     try:
         with theirs:
             _hand_over([theirs.fileno(), *streams])
-        async with asyncio.timeout(PATIENCE):
-            await asyncio.get_running_loop().sock_sendall(ours, _request(argv, cwd, env, mark))
-            return Supervised(ours, *_started(await _reply(ours), argv, cwd))
+        request = _request(argv, cwd, env, mark)  # only now: it takes as long as the reaper to wake up
+        rest = memoryview(request)[ours.send(request) :]  # what the socket does not hold
+        return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd))
     except BaseException as error:
         ours.close()
         if isinstance(error, TimeoutError) and _door is not None:
             _close_door(_door)  # it may be stopped; the next command gets another one
         raise
+
+
+async def _whatever_happens(reply: "_Reply") -> bytes:
+    try:
+        return await reply
+    except asyncio.CancelledError:
+        if reply.exception() is not None:
+            raise
+        if (task := asyncio.current_task()) is not None:
+            task.uncancel()  # it is still one cancellation
+            task.cancel()
+        return reply.result()
+
+
+class _Reply(asyncio.Future[bytes]):
+    """What the reaper says of the start. It comes in any case, or PATIENCE ends: nobody can cancel it. Without a task
+    of its own, because each of the loop's rounds delays the command.
+    """
+
+    def __init__(self, control: socket.socket, rest: memoryview) -> None:
+        self._running = asyncio.get_running_loop()
+        super().__init__(loop=self._running)
+        self._control, self._rest, self._data = control, rest, b""
+        self._running.add_reader(control, self._readable)
+        if rest:
+            self._running.add_writer(control, self._writable)
+        self._timer = self._running.call_later(PATIENCE, self._fail, TimeoutError())
+
+    def cancel(self, msg: object = None) -> bool:
+        return False
+
+    def _readable(self) -> None:
+        """Exactly the reply: how the program ended may come right behind it."""
+        with self._failing():
+            piece = self._control.recv(REPLY - len(self._data))
+            self._data += piece
+            if not piece:
+                raise OSError(errno.EPIPE, "the supervisor ended before the program was started")
+            if len(self._data) == REPLY:
+                self._stop()
+                self.set_result(self._data)
+
+    def _writable(self) -> None:
+        with self._failing():
+            self._rest = self._rest[self._control.send(self._rest) :]
+            if not self._rest:
+                self._running.remove_writer(self._control)
+
+    @contextlib.contextmanager
+    def _failing(self) -> Generator[None]:
+        try:
+            yield
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self._stop()
+        self.set_exception(error)
+
+    def _stop(self) -> None:
+        self._timer.cancel()
+        self._running.remove_reader(self._control)
+        self._running.remove_writer(self._control)
 
 
 def prepare() -> None:
@@ -139,18 +206,6 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -
         raise ValueError("embedded null byte")
     body = b"\0".join([*fields, b""])
     return len(body).to_bytes(8, "big") + body
-
-
-async def _reply(control: socket.socket) -> bytes:
-    """Exactly that: how the program ended may come right behind it."""
-    loop = asyncio.get_running_loop()
-    data = b""
-    while len(data) < REPLY:
-        piece = await loop.sock_recv(control, REPLY - len(data))
-        if not piece:
-            raise OSError(errno.EPIPE, "the supervisor ended before the program was started")
-        data += piece
-    return data
 
 
 def _started(reply: bytes, argv: Sequence[str], cwd: str) -> tuple[int, int, int]:

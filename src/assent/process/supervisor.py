@@ -9,13 +9,12 @@ takes them and does the rest. A reaper whose command left nothing serves again: 
 The supervisor has a session of its own, so that no key of the terminal reaches it, an empty environment, and no
 descriptor of Assent's. It adopts the commands of a reaper that was killed, and ends them. When Assent goes, it goes;
 when it goes, Assent sees the end of its output, which no reaper holds. This is a program: it knows no asyncio and
-nothing outside of the standard library, because it has to start within a few milliseconds.
+nothing but a few modules of the standard library, because it has to start within a few milliseconds.
 """
 
 import gc
 import os
 import select
-import signal
 import time
 from _socket import socket
 
@@ -31,6 +30,12 @@ from assent.process.reaper import (
     turn_away,
     wake_on_children,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal
 
 READY = 4
 """Reapers that wait for the next commands: a fork at the time would make every command wait."""

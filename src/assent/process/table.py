@@ -1,8 +1,7 @@
-"""The process table of the kernel (/proc), as plain numbers. Standard library only: the supervisor reads it too."""
+"""The process table of the kernel (/proc), as plain numbers. It imports next to nothing: the supervisor uses it."""
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
+from _collections_abc import Iterator
 
 STATE, PARENT, GROUP, SESSION, STARTED, PAGES = 0, 1, 2, 3, 19, 21
 """Where things are in a line, behind the name."""
@@ -66,9 +65,62 @@ def ancestors(pid: int) -> Iterator[int]:
 
 def writes_to(pid: int, name: str) -> bool:
     """Whether it holds this pipe or terminal open for writing, by the name that the kernel has for it."""
-    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if os.readlink(entry.path) == name and os.lstat(entry.path).st_mode & 0o200:
-                    return True
-    return False
+    links = (f"/proc/{pid}/fd/{number}" for number in _descriptors(f"/proc/{pid}/fd") or ())
+    return any(_leads_to(link, name) and _is_writable(link) for link in links)
+
+
+def _is_writable(link: str) -> bool:
+    try:
+        return bool(os.lstat(link).st_mode & 0o200)
+    except OSError:
+        return False
+
+
+def holds(pid: int, name: str, *, of: int = 0) -> bool | None:
+    """Whether it has this open, by the name that the kernel has for it; None when we may not look. `of`: the process
+    of a thread."""
+    folder = f"/proc/{of}/task/{pid}/fd" if of else f"/proc/{pid}/fd"
+    found = _descriptors(folder)
+    return None if found is None else any(_leads_to(f"{folder}/{number}", name) for number in found)
+
+
+def _descriptors(folder: str) -> list[str] | None:
+    """None when we may not look."""
+    try:
+        return os.listdir(folder)
+    except PermissionError:
+        return None
+    except OSError:
+        return []
+
+
+def _leads_to(link: str, name: str) -> bool:
+    try:
+        return os.readlink(link) == name
+    except OSError:
+        return False
+
+
+def threads(pid: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def users(pid: int) -> set[int]:
+    """The real, effective, saved and file system's."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return next({int(number) for number in line.split()[1:]} for line in file if line.startswith(b"Uid:"))
+    except (OSError, StopIteration):
+        return set()
+
+
+def variables(pid: int) -> list[bytes]:
+    """The names of those that it was started with; nothing when we may not look."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+            return [pair.partition(b"=")[0] for pair in file.read(1 << 20).split(b"\0")]
+    except OSError:
+        return []

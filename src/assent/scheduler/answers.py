@@ -6,7 +6,7 @@ A yes covers exactly what was shown: it names the digest, and edited arguments a
 from collections.abc import Mapping
 
 from assent import failpoints
-from assent.approval import Approval
+from assent.approval import Approval, EditDetails
 from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, CommandTaken, GrantAdded
 from assent.parts import JsonObject
@@ -60,18 +60,29 @@ class Answers:
         await self._steps.cancel(life, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, life: Life, approval: Approval, answer: Answer) -> None:
-        """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked."""
+        """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked, until
+        they say that they are done by sending the text as it was."""
         assert life.invocation is not None
         args = edited_args(life.invocation, answer, approval)
         if args is None:
-            event = ApprovalModifying(life.call_id, answer.by)
-            life.call = advance(life.call, event)
-            self._journal.announce(event)
-            return
-        invocation, action = await self._rebuilt(life, args)
-        check_answer(life.call, answer)
-        self._use(life, invocation, action)
-        await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
+            self._mark_edited(life, answer.by)
+        elif isinstance(approval.details, EditDetails) and answer.content == approval.details.new:
+            self._unmark_edited(life, answer.by)
+        else:
+            invocation, action = await self._rebuilt(life, args)
+            check_answer(life.call, answer)
+            self._use(life, invocation, action)
+            await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
+
+    def _mark_edited(self, life: Life, by: str) -> None:
+        event = ApprovalModifying(life.call_id, by)
+        life.call = advance(life.call, event)
+        self._journal.announce(event)
+
+    def _unmark_edited(self, life: Life, by: str) -> None:
+        """Unless somebody else is at it by now."""
+        if isinstance(life.call, AwaitingApproval) and life.call.modifying_by == by:
+            self._mark_edited(life, "")
 
     async def _proceed(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
         assert life.invocation is not None and life.action is not None

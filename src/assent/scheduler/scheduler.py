@@ -88,6 +88,10 @@ class Scheduler:
 
     # --- what clients ask for ---
 
+    def prepare(self) -> None:
+        """Calls may come soon."""
+        self._steps.prepare()
+
     def schedule(self, requests: CallRequest | Sequence[CallRequest]) -> Batch:
         """Takes one or many calls as one batch; it starts at once, or when the batch before it is done."""
         many = (requests,) if isinstance(requests, CallRequest) else requests

@@ -71,9 +71,9 @@ def action_of(
 
 
 def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
-    """Nobody is asked about what they do themselves."""
+    """Nobody is asked about what they do themselves, and it runs as they wrote it: no plan, no grant."""
     verdict = policy.judge(action)
-    if verdict.ruling == "ask" and request.initiator == "person":
+    if verdict.ruling != "deny" and request.initiator == "person":
         return Verdict("allow", "rule", "you started it yourself")
     return verdict
 
@@ -112,6 +112,10 @@ class Steps:
         self._clock = clock
         self._timer = timer
         self._masker = masker
+
+    def prepare(self) -> None:
+        for tool in self._registry:
+            tool.prepare()
 
     def move(self, life: Life, *events: DurableEvent) -> Awaitable[None]:
         """Every transition of every call happens here: checked against the table, in the journal, in this order."""

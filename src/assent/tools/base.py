@@ -185,7 +185,8 @@ class AnyTool(ABC):
         """Checks the arguments. Raises InvalidParams with what the model should know."""
 
     def prepare(self) -> None:
-        """A call was requested, and is being judged: what takes a while and does no harm may begin."""
+        """A call may come, or was requested and is being judged: what takes a while and does no harm may begin. It is
+        asked for often, and must cost nothing after the first time."""
         return
 
 

@@ -191,6 +191,22 @@ async def test_a_command_of_the_person_runs_and_its_result_stays_here(stage: Set
         assert not on.runner.state.history()
 
 
+@pytest.mark.spec("F4")
+async def test_a_command_of_the_person_is_a_line_for_the_shell_also_where_the_models_would_be_bounded(stage: SetStage):
+    """A pipe is waited for, and nothing is passed over: nobody is protected from what they typed."""
+    on = stage()
+    os.mkfifo(on.folder / "pipe")
+    pipe = os.open(on.folder / "pipe", os.O_RDWR)
+    os.write(pipe, b"through the pipe\n")
+    (on.folder / ".env").write_text("a line of mine\n")
+    async with on.open():
+        await on.types("!head -n 1 pipe\n")
+        await on.until_shown("✓ Shell", "│ through the pipe")
+        await on.types("grep -rh line .\n")  # it stays in the mode for commands
+        await on.until_shown("│ a line of mine")
+    os.close(pipe)
+
+
 # --- sessions ---
 
 

@@ -235,6 +235,7 @@ async def test_an_editor_that_saves_nothing_leaves_the_question(
         await on.until_asked()
         await on.press("e")
         await on.until_shown(said)
+        await on.until(lambda: "editing it" not in on.shown)
         await on.press("y")
         await on.until_idle()
         assert (on.folder / "notes.txt").read_text() == "the model's\n"

@@ -9,6 +9,7 @@ import pytest
 
 from assent.front.web.limits import Bucket, Limits, Rates
 from assent.front.web.security import (
+    CALLER,
     HEADERS,
     LOGIN,
     PRINCIPAL,
@@ -58,11 +59,21 @@ class Answer:
         self.detail: str = msgspec.json.decode(sent[1]["body"])["detail"] if self.status >= 400 else ""
 
 
+class AnyCaller:
+    """A program at the other end of which nobody has to be afraid."""
+
+    why = ""
+
+    async def why_refused(self) -> str:
+        return self.why
+
+
 class Entry:
     """A door with a token for it."""
 
     def __init__(self, folder: Path, limits: Limits | None = None, place: Place = PLACE) -> None:
         self.inside = Inside()
+        self.caller = AnyCaller()
         self.tokens = TokenStore(folder / "tokens.json")
         self.token = self.tokens.issue("bob", "viewer")
         self.answered: dict[int, int] = {}
@@ -84,7 +95,7 @@ class Entry:
         pieces[-1]["more_body"] = is_cut
         usual = [(b"authorization", f"Bearer {self.token if token is None else token}".encode())]
         usual += [] if host is None else [(b"host", host)]
-        scope: Scope = {"type": "http", "path": path, "method": method, "query_string": query}
+        scope: Scope = {"type": "http", "path": path, "method": method, "query_string": query, CALLER: self.caller}
         scope["headers"] = [*(header for header in usual if header[1] != b"Bearer "), *headers]
 
         async def receive() -> Message:
@@ -271,6 +282,13 @@ async def test_a_client_whose_body_has_come_may_be_quiet_for_long(tmp_path: Path
     headers = [(b"host", b"127.0.0.1:8420")]
     await door({"type": "http", "path": "/", "method": "GET", "query_string": b"", "headers": headers}, receive, send)
     assert told == ["http.request", "http.disconnect"]
+
+
+async def test_a_program_of_ours_reads_and_changes_nothing(entry: Entry):
+    entry.caller.why = "Assent started it"
+    assert [await entry.status(method=method) for method in ("GET", "HEAD", "OPTIONS")] == [204] * 3
+    assert [await entry.status(method=method) for method in ("POST", "PUT", "PATCH", "DELETE")] == [403] * 4
+    assert (await entry.ask(LOGIN, method="POST")).detail == "Assent started it"
 
 
 async def test_a_length_must_be_a_number_and_not_too_large(tmp_path: Path):

@@ -65,7 +65,7 @@ class Answering:
         assert isinstance(details, EditDetails)
         self._send(outcome="modify_with_editor")  # the others see that somebody is at it
         content = await self._app.in_editor(details.path, details.new)
-        if content is not None and content != details.new:
-            self._send(outcome="modify_with_editor", content=content)
-        else:
+        changed = content is not None and content != details.new
+        self._send(outcome="modify_with_editor", content=content if changed else details.new)
+        if not changed:
             self._app.note("Nothing was changed.")

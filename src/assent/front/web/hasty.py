@@ -11,8 +11,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from assent.front.web.caller import Caller
 from assent.front.web.problems import Problem
-from assent.front.web.security import HEADERS, problem_headers
+from assent.front.web.security import CALLER, HEADERS, problem_headers
 
 HEAD_SECONDS = 10.0
 HEAD_BYTES = 64_000
@@ -25,6 +26,7 @@ class HastyProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._caller = Caller(self.client, self.server)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -41,6 +43,7 @@ class HastyProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope[CALLER] = self._caller  # pyright: ignore[reportGeneralTypeIssues]
         self._head = 0
 
     def on_headers_complete(self) -> None:

@@ -1,8 +1,9 @@
 """The door: every request passes here before anything else sees it. Raw ASGI, so that nothing can come around it.
 
 Exact `Host` (DNS rebinding), exact `Origin` and `Sec-Fetch-Site` (other pages), JSON bodies only (their forms), a
-bearer token also on loopback (other users and programs of this machine), sizes, rates, numbers; and the headers that
-keep the page from running or loading anything but its own files.
+bearer token also on loopback (other users and programs of this machine), nobody whom Assent itself started for what
+changes anything, sizes, rates, numbers; and the headers that keep the page from running or loading anything but its own
+files.
 """
 
 import asyncio
@@ -26,6 +27,9 @@ STREAM = f"{API}/stream"
 LOGIN = f"{API}/login"
 PRINCIPAL = "assent.principal"
 """Where the door leaves who asks."""
+CALLER = "assent.caller"
+"""Where the connection leaves which program that is."""
+READING = ("GET", "HEAD", "OPTIONS")
 
 SECRET_NAMES = (b"token", b"access_token", b"auth_token", b"bearer", b"authorization", b"code")
 CSP = (
@@ -84,6 +88,7 @@ class Door:
         self._under_way += not streams
         try:
             self._admit(scope)
+            await _check_caller(scope)
             await self._app(scope, self._limited(scope, receive), answer)
         except Problem as problem:
             await send_problem(answer, problem)
@@ -184,6 +189,12 @@ def _headers(scope: Scope) -> dict[bytes, bytes]:
             raise Problem("bad-request", f"the header {name.decode('latin-1')} comes twice")
         headers[name] = value
     return headers
+
+
+async def _check_caller(scope: Scope) -> None:
+    """The agent must not answer its own questions. What only reads is as open to its commands as `assent sessions`."""
+    if scope["method"] not in READING and (why := await scope[CALLER].why_refused()):
+        raise Problem("forbidden", why)
 
 
 def _follows_link(scope: Scope, headers: dict[bytes, bytes]) -> bool:
