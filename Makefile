@@ -12,9 +12,9 @@ setup: ## make .venv with everything that is needed (the other targets call it)
 run: setup ## take the guided tour: no key, no network, real tools and real approvals
 	@$(BIN)/assent tour
 
-test: setup ## run all tests, three parts of them side by side
+test: setup ## run all tests, three parts of them side by side, and say how far they are
 	@scripts/browser
-	@scripts/test
+	@$(BIN)/python scripts/run_tests.py
 
 integration: setup ## kill Assent 300 times in all its forms, and look what is lost, doubled or left (some minutes)
 	@$(BIN)/pytest -q tests/integration

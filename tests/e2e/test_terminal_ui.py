@@ -8,6 +8,7 @@ import pytest
 
 from support.program import Program, asks_for, says, shell, write
 from support.terminal import Terminal
+from support.waiting import WAIT_LIMIT
 
 SIZE = (80, 24)
 QUIET = 0.9
@@ -115,7 +116,7 @@ def test_a_lost_terminal_leaves_the_question_open(program: Program, how: str):
                 terminal.process.send_signal(signal.SIGTERM)
         if how != "closed":
             terminal.wait()
-        terminal.process.wait(20)
+        terminal.process.wait(WAIT_LIMIT)
     assert program.events()[-1]["type"] == "approval.requested"
     answered = program.run("answer", "latest", "run", "yes")
     assert answered.code == 0, answered.err

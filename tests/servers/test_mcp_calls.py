@@ -16,6 +16,7 @@ from assent.parts import Media, PlainDisplay, Text
 from assent.process.peer import Peer
 from assent.tools.base import InvalidParams, Live, Permit, ToolFailed, ToolResult
 from support.servers import SDK, Shop, address, noted, open_shop, program
+from support.waiting import WAIT_LIMIT
 
 PERMIT = Permit("c1", "digest")
 
@@ -50,7 +51,7 @@ def said(result: ToolResult) -> str:
 
 
 async def until_noted(folder: Path, line: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         while line not in noted(folder):  # noqa: ASYNC110 (another process writes it)
             await asyncio.sleep(0.01)
 
@@ -69,7 +70,7 @@ async def listening(folder: Path, port: int = 0) -> AsyncGenerator[str]:
     env = {"PATH": os.environ["PATH"], "PORT": str(port)}
     peer = await Peer.start([sys.executable, SDK, str(folder), "--http"], cwd=str(folder), env=env)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not (folder / "port").exists():  # noqa: ASYNC110 (another process writes it)
                 await asyncio.sleep(0.01)
         yield f"http://127.0.0.1:{(folder / 'port').read_text()}/mcp"

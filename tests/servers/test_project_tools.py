@@ -25,6 +25,7 @@ from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from support.desk import Desk
 from support.servers import HERE
+from support.waiting import WAIT_LIMIT
 
 SCRIPT = (sys.executable, str(HERE / "project_command.py"))
 OBJECT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -75,7 +76,7 @@ async def open_project(folder: Path, *declarations: Any, **limits: Any) -> Async
     project = Project(folder, **limits)
     project.tools.start()
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(WAIT_LIMIT):
             await project.tools.settled()
         yield project
     finally:

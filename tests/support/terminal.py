@@ -15,7 +15,8 @@ from typing import Any, Self
 
 import pyte
 
-from support.program import PATIENCE, Program
+from support.program import Program
+from support.waiting import WAIT_LIMIT
 
 COLUMNS, ROWS = 250, 200
 """So large that nothing scrolls away and hardly a line is broken."""
@@ -71,13 +72,13 @@ class Terminal:
 
     def until_true(self, condition: Callable[[], object], problem: str) -> None:
         """Reads on until it is so."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_LIMIT
         while not condition():
             assert self._read(deadline), f"{problem}:\n{self.shown}"
 
     def until_silent(self, condition: Callable[[], object], problem: str) -> None:
         """As `until_true`, where the program may print nothing meanwhile."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_LIMIT
         while not condition():
             assert time.monotonic() < deadline, f"{problem}:\n{self.shown}"
             self.read_for(0.05)
@@ -86,7 +87,7 @@ class Terminal:
         """Reads what is printed in that time: what a person sees who waits."""
         deadline = time.monotonic() + seconds
         while select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            if not self._read(deadline + PATIENCE):
+            if not self._read(deadline + WAIT_LIMIT):
                 return
 
     def resize(self, columns: int, rows: int) -> None:
@@ -110,10 +111,10 @@ class Terminal:
 
     def wait(self) -> int:
         """Reads all that is still printed; gives the exit code."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_LIMIT
         while self._read(deadline):
             pass
-        return self.process.wait(PATIENCE)
+        return self.process.wait(WAIT_LIMIT)
 
     def close(self) -> None:
         """Hangs up, as closing the window does."""

@@ -15,6 +15,7 @@ from assent.web.fetch import REQUESTS_A_MINUTE, FetchFailed, Limits, Moved, Page
 from assent.web.urls import MOST_REDIRECTS, parse
 from support.certs import make_certificate
 from support.fake_web import HANG, PUBLIC, FakeWeb, page, sends_to
+from support.waiting import WAIT_LIMIT
 
 HELLO = page("hello")
 
@@ -302,7 +303,7 @@ async def test_a_connection_is_closed_when_its_answer_is_refused() -> None:
     async with FakeWeb(page("PK", "application/zip", Content_Length="9") + HANG) as fake:
         with pytest.raises(FetchFailed) as failed:
             await fake.web.fetch("http://page.example/")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(WAIT_LIMIT):
             await fake.left.wait()
     assert "application/zip" in str(failed.value)
 

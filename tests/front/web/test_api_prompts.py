@@ -15,6 +15,7 @@ from assent.servers import Servers
 from support.program import says
 from support.served import Json, Served, until_event, until_waiting
 from support.servers import SDK, program
+from support.waiting import WAIT_LIMIT
 
 pytestmark = [pytest.mark.spec("G5"), pytest.mark.spec("H1")]
 OWN = "../home/commands"
@@ -93,7 +94,7 @@ async def test_what_it_runs_is_asked_about_and_the_request_sent_again_waits_on(
     with pytest.raises(ApiProblem, match="used before for another request"):
         await use(api, session, "do", "something else", key="k")
     await api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         while (await use(api, session, "do", key="k"))["state"] == "going":
             pass
     (prompt,) = await submitted(api, session)
@@ -133,7 +134,7 @@ async def test_what_was_run_before_a_restart_is_not_run_again(tmp_path: Path, mo
         (again,) = await until_waiting(api, session)
         assert again["call_id"] == second["call_id"]
         await api.decide(session, again["call_id"], "proceed_once", again["approval"]["digest"])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while (await use(api, session, "do", key="k"))["state"] == "going":
                 pass
         (prompt,) = await submitted(api, session)

@@ -15,6 +15,7 @@ from assent.front.web.serve import BadPlace, Where, check_place, place_for
 from assent.front.web.tokens import LoginCodes, TokenStore
 from support.program import Program
 from support.served import Json, Served, ServedProgram, until_waiting
+from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("H4")
 
@@ -301,7 +302,7 @@ async def test_a_connection_that_does_not_say_what_it_wants_is_closed(served: Se
         if first:
             assert b"200" in await reader.readuntil(b"\r\n\r\n")
         writer.write(then)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(WAIT_LIMIT):
             await reader.read()  # to its end
         writer.close()
 
@@ -312,7 +313,7 @@ async def sends(served: Served, *pieces: bytes) -> Raw:
     for piece in pieces:
         writer.write(piece)
         await writer.drain()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WAIT_LIMIT):
         data = await reader.read()
     writer.close()
     return Raw(data)
