@@ -58,6 +58,8 @@ class Reporter:
 
 
 def run_part(descriptor: int, arguments: Sequence[str]) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets its background jobs ignore these two,
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # and so would the programs that the tests start
     return pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[Reporter(descriptor)])
 
 
