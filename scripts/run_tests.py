@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("tests/e2e", "tests/servers")
 BROWSER = ("tests/front/web",)
 PARTS: Mapping[str, Sequence[str]] = {
-    "programs": PROGRAMS,
+    "programs": (*PROGRAMS, "-n2", "--dist=loadfile"),
     "browser": BROWSER,
     "everything else": ("tests", *(f"--ignore={path}" for path in (*PROGRAMS, *BROWSER, "tests/integration"))),
 }
@@ -51,6 +51,10 @@ class Reporter:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._tell(total=len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._tell(total=len(ids))  # every worker finds all of them
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":

@@ -18,7 +18,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import run_tests
 run_tests.SECONDS_A_LINE = 0
-sys.exit(run_tests.main({"good": [sys.argv[2] + "/test_good.py"], "other": [sys.argv[2] + "/test_other.py"]}))
+folder, *more = sys.argv[2:]
+sys.exit(run_tests.main({"good": [folder + "/test_good.py", *more], "other": [folder + "/test_other.py"]}))
 """
 GOOD = "def test_one(): pass\ndef test_two(): pass\n"
 
@@ -30,15 +31,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, other: str, out: int = subprocess.PIPE) -> "subprocess.Popen[str]":
+def start(folder: Path, other: str, *more: str, out: int = subprocess.PIPE) -> "subprocess.Popen[str]":
     (folder / "test_other.py").write_text(other)
-    argv = [sys.executable, "-c", START, str(SCRIPTS), str(folder)]
+    argv = [sys.executable, "-c", START, str(SCRIPTS), str(folder), *more]
     env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they would take most of the time
     return subprocess.Popen(argv, env=env, stdout=out, text=True, start_new_session=True)
 
 
-def test_a_line_now_and_then_without_control_characters_and_the_times_at_the_end(folder: Path):
-    with start(folder, GOOD) as process:
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n2")], ids=["one process", "workers"])
+def test_a_line_now_and_then_without_control_characters_and_the_times_at_the_end(
+    folder: Path, workers: tuple[str, ...]
+):
+    with start(folder, GOOD, *workers) as process:
         shown, _ = process.communicate(timeout=WAIT_LIMIT)
     *progress, good, other, total = shown.splitlines()
     assert process.returncode == 0
@@ -92,7 +96,7 @@ def test_starts():
 
 def test_on_a_terminal_one_line_changes(folder: Path):
     ours, theirs = os.openpty()
-    with start(folder, GOOD, theirs) as process:
+    with start(folder, GOOD, out=theirs) as process:
         os.close(theirs)
         shown = "".join(iter(lambda: _read(ours), ""))
     os.close(ours)
