@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from assent.process.exchange import Exchanged, exchange
+from support.processes import alive
 from support.waiting import WAIT_LIMIT
 
 
@@ -17,13 +18,6 @@ async def run(
     env = {"PATH": "/usr/bin:/bin"}
     argv = ["sh", "-c", script]
     return await exchange(argv, cwd=str(folder), env=env, input=data, seconds=seconds, most_bytes=most, **more)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.spec("E2")

@@ -8,14 +8,8 @@ from pathlib import Path
 import pytest
 
 from assent.process.peer import Peer
+from support.processes import alive
 from support.waiting import WAIT_LIMIT
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 async def start(folder: Path, code: str) -> Peer:

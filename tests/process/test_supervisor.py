@@ -17,6 +17,7 @@ from assent.process import leftover, supervision, table
 from assent.process.leftover import end_leftovers
 from assent.process.run import Limits, run
 from assent.process.supervisor import READY
+from support.processes import alive
 from support.waiting import WAIT_LIMIT, until
 
 # Out of the session, without our environment, without any descriptor of ours, deaf to the polite signals.
@@ -51,11 +52,6 @@ os.set_inheritable(lock.fileno(), True)
 asyncio.run(run(["bash", "-c", sys.argv[1]], cwd=sys.argv[2]))
 """
 SOURCE = str(Path(assent.__file__).resolve().parents[1])
-
-
-def alive(pid: int) -> bool:
-    fields = table.line(pid)
-    return fields is not None and not table.is_dead(fields)
 
 
 def read_pids(folder: Path) -> list[int]:

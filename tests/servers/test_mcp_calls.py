@@ -15,6 +15,7 @@ from assent.mcp.offers import Argument
 from assent.parts import Media, PlainDisplay, Text
 from assent.process.peer import Peer
 from assent.tools.base import InvalidParams, Live, Permit, ToolFailed, ToolResult
+from support.processes import alive
 from support.servers import SDK, Shop, address, noted, open_shop, program
 from support.waiting import WAIT_LIMIT
 
@@ -54,14 +55,6 @@ async def until_noted(folder: Path, line: str) -> None:
     async with asyncio.timeout(WAIT_LIMIT):
         while line not in noted(folder):  # noqa: ASYNC110 (another process writes it)
             await asyncio.sleep(0.01)
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 @asynccontextmanager

@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
-from test_mcp_calls import alive
 
 from assent.config import Settings
 from assent.front.tui.bars import server_words
 from assent.front.tui.local import LocalHost
 from assent.servers import Servers
+from support.processes import alive
 from support.servers import RAW, noted, program
 from support.waiting import WAIT_LIMIT
 

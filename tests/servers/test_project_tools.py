@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_mcp_calls import alive
 
 from assent.approval import McpDetails
 from assent.config import BadSettings, ProjectCommands, parse_settings
@@ -24,6 +23,7 @@ from assent.tools.base import InvalidParams, Live, Permit, ToolResult
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from support.desk import Desk
+from support.processes import alive
 from support.servers import HERE
 from support.waiting import WAIT_LIMIT
 
