@@ -5,7 +5,7 @@ CODE := src tests bench scripts examples docs
 .PHONY: help setup run test integration check format spec bench coverage docs clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /	/' | expand -t 12
 
 setup: ## make .venv with what tests and checks need (the other targets call it, or a smaller part of it)
 	@scripts/setup dev
@@ -14,9 +14,9 @@ run: ## take the guided tour: no key, no network, real tools and real approvals
 	@scripts/setup run
 	@$(BIN)/assent tour
 
-test: setup ## run all tests, three parts of them side by side
+test: setup ## run all tests, three parts of them side by side, and show progress
 	@scripts/test-tools
-	@scripts/test
+	@$(BIN)/python scripts/run_tests.py
 
 integration: setup ## kill Assent 300 times in all its forms, and look what is lost, doubled or left (some minutes)
 	@$(BIN)/pytest -q tests/integration

@@ -2,6 +2,7 @@
 
 import ast
 import socket
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -119,10 +120,16 @@ def modules() -> list[Path]:
     return [path for path in SOURCE.rglob("*.py") if "tour/sample" not in str(path)]
 
 
-def used(path: Path, names: set[str]) -> set[str]:
-    """Which of the dotted names the module calls or imports."""
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def used_names(path: Path) -> set[str]:
+    """The dotted names that the module calls or imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         match node:
             case ast.Import(names=imported):
                 found |= {alias.name for alias in imported}
@@ -132,7 +139,7 @@ def used(path: Path, names: set[str]) -> set[str]:
                 found.add(ast.unparse(func))
             case _:
                 pass
-    return found & names
+    return found
 
 
 def room(path: Path) -> str:
@@ -140,7 +147,7 @@ def room(path: Path) -> str:
 
 
 def outside(names: set[str], rooms: set[str]) -> dict[str, set[str]]:
-    places = {room(path): used(path, names) for path in modules()}
+    places = {room(path): used_names(path) & names for path in modules()}
     return {
         place: found for place, found in places.items() if found and not any(place.startswith(known) for known in rooms)
     }
@@ -170,7 +177,7 @@ def test_only_a_few_modules_touch_the_network():
 def writes(path: Path) -> set[str]:
     """Calls that write files: `open` with a writing mode, and the names that always write."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)
             modes = [a.value for a in node.args[1:2] if isinstance(a, ast.Constant) and isinstance(a.value, str)]
@@ -188,5 +195,5 @@ def test_files_are_written_only_in_the_rooms_meant_for_it():
 
 
 def test_only_the_scheduler_hands_out_permits():
-    makers = {room(path) for path in modules() if used(path, {"Permit"})}
+    makers = {room(path) for path in modules() if "Permit" in used_names(path)}
     assert makers == {"scheduler/scheduler.py"}

@@ -19,6 +19,7 @@ from assent.secrets.mask import Masker
 from assent.tools.base import ToolFailed
 from assent.tools.support.many_files import MOST_CHARACTERS
 from support.servers import SDK, open_shop, program
+from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("G1")
 PNG = b"\x89PNG\r\n\x1a\nxx"
@@ -176,7 +177,7 @@ async def test_binary_files_are_left_out_and_said(folder: Path):
 
 async def test_a_pipe_does_not_hold_a_prompt_up(folder: Path):
     os.mkfifo(folder / "pipe")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         (found,) = await load(folder, "@pipe")
     assert found.problem and not found.parts
 
@@ -257,6 +258,6 @@ async def test_what_a_server_says_when_it_fails_loses_its_secrets(folder: Path):
 async def test_a_server_that_is_not_there_is_said(folder: Path, tmp_path: Path):
     broken = program(str(tmp_path / "none.py"), tmp_path)
     async with open_shop(tmp_path, broken) as shop:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(WAIT_LIMIT):
             (found,) = await load(folder, "@srv:note:/1", servers=shop.manager)
         assert found.problem.startswith("The server srv is not connected")

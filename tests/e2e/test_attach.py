@@ -16,14 +16,18 @@ ASKS = {"chunks": [{"call": {"name": "run_shell_command", "args": {"command": "e
 SAYS = {"chunks": [{"text": "All done."}]}
 
 
+def attach(program: Program, *args: str, env: dict[str, str] | None = None) -> Terminal:
+    return Terminal(program, "attach", *args, size=(120, 40), env=env)
+
+
 def answer(terminal: Terminal, key: str) -> None:
     """Presses the key until it counts: right after a question appears no key does."""
     terminal.until("yes, once")
-    terminal.type(key)
+    terminal.press(key)
     while "too fast" in terminal.until_any("too fast", "All done."):
         terminal.type("\x1b[B")  # a key that answers nothing clears the hint
         terminal.until("yes, once")
-        terminal.type(key)
+        terminal.press(key)
 
 
 def there_again(terminal: Terminal) -> None:
@@ -45,7 +49,7 @@ async def test_a_question_of_a_served_session_is_answered_in_an_attached_termina
     async with served.start() as api:
         session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
         await until_waiting(api, session)
-        with Terminal(program, "attach", session) as terminal:
+        with attach(program, session) as terminal:
             await asyncio.to_thread(terminal.until, "echo x > canary")
             await asyncio.to_thread(answer, terminal, "y")
             await until_event(api, session, "turn.finished")
@@ -60,7 +64,7 @@ async def test_an_answer_from_elsewhere_closes_the_question_and_says_who_gave_it
     async with served.start() as api:
         session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
         (waiting,) = await until_waiting(api, session)
-        with Terminal(program, "attach") as terminal:
+        with attach(program) as terminal:
             await asyncio.to_thread(terminal.until, "yes, once")
             await api.decide(session, waiting["call_id"], "cancel", waiting["approval"]["digest"])
             shown = await asyncio.to_thread(terminal.until, "Answered by")
@@ -76,7 +80,7 @@ async def test_it_attaches_over_tls_to_a_server_whose_certificate_it_is_told_to_
     async with served.start() as api:
         await api.create(folder=str(program.folder), prompt="go")
         await until_waiting(api)
-        with Terminal(program, "attach", "--ca", str(trusted)) as terminal:
+        with attach(program, "--ca", str(trusted)) as terminal:
             await asyncio.to_thread(answer, terminal, "y")
             await asyncio.to_thread(terminal.until, "All done.")
         unknown = await program.run_beside("attach")
@@ -95,7 +99,7 @@ async def test_it_says_that_the_server_is_away_and_goes_on_when_that_is_back(pro
         await until_waiting(api, session)
         port = api.http.url.rpartition(":")[2]
     second = ServedProgram(program, model, "--port", port)
-    with Terminal(program, "attach") as terminal:
+    with attach(program) as terminal:
         await asyncio.to_thread(terminal.until, "yes, once")
         first.kill()
         shown = await asyncio.to_thread(terminal.until, "The server is away")  # no key was pressed
@@ -114,7 +118,7 @@ async def test_a_token_that_holds_no_longer_is_told_at_once(program: Program, se
         session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
         await until_waiting(api, session)
         token = (await program.run_beside("serve", "token", "add", "bob")).out.strip()
-        with Terminal(program, "attach", api.http.url, session, env={"ASSENT_TOKEN": token}) as terminal:
+        with attach(program, api.http.url, session, env={"ASSENT_TOKEN": token}) as terminal:
             await asyncio.to_thread(terminal.until, "yes, once")
             async with Api(Http(api.http.url, token)) as bob:
                 await bob.post("/logout")
@@ -156,7 +160,7 @@ async def test_a_token_that_the_server_does_not_know_is_named(program: Program, 
 
 async def test_a_new_session_is_begun_on_the_server(program: Program, served: ServedProgram):
     async with served.start() as api:
-        with Terminal(program, "attach", "--new") as terminal:
+        with attach(program, "--new") as terminal:
             await asyncio.to_thread(terminal.until, "Ask something")
             await asyncio.to_thread(terminal.type, "go\r")
             await asyncio.to_thread(terminal.until, "yes, once")

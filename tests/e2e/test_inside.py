@@ -13,6 +13,7 @@ from assent import exits
 from assent.cli import COMMANDS
 from assent.cli.inside import refusal
 from support.program import Program, asks_for, says, shell
+from support.waiting import WAIT_LIMIT
 
 WAITING = ("--ask", "wait", "-o", "stream-json")
 REFUSED = "only you may do it"
@@ -153,7 +154,7 @@ def test_one_without_privileges_who_kills_supervisor_and_reaper_is_still_known(t
     )
     out = tmp_path / "out"
     child = [sys.executable, "-S", "-c", check]
-    subprocess.run([sys.executable, "-c", start, "-", "-", str(out), *child], check=True, timeout=20)
+    subprocess.run([sys.executable, "-c", start, "-", "-", str(out), *child], check=True, timeout=WAIT_LIMIT)
     assert out.read_text() == "True\n"
 
 

@@ -224,7 +224,7 @@ def test_replay_judges_an_undo_too(program: Program):
 
 
 def test_replay_does_not_wonder_about_what_a_person_ran_themselves(program: Program):
-    with Terminal(program, "-m", program.scenario(says("Done.")), env={"TERM": "xterm-256color"}) as terminal:
+    with Terminal(program, "-m", program.scenario(says("Done.")), size=(120, 40)) as terminal:
         terminal.until("Ask something about this folder")
         terminal.type("!touch mine\r")
         terminal.until("✓ Shell  touch mine")

@@ -12,6 +12,7 @@ from assent.config import Settings
 from assent.front.tui.local import LocalHost
 from support.program import Program, asks_for, says
 from support.servers import HERE
+from support.waiting import WAIT_LIMIT
 
 SCRIPT = [sys.executable, str(HERE / "project_command.py")]
 TABLE = (
@@ -90,7 +91,7 @@ async def test_the_terminal_opens_at_once_and_shows_the_tools_when_they_are_ther
     ready = asyncio.Event()
     host.on_servers(lambda: ready.set() if host.servers()[0].state == "ready" else None)
     client = await host.open()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         await ready.wait()
     (info,) = host.servers()
     assert (info.name, info.tools) == ("project_tools", 1)
@@ -99,7 +100,7 @@ async def test_the_terminal_opens_at_once_and_shows_the_tools_when_they_are_ther
     (tmp_path / "declarations").write_text('[{"name": "say"}, {"name": "more"}]')
     ready.clear()
     await host.restart_server("project_tools")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         await ready.wait()
     assert host.servers()[0].tools == 2
     await client.close()

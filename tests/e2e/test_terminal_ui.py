@@ -7,11 +7,10 @@ import time
 import pytest
 
 from support.program import Program, asks_for, says, shell, write
-from support.terminal import Terminal
+from support.terminal import QUIET, Terminal
+from support.waiting import WAIT_LIMIT
 
 SIZE = (80, 24)
-QUIET = 0.9
-"""Seconds without a key after which a key counts, with a little to spare."""
 CANARY = shell("echo x >> canary")
 YES = "y  yes, once"
 
@@ -27,12 +26,6 @@ def submit(terminal: Terminal, text: str) -> None:
     terminal.type("\r")
 
 
-def press(terminal: Terminal, key: str) -> None:
-    """One deliberate key, after a silence."""
-    terminal.read_for(QUIET)
-    terminal.type(key)
-
-
 def leave(terminal: Terminal) -> int:
     terminal.interrupt_twice()
     return terminal.wait()
@@ -43,13 +36,13 @@ def test_the_tour_is_played_to_its_end(program: Program):
     with Terminal(program, "tour", size=SIZE, env={"TMPDIR": str(program.folder)}) as terminal:
         terminal.until("python3 -m unittest -v")
         terminal.until(YES)
-        press(terminal, "y")
+        terminal.press("y")
         terminal.until(">= 10_000 else 0")
         terminal.until(YES)
-        press(terminal, "y")
+        terminal.press("y")
         terminal.until("And once more the tests")
         terminal.until(YES)
-        press(terminal, "y")
+        terminal.press("y")
         terminal.until("All three tests pass now")
         (project,) = program.folder.glob("assent-tour-*/cart")
         assert leave(terminal) == 0
@@ -79,7 +72,7 @@ def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Prog
         if "Tab answers" in terminal.until_any(YES, "Tab answers", "too fast"):
             terminal.type("\t")  # it has the keyboard already if it came when nothing was typed
         while not program.events_of_type("approval.answered"):
-            press(terminal, "n")  # again, as long as it came too soon after the others
+            terminal.press("n")  # again, as long as it came too soon after the others
         assert not (program.folder / "canary").exists()
     (answer,) = program.events_of_type("approval.answered")
     assert answer["outcome"] == "cancel"
@@ -95,7 +88,7 @@ def test_a_paste_never_answers(program: Program, pasted: str):
         terminal.type(f"\x1b[200~{pasted}\x1b[201~")
         terminal.read_for(QUIET)
         assert program.events_of_type("approval.answered") == []
-        press(terminal, "n")
+        terminal.press("n")
         terminal.until("⊘ Shell")
     assert not (program.folder / "canary").exists()
 
@@ -115,7 +108,7 @@ def test_a_lost_terminal_leaves_the_question_open(program: Program, how: str):
                 terminal.process.send_signal(signal.SIGTERM)
         if how != "closed":
             terminal.wait()
-        terminal.process.wait(20)
+        terminal.process.wait(WAIT_LIMIT)
     assert program.events()[-1]["type"] == "approval.requested"
     answered = program.run("answer", "latest", "run", "yes")
     assert answered.code == 0, answered.err
@@ -134,7 +127,7 @@ def test_the_screen_is_drawn_anew_after_ctrl_z(program: Program):
         terminal.until_true(lambda: YES not in terminal.shown, "it did not leave the screen")
         terminal.process.send_signal(signal.SIGCONT)
         terminal.until_true(lambda: YES in terminal.shown and "go" in terminal.shown, "it did not come back")
-        press(terminal, "n")
+        terminal.press("n")
         terminal.until("⊘ Shell")
 
 
@@ -190,11 +183,11 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(program: Program):
     ) as it:
         submit(it, "go")
         it.until(YES)
-        press(it, "e")
+        it.press("e")
         it.until("in the editor")
         it.type("mine\n")
         it.until("+ mine")
         it.until(YES)
-        press(it, "y")
+        it.press("y")
         it.until("Done.")
     assert (program.folder / "notes.txt").read_text() == "mine\n"

@@ -3,23 +3,21 @@
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assent.process.exchange import Exchanged, exchange
+from support.processes import alive
+from support.waiting import WAIT_LIMIT
 
 
-async def run(folder: Path, script: str, data: bytes = b"", *, seconds: float = 20.0, most: int = 1 << 20) -> Exchanged:
+async def run(
+    folder: Path, script: str, data: bytes = b"", *, seconds: float = WAIT_LIMIT, most: int = 1 << 20, **more: Any
+) -> Exchanged:
     env = {"PATH": "/usr/bin:/bin"}
     argv = ["sh", "-c", script]
-    return await exchange(argv, cwd=str(folder), env=env, input=data, seconds=seconds, most_bytes=most)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    return await exchange(argv, cwd=str(folder), env=env, input=data, seconds=seconds, most_bytes=most, **more)
 
 
 @pytest.mark.spec("E2")
@@ -46,7 +44,12 @@ async def test_what_it_left_in_the_background_is_ended_and_does_not_hold_the_exc
 
 @pytest.mark.spec("D7")
 async def test_too_long_and_too_much_end_it(tmp_path: Path):
-    done = await run(tmp_path, "echo first; sleep 600", seconds=1.0)
+    os.mkfifo(tmp_path / "printed")
+
+    def wait(_: int) -> None:
+        (tmp_path / "printed").read_text()
+
+    done = await run(tmp_path, "echo first; : > printed; sleep 600", seconds=0.5, on_start=wait)
     assert (done.ended, done.status, done.output) == ("timeout", None, b"first\n")
     done = await run(tmp_path, "yes", most=1000)
     assert (done.ended, len(done.output)) == ("too_much_output", 1000)

@@ -18,6 +18,7 @@ from assent.policy.shell import judge, rules
 from assent.process.landlock import available
 from assent.process.launch import pipeline_argv
 from assent.process.pipeline import Pipeline
+from support.waiting import WAIT_LIMIT
 
 _ALLOW = [
     *("cat", "head", "wc", "grep", "sort", "diff", "sed", "jq", "ls", "find", "tac", "cd", "xargs", "timeout", "rg"),
@@ -210,7 +211,7 @@ def seconds(command: str, folder: Path) -> tuple[str, float]:
         start_new_session=True,
     ) as process:
         try:
-            shown, _ = process.communicate(timeout=30)
+            shown, _ = process.communicate(timeout=WAIT_LIMIT)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise

@@ -12,6 +12,7 @@ import pytest
 
 from assent.process.pty import Size
 from assent.process.run import Finished, Limits, run
+from support.processes import alive
 
 IMPATIENT = Limits(grace=0.05)
 
@@ -26,14 +27,6 @@ with open(sys.argv[1], "w") as f: f.write(f"{os.getpid()}\\n")
 if "quiet" in sys.argv: os.close(2)
 signal.pause()
 """
-
-
-def alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 async def read_line(fifo: Path) -> str:

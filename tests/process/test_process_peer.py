@@ -8,13 +8,8 @@ from pathlib import Path
 import pytest
 
 from assent.process.peer import Peer
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+from support.processes import alive
+from support.waiting import WAIT_LIMIT
 
 
 async def start(folder: Path, code: str) -> Peer:
@@ -35,7 +30,7 @@ async def test_reading_ends_when_the_program_ends_though_a_child_holds_its_outpu
     code = "import subprocess\nprint(subprocess.Popen(['sleep', '600'], start_new_session=True).pid, flush=True)"
     peer = await start(tmp_path, code)
     child = int(await peer.read_line() or b"0")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         assert await peer.read_line() is None
     assert alive(child)
     await peer.close()

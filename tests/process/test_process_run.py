@@ -14,6 +14,7 @@ from assent.process.ancestry import MARKER
 from assent.process.family import Family
 from assent.process.pty import Channel, Size
 from assent.process.run import Finished, Limits, run
+from support.waiting import WAIT_LIMIT
 
 BASH = ["bash", "--noprofile", "--norc", "-c"]
 
@@ -74,7 +75,7 @@ async def test_a_terminal_is_a_terminal_but_not_the_controlling_one(tmp_path: Pa
 
 async def test_a_pager_on_the_terminal_does_not_wait_for_keys(tmp_path: Path) -> None:
     command = "head -c 1 <&2 || echo cannot read; echo done"
-    result = await sh(command, tmp_path, terminal=Size(), limits=Limits(total=20))
+    result = await sh(command, tmp_path, terminal=Size(), limits=Limits(total=WAIT_LIMIT))
     assert result.ended == "exited"
     assert "done\n" in result.output.text()
 
@@ -159,7 +160,7 @@ async def test_after_one_that_left_a_child_at_its_output_the_next_is_heard_at_on
         (tmp_path / "go").write_text("\n")
 
     # It gets the descriptor that the one before had.
-    result = await sh("echo x; read < go", tmp_path, on_output=heard, limits=Limits(total=10))
+    result = await sh("echo x; read < go", tmp_path, on_output=heard, limits=Limits(total=WAIT_LIMIT))
     assert (result.ended, result.output.text()) == ("exited", "x\n")
 
 
@@ -226,7 +227,7 @@ async def test_a_look_at_the_memory_that_ends_after_the_program_is_the_last(
 
 
 async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept(tmp_path: Path) -> None:
-    result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=Limits(drain=20))
+    result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=Limits(drain=WAIT_LIMIT))
     assert result.output.text() == "HELLO\n"
 
 
@@ -258,7 +259,13 @@ async def test_what_was_printed_before_the_end_is_read_whoever_is_busy_until_the
 
 @pytest.mark.spec("D7")
 async def test_silence_for_too_long_ends_it(tmp_path: Path) -> None:
-    result = await sh("echo started; sleep 300", tmp_path, limits=Limits(idle=0.1))
+    os.mkfifo(tmp_path / "printed")
+
+    def wait(_: int) -> None:
+        (tmp_path / "printed").read_text()
+
+    command = "echo started; : > printed; sleep 300"
+    result = await sh(command, tmp_path, on_start=wait, limits=Limits(idle=0.01))
     assert result.ended == "idle_timeout"
     assert result.output.text() == "started\n"
 
@@ -297,7 +304,7 @@ async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monk
 
 @pytest.mark.spec("I6")
 async def test_too_much_output_ends_it(tmp_path: Path) -> None:
-    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000, total=15))
+    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000, total=WAIT_LIMIT))
     assert result.ended == "too_much_output"
     assert result.bytes > 1_000_000
 
@@ -371,8 +378,8 @@ async def test_programs_run_at_the_same_time(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / name)
     # Each waits for the other; one after the other they would never end.
     both = asyncio.gather(
-        sh("echo x > a; cat b", tmp_path, limits=Limits(total=20)),
-        sh("cat a; echo y > b", tmp_path, limits=Limits(total=20)),
+        sh("echo x > a; cat b", tmp_path, limits=Limits(total=WAIT_LIMIT)),
+        sh("cat a; echo y > b", tmp_path, limits=Limits(total=WAIT_LIMIT)),
     )
     assert [result.output.text() for result in await both] == ["y\n", "x\n"]
 
@@ -400,7 +407,7 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await sh("yes", tmp_path, on_output=broken, limits=Limits(total=15))
+        await sh("yes", tmp_path, on_output=broken, limits=Limits(total=WAIT_LIMIT))
 
 
 @pytest.mark.spec("D6")

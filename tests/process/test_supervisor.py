@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +17,8 @@ from assent.process import leftover, supervision, table
 from assent.process.leftover import end_leftovers
 from assent.process.run import Limits, run
 from assent.process.supervisor import READY
-
-PATIENCE = 5.0
-"""Seconds within which everybody must be gone."""
+from support.processes import alive
+from support.waiting import WAIT_LIMIT, until
 
 # Out of the session, without our environment, without any descriptor of ours, deaf to the polite signals.
 ESCAPE = """
@@ -55,23 +54,14 @@ asyncio.run(run(["bash", "-c", sys.argv[1]], cwd=sys.argv[2]))
 SOURCE = str(Path(assent.__file__).resolve().parents[1])
 
 
-def alive(pid: int) -> bool:
-    fields = table.line(pid)
-    return fields is not None and not table.is_dead(fields)
-
-
-async def until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
-    async with asyncio.timeout(patience):
-        while not condition():  # noqa: ASYNC110  (other processes set no event)
-            await asyncio.sleep(0.01)
+def read_pids(folder: Path) -> list[int]:
+    """Waits until the command has told them."""
+    with open(folder / "pids") as file:
+        return [int(pid) for pid in file.readline().split()]
 
 
 async def told_pids(folder: Path) -> list[int]:
-    def read() -> str:
-        with open(folder / "pids") as file:
-            return file.readline()
-
-    return [int(pid) for pid in (await asyncio.to_thread(read)).split()]
+    return await asyncio.to_thread(read_pids, folder)
 
 
 @pytest.fixture
@@ -121,10 +111,8 @@ async def test_when_we_are_killed_the_command_goes_with_us(folder: Path, way: st
         pids = await told_pids(folder)
         everybody = [*table.below(process.pid), *pids]
         os.kill(process.pid, number)
-        begun = time.monotonic()
         process.wait()
         await until(lambda: not any(map(alive, everybody)))
-    assert time.monotonic() - begun < PATIENCE
 
 
 @pytest.mark.spec("D6")
@@ -134,14 +122,19 @@ async def test_cancelling_ends_those_who_left_nothing_to_be_found_by(folder: Pat
     pids = await told_pids(folder)
     task.cancel()
     await asyncio.wait([task])
-    await until(lambda: not any(map(alive, pids)), 0.5 if "keeper" not in way else PATIENCE)
+    await until(lambda: not any(map(alive, pids)))
 
 
 @pytest.mark.spec("D6")
 async def test_a_timeout_ends_them_too(folder: Path) -> None:
-    task = asyncio.create_task(run(["bash", "-c", WAYS["escape"]], cwd=str(folder), limits=Limits(idle=0.5, grace=0)))
-    pids = await told_pids(folder)
-    assert (await task).ended == "idle_timeout"
+    pids: list[int] = []
+
+    def wait(_: int) -> None:  # it has got away before its time is over
+        pids.extend(read_pids(folder))
+
+    limits = Limits(idle=0.01, grace=0)
+    ended = (await run(["bash", "-c", WAYS["escape"]], cwd=str(folder), on_start=wait, limits=limits)).ended
+    assert ended == "idle_timeout"
     assert not any(map(alive, pids))
 
 
@@ -369,20 +362,26 @@ async def test_what_another_process_left_is_found_by_its_mark_and_ended(folder: 
     mark = os.urandom(8).hex()
     task = asyncio.create_task(run(["bash", "-c", WAYS[way]], cwd=str(folder), mark=mark))
     pids = await told_pids(folder)
-    begun = time.monotonic()
-    assert await end_leftovers(mark) == ()
-    assert time.monotonic() - begun < PATIENCE
+    assert await end_leftovers(mark, patience=WAIT_LIMIT) == ()
     assert not any(map(alive, pids))
     task.cancel()
     await asyncio.wait([task])
 
 
-async def test_where_nothing_is_left_that_is_known_at_once(folder: Path) -> None:
+async def test_where_nothing_is_left_that_is_known_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = os.urandom(8).hex()
     await run(["true"], cwd=str(folder), mark=mark)
-    begun = time.monotonic()
+    looks = 0
+
+    def look(mark: str, keeper: Any) -> list[int]:
+        nonlocal looks
+        looks += 1
+        return living(mark, keeper)
+
+    living = leftover._living  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(leftover, "_living", look)
     assert await end_leftovers(mark) == ()
-    assert time.monotonic() - begun < 1
+    assert looks == 1
 
 
 def _refused(_: list[int], __: int) -> None:

@@ -15,7 +15,9 @@ from assent.mcp.offers import Argument
 from assent.parts import Media, PlainDisplay, Text
 from assent.process.peer import Peer
 from assent.tools.base import InvalidParams, Live, Permit, ToolFailed, ToolResult
+from support.processes import alive
 from support.servers import SDK, Shop, address, noted, open_shop, program
+from support.waiting import WAIT_LIMIT
 
 PERMIT = Permit("c1", "digest")
 
@@ -50,17 +52,9 @@ def said(result: ToolResult) -> str:
 
 
 async def until_noted(folder: Path, line: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         while line not in noted(folder):  # noqa: ASYNC110 (another process writes it)
             await asyncio.sleep(0.01)
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 @asynccontextmanager
@@ -69,7 +63,7 @@ async def listening(folder: Path, port: int = 0) -> AsyncGenerator[str]:
     env = {"PATH": os.environ["PATH"], "PORT": str(port)}
     peer = await Peer.start([sys.executable, SDK, str(folder), "--http"], cwd=str(folder), env=env)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not (folder / "port").exists():  # noqa: ASYNC110 (another process writes it)
                 await asyncio.sleep(0.01)
         yield f"http://127.0.0.1:{(folder / 'port').read_text()}/mcp"

@@ -5,13 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
-from test_mcp_calls import alive
 
 from assent.config import Settings
 from assent.front.tui.bars import server_words
 from assent.front.tui.local import LocalHost
 from assent.servers import Servers
+from support.processes import alive
 from support.servers import RAW, noted, program
+from support.waiting import WAIT_LIMIT
 
 
 @pytest.mark.spec("E5")
@@ -25,7 +26,7 @@ async def test_a_session_opens_at_once_its_servers_come_and_none_outlives_the_ho
     first = await host.open()
     (server,) = host.servers()
     assert server.name == "srv" and server.state in ("connecting", "ready")  # it may be quick
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         while not any(tool.server == "srv" for tool in host.tools()):  # noqa: ASYNC110 (any change)
             await asyncio.sleep(0.01)
     await first.close()
@@ -55,7 +56,7 @@ async def test_the_host_tells_when_a_server_is_coming_and_when_it_is_there(tmp_p
     host.on_servers(changed)
     client = await host.open()
     assert server_words(host.servers()) == "mcp: srv connecting"
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         await asyncio.to_thread(gate.write_text, "go\n")
         await ready.wait()
     await client.close()

@@ -16,6 +16,7 @@ from assent.mcp.keeper import ATTEMPTS
 from assent.process.peer import Peer
 from assent.tools.base import ToolFailed
 from support.servers import HERE, SDK, address, noted, open_shop, program
+from support.waiting import WAIT_LIMIT
 
 RAW_HTTP = str(HERE / "raw_mcp_http.py")
 
@@ -27,7 +28,7 @@ async def serving(folder: Path, *how: str, port: int = 0, script: str = RAW_HTTP
     env = {"PATH": "/usr/bin:/bin", "PORT": str(port)}
     peer = await Peer.start([sys.executable, script, str(folder), str(port), *how], cwd=str(folder), env=env)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not ((folder / "port").exists() and (folder / "port").read_text()):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         yield f"http://127.0.0.1:{(folder / 'port').read_text()}/mcp"

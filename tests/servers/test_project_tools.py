@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_mcp_calls import alive
 
 from assent.approval import McpDetails
 from assent.config import BadSettings, ProjectCommands, parse_settings
@@ -24,7 +23,9 @@ from assent.tools.base import InvalidParams, Live, Permit, ToolResult
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from support.desk import Desk
+from support.processes import alive
 from support.servers import HERE
+from support.waiting import WAIT_LIMIT
 
 SCRIPT = (sys.executable, str(HERE / "project_command.py"))
 OBJECT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -75,7 +76,7 @@ async def open_project(folder: Path, *declarations: Any, **limits: Any) -> Async
     project = Project(folder, **limits)
     project.tools.start()
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(WAIT_LIMIT):
             await project.tools.settled()
         yield project
     finally:

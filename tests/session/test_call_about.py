@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import assent
+from assent.app.wording import call_about
 from assent.events import ApprovalRequested, CallFinished, CallRequest, CallScheduled, CallStarted, Envelope, from_wire
-from assent.front.words import call_about
 from assent.policy.rules import Rule
 from assent.scheduler.call import Success
 from assent.session.state import fold

@@ -20,6 +20,7 @@ from assent.tools.registry import Registry
 from support.desk import note_tools
 from support.doubles import World
 from support.house import call, calls, text
+from support.waiting import WAIT_LIMIT
 
 
 class Yard:
@@ -55,7 +56,7 @@ class Yard:
         return session
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not condition():  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
 
@@ -111,7 +112,7 @@ async def test_of_many_that_rest_only_the_newest_linger_once_it_is_calm():
         await yard.session()
     await yard.until(lambda: yard.engine.open_sessions == 10)
     yard.now += 1.0
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         while len(await yard.log.waiting()) < 10 or yard.engine.open_sessions > 3:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
     await yard.engine.drain()

@@ -48,6 +48,7 @@ from assent.session.log import (
 from assent.session.memory import MemoryLog
 from assent.session.sqlite import SqliteLog
 from assent.session.writer import Job
+from support.waiting import WAIT_LIMIT
 
 CREATED = SessionCreated("/w", "model", "default", "0")
 
@@ -282,7 +283,7 @@ async def test_whoever_watches_hears_of_new_commands(log: SessionLog):
     heard = asyncio.Event()
     stop = log.watch("s", heard.set)
     await log.put("s", "one", Submit("1"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WAIT_LIMIT):
         await heard.wait()
     stop()
 
@@ -336,7 +337,7 @@ async def test_another_process_is_heard_too(sqlite: SqliteLog, tmp_path: Path):
     heard.clear()
     other = SqliteLog(tmp_path / "data")
     await other.put("s", "one", Submit("1"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WAIT_LIMIT):
         await heard.wait()
     stop()
     await other.close()

@@ -23,6 +23,7 @@ from assent.tools.base import AnyTool
 from assent.tools.registry import Registry
 from support.desk import note_tools
 from support.doubles import World
+from support.waiting import WAIT_LIMIT
 
 E = TypeVar("E", bound=DurableEvent)
 
@@ -97,7 +98,7 @@ class House:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Waits, without a clock, until the condition holds."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not condition():  # noqa: ASYNC110 (any condition, not one event)
                 await asyncio.sleep(0)
 

@@ -18,10 +18,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from support.program import Json, Program
+from support.waiting import WAIT_LIMIT
 
-PATIENCE_MS = 20_000
-"""What works takes a fraction of it, also on a machine with much else to do."""
-expect.set_options(timeout=PATIENCE_MS)
+WAIT_LIMIT_MS = WAIT_LIMIT * 1000
+expect.set_options(timeout=WAIT_LIMIT_MS)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/test-tools installs it")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -98,7 +98,7 @@ class Served(Program):
         self._over()
 
     def _over(self) -> None:
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=WAIT_LIMIT)
         assert self.process.stdout is not None
         self.process.stdout.close()
 
@@ -129,7 +129,7 @@ class Tab:
     def __init__(self, served: Served, page: Page, token: str) -> None:
         self.served, self.page, self.token = served, page, token
         self.complaints: list[str] = []
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(WAIT_LIMIT_MS)
         page.on("console", lambda message: self._note(message.type, message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
@@ -179,7 +179,7 @@ class Tab:
         return self.page.evaluate(UNNAMED)
 
     def sees(self, text: str | re.Pattern[str]) -> None:
-        expect(self.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)
+        expect(self.page.get_by_text(text).first).to_be_visible()
 
 
 class Windows:

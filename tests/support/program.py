@@ -20,9 +20,7 @@ import msgspec
 from msgspec import Struct
 
 import assent
-
-PATIENCE = 20.0
-"""Seconds after which a test gives up; nothing that works takes a tenth of it."""
+from support.waiting import WAIT_LIMIT
 
 Json = dict[str, Any]
 
@@ -59,7 +57,7 @@ class Running:
         self._heard = threading.Condition()
         self._stderr = threading.Thread(target=self._read_errors, daemon=True)
         self._stderr.start()
-        self._watchdog = threading.Timer(PATIENCE, process.kill)
+        self._watchdog = threading.Timer(WAIT_LIMIT, process.kill)
         self._watchdog.start()
 
     def goes_on(self) -> None:
@@ -84,7 +82,7 @@ class Running:
     def until_error(self, text: str) -> None:
         """Waits until standard error says so."""
         with self._heard:
-            said = self._heard.wait_for(lambda: text.encode() in b"".join(self._errors), PATIENCE)
+            said = self._heard.wait_for(lambda: text.encode() in b"".join(self._errors), WAIT_LIMIT)
         assert said, f"{text!r} was not said: {b''.join(self._errors).decode()}"
 
     def __iter__(self) -> Iterator[str]:
@@ -201,7 +199,7 @@ class Program:
             env=self.env | dict(env or {}),
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
-            timeout=PATIENCE,
+            timeout=WAIT_LIMIT,
             check=False,
         )
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
 from assent.front.tui.app import AssentApp
 from assent.front.tui.guard import KeyGuard
@@ -60,7 +62,13 @@ async def picture(film: Film, size: tuple[int, int], play: Play | None = None, l
     async with showing(film, size, look) as pilot:
         if play is not None:
             await play(pilot)
+        assert not blinking(pilot.app.screen), "a picture of a cursor that blinks depends on the moment"
         return await _at_rest(pilot)
+
+
+def blinking(screen: Screen[object]) -> list[Input | TextArea]:
+    fields = [*screen.query(Input), *screen.query(TextArea)]
+    return [field for field in fields if field.cursor_blink]
 
 
 async def _at_rest(pilot: "Pilot[None]") -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,9 +20,9 @@ from assent.front.web.tokens import Role
 from assent.servers import Servers
 from assent.session.sqlite import SqliteLog
 from support.program import Program, Running, asks_for, says, write
+from support.waiting import WAIT_LIMIT
 
 Json = dict[str, Any]
-PATIENCE = 10.0
 
 
 class Served:
@@ -76,15 +76,9 @@ class Served:
         return self.server.tokens.issue(name, role, owner=owner)
 
 
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 (any condition, not one event)
-            await asyncio.sleep(0.005)
-
-
 async def until_waiting(api: Api, session: str | None = None, count: int = 1) -> list[Json]:
     """What waits (in a session), once there is so much."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(WAIT_LIMIT):
         while True:
             found: list[Json] = (await api.approvals())["approvals"]
             mine = [item for item in found if session in (None, item["session"]["id"])]
@@ -96,7 +90,7 @@ async def until_waiting(api: Api, session: str | None = None, count: int = 1) ->
 async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list[Envelope]:
     """Follows the stream to the first event of that type; gives all that came."""
     seen: list[Envelope] = []
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(WAIT_LIMIT):
         events = api.events(session, after)
         async for envelope in events:
             seen.append(envelope)

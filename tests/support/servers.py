@@ -16,6 +16,7 @@ from assent.mcp.manager import McpManager
 from assent.mcp.pins import PinStore
 from assent.servers import Entry, McpServer
 from assent.tools.registry import Registry
+from support.waiting import WAIT_LIMIT
 
 HERE = Path(__file__).parent
 SDK = str(HERE / "mcp_server.py")
@@ -82,7 +83,7 @@ class Shop:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Waits until the condition holds, looking at every change of status."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not condition():
                 self._news.clear()
                 await self._news.wait()
@@ -98,7 +99,7 @@ async def open_shop(
     shop = Shop(folder, *servers, env=env, outputs=outputs)
     shop.manager.start()
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(WAIT_LIMIT):
             await shop.manager.settled()
         yield shop
     finally:

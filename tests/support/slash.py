@@ -33,6 +33,7 @@ from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
 from assent.session.runner import Runner
 from support.house import House
+from support.waiting import WAIT_LIMIT
 
 T = TypeVar("T")
 
@@ -195,7 +196,7 @@ class Slash:
         self._worker = self.app.run_worker(self.app.registry.run(line, self.app), exit_on_error=False)
 
     async def finish(self) -> bool:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             result = await self._worker.wait()
         await self.pilot.pause()
         assert isinstance(result, bool)
@@ -219,7 +220,7 @@ class Slash:
         return screen
 
     async def until(self, condition: Any) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not condition():
                 await self.pilot.pause()
 

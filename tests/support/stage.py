@@ -19,6 +19,7 @@ from assent.front.tui.guard import KeyGuard
 from assent.front.tui.local import LocalHost
 from assent.session.running_session import RunningSession
 from support.program import Json
+from support.waiting import WAIT_LIMIT
 
 E = TypeVar("E", bound=DurableEvent)
 
@@ -94,7 +95,7 @@ class Stage:
 
     async def until(self, condition: Callable[[], object]) -> None:
         try:
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(WAIT_LIMIT):
                 while not condition():
                     await self.pilot.pause()
                     await asyncio.sleep(0.001)

@@ -11,14 +11,20 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import pyte
 
-from support.program import PATIENCE, Program
+from support.program import Program
+from support.waiting import WAIT_LIMIT
 
 COLUMNS, ROWS = 250, 200
 """So large that nothing scrolls away and hardly a line is broken."""
+QUIET = 0.9
+"""Seconds without a key after which a key counts, with a little to spare."""
+MOST_PIECES = 64
+"""Of output, before somebody looks at the screen again: a program may print without end."""
 
 
 class Terminal:
@@ -57,7 +63,7 @@ class Terminal:
     @property
     def shown(self) -> str:
         """What is on the screen."""
-        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+        return "\n".join(self._screen.rows()).rstrip()
 
     def until(self, text: str, count: int = 1) -> str:
         """Reads on until the text is on the screen so many times."""
@@ -71,13 +77,13 @@ class Terminal:
 
     def until_true(self, condition: Callable[[], object], problem: str) -> None:
         """Reads on until it is so."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_LIMIT
         while not condition():
             assert self._read(deadline), f"{problem}:\n{self.shown}"
 
     def until_silent(self, condition: Callable[[], object], problem: str) -> None:
         """As `until_true`, where the program may print nothing meanwhile."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_LIMIT
         while not condition():
             assert time.monotonic() < deadline, f"{problem}:\n{self.shown}"
             self.read_for(0.05)
@@ -86,7 +92,7 @@ class Terminal:
         """Reads what is printed in that time: what a person sees who waits."""
         deadline = time.monotonic() + seconds
         while select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            if not self._read(deadline + PATIENCE):
+            if not self._read(deadline + WAIT_LIMIT):
                 return
 
     def resize(self, columns: int, rows: int) -> None:
@@ -97,6 +103,11 @@ class Terminal:
     def type(self, keys: str) -> None:
         """Typed keys are echoed by the terminal itself, so that the screen shows when they have arrived."""
         os.write(self._master, keys.encode())
+
+    def press(self, key: str) -> None:
+        """One deliberate key, after a silence."""
+        self.read_for(QUIET)
+        self.type(key)
 
     def answer(self, line: str) -> None:
         self.type(f"{line}\n")
@@ -110,10 +121,10 @@ class Terminal:
 
     def wait(self) -> int:
         """Reads all that is still printed; gives the exit code."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_LIMIT
         while self._read(deadline):
             pass
-        return self.process.wait(PATIENCE)
+        return self.process.wait(WAIT_LIMIT)
 
     def close(self) -> None:
         """Hangs up, as closing the window does."""
@@ -125,12 +136,19 @@ class Terminal:
         ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             raise AssertionError(f"nothing more was printed in time:\n{self.shown}")
-        try:
-            data = os.read(self._master, 65536)
-        except OSError:  # how a terminal says that the last program has left it
-            return False
+        data = self._read_all()
         self._stream.feed(data)
         return bool(data)
+
+    def _read_all(self) -> bytes:
+        """Whatever is there now: a terminal hands it out in small pieces."""
+        pieces: list[bytes] = []
+        with suppress(OSError):  # how a terminal says that the last program has left it
+            while piece := os.read(self._master, 65536):
+                pieces.append(piece)
+                if len(pieces) == MOST_PIECES or not select.select([self._master], [], [], 0)[0]:
+                    break
+        return b"".join(pieces)
 
 
 _ALTERNATE_SCREEN = 1049
@@ -138,6 +156,23 @@ _ALTERNATE_SCREEN = 1049
 
 class _Screen(pyte.Screen):
     """Knows that a private mode or device question is not for drawing, and that the alternate screen begins empty."""
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self._rows: list[str] = []
+        super().__init__(columns, lines)
+
+    def rows(self) -> list[str]:
+        """Without the blanks behind them. Only those that changed are put together again, as they are read often."""
+        if len(self._rows) != self.lines:
+            self._rows, self.dirty = [""] * self.lines, set(range(self.lines))
+        for y in self.dirty:
+            self._rows[y] = self._row(y)
+        self.dirty.clear()
+        return self._rows
+
+    def _row(self, y: int) -> str:
+        line = self.buffer[y]
+        return "".join(line[x].data for x in range(min(self.columns, max(line, default=-1) + 1))).rstrip()
 
     def set_mode(self, *modes: int, **kwargs: Any) -> None:
         super().set_mode(*modes, **kwargs)

@@ -17,13 +17,14 @@ from assent.policy.trust import TrustStore
 from assent.process.branch import current_branch
 from assent.regular import NotRegular, read_regular
 from assent.tools.base import ToolFailed
+from support.waiting import WAIT_LIMIT
 from tools.toolkit import Bench
 
 Answer = TypeVar("Answer")
 
 
 async def soon(work: Awaitable[Answer]) -> Answer:
-    return await asyncio.wait_for(work, 20)
+    return await asyncio.wait_for(work, WAIT_LIMIT)
 
 
 @pytest.mark.parametrize("place", [".gitignore", "sub/.gitignore", ".ignore", "sub/.rgignore"])

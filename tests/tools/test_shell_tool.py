@@ -192,7 +192,14 @@ async def test_binary_output_is_only_counted_while_it_comes_and_at_the_end(bench
 
 @pytest.mark.spec("D7")
 async def test_a_silent_command_is_ended_and_its_output_kept(bench: Bench) -> None:
-    result = await run(shell(bench, limits=CommandLimits(idle_seconds=0.1)), "echo begun; sleep 300")
+    os.mkfifo(bench.root / "printed")
+
+    class Patient(Heard):
+        def process(self, pid: int) -> None:
+            (bench.root / "printed").read_text()  # nothing times out before it has begun
+
+    tool = shell(bench, limits=CommandLimits(idle_seconds=0.1))
+    result = await run(tool, "echo begun; : > printed; sleep 300", Patient())
     line = "Timed out: no output for 0.1 seconds, so the command was ended."
     assert result.content == f"{line}\nOutput: begun\n{line}"
 

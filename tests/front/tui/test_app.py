@@ -375,7 +375,8 @@ async def test_the_transcript_follows_the_end_until_one_scrolls_up(stage: SetSta
         top = on.app.transcript.scroll_offset.y
         await on.app.submit("more")
         await on.until_idle()
-        await asyncio.sleep(0.1)  # longer than changes are gathered
+        on.app.transcript.redraw_now()
+        await on.settle()
         assert on.app.transcript.scroll_offset.y == top
         on.app.transcript.focus()
         await on.press("end")

@@ -17,6 +17,7 @@ from assent.servers import Servers
 from support.program import says
 from support.served import Served, until_event, until_waiting
 from support.servers import SDK, program
+from support.waiting import WAIT_LIMIT
 
 pytestmark = [pytest.mark.spec("G5"), pytest.mark.spec("H5")]
 
@@ -27,7 +28,7 @@ class Attached:
         self.list = app.query_one(CompletionList)
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while not condition():
                 await self.pilot.pause(0.01)
 
@@ -102,7 +103,7 @@ async def test_prompts_of_mcp_servers_are_offered_with_their_arguments_once_they
     async with Served(tmp_path, mcp=mcp) as served, attached(served) as it:
         clock = iter(range(0, 100_000, 10))
         it.list.clock = lambda: next(clock)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while "srv:greet" not in it.list.offered:
                 it.app.prompt.load("/sr")
                 await it.pilot.press("v")

@@ -1,7 +1,5 @@
 """Questions that try to get an answer nobody gave, or to reach the terminal behind the screen."""
 
-import asyncio
-
 import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Input, TextArea
@@ -15,6 +13,7 @@ from assent.front.tui.ink import Ink
 from assent.front.tui.themes import LOOKS
 from assent.parts import JsonObject
 from assent.scheduler.call import AwaitingApproval
+from support.waiting import until
 
 pytestmark = pytest.mark.spec("G3")
 
@@ -50,12 +49,10 @@ async def test_yes_to_all_is_no_yes_to_a_question_that_came_after_the_key() -> N
         desk.panel.focus()
         await pilot.pause()
         await pilot.press("right")
-        for _ in range(10):
-            await pilot.pause(0.02)
-        assert desk.panel.all_seen
+        await until(lambda: desk.panel.all_seen)
         await pilot.press("A")
         desk.panel.put([waiting("a"), waiting("b"), waiting("c")])
-        await asyncio.sleep(0.3)
+        await until(lambda: not desk.panel.deciding)
         await pilot.pause()
         assert "c" not in desk.answered
 

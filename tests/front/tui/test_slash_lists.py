@@ -12,6 +12,7 @@ from textual.widgets import Input, OptionList
 
 from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row, line, widths
 from assent.front.tui.pages import LineScreen, PageScreen
+from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("G5")
 
@@ -63,7 +64,7 @@ async def shown(screen: ListScreen, size: tuple[int, int] = (80, 24)) -> AsyncGe
 
 
 async def until(pilot: "Pilot[None]", condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         while not condition():
             await pilot.pause()
     await pilot.pause()

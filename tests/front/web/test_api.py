@@ -13,6 +13,7 @@ from assent.events import CallFinished, PromptSubmitted, TurnFinished
 from assent.session.runner import create_session
 from support.program import Program, asks_for, says, shell, write
 from support.served import Json, Served, ServedProgram, refused, until_event, until_waiting
+from support.waiting import WAIT_LIMIT
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ async def test_a_message_while_a_turn_runs_waits_in_the_queue_and_can_be_taken_b
     waiting = await begun(api)
     session = waiting["session"]["id"]
     key = await api.say(session, "and then?")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WAIT_LIMIT):
         while not (queued := (await api.snapshot(session))["queued"]):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     assert [item["key"] for item in queued] == [key]
@@ -293,7 +294,7 @@ async def test_a_session_that_only_waits_is_parked_and_an_answer_wakes_it(tmp_pa
         api = served.api()
         waiting = await begun(api)
         engine = served.server.app_state.engine
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while engine.open_sessions:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert (await api.approvals())["total"] == 1
@@ -309,7 +310,7 @@ async def test_an_answer_from_the_terminal_wakes_a_parked_session(tmp_path: Path
         api = served.api()
         waiting = await begun(api)
         session = waiting["session"]["id"]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_LIMIT):
             while served.server.app_state.engine.open_sessions:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         program = Program(tmp_path / "terminal")

@@ -15,6 +15,7 @@ from assent.front.web.serve import BadPlace, Where, check_place, place_for
 from assent.front.web.tokens import LoginCodes, TokenStore
 from support.program import Program
 from support.served import Json, Served, ServedProgram, until_waiting
+from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("H4")
 
@@ -292,16 +293,18 @@ async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path:
 
 
 async def test_a_connection_that_does_not_say_what_it_wants_is_closed(served: Served, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.05)
+    patient = hasty.HEAD_SECONDS
     port = int(served.address.rpartition(":")[2])
     whole = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     for first, then in ((b"", b""), (b"", whole[:20]), (whole, whole[:20])):
+        monkeypatch.setattr(hasty, "HEAD_SECONDS", patient if first else 0.05)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(first)
         if first:
             assert b"200" in await reader.readuntil(b"\r\n\r\n")
+        monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.05)
         writer.write(then)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(WAIT_LIMIT):
             await reader.read()  # to its end
         writer.close()
 
@@ -312,7 +315,7 @@ async def sends(served: Served, *pieces: bytes) -> Raw:
     for piece in pieces:
         writer.write(piece)
         await writer.drain()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WAIT_LIMIT):
         data = await reader.read()
     writer.close()
     return Raw(data)
@@ -351,7 +354,7 @@ async def _some(stream: AsyncIterator[Any], count: int) -> AsyncIterator[bytes]:
 
 
 async def test_a_head_that_trickles_in_is_told_so(served: Served, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.5)  # the beginning comes within it
     answer = await sends(served, b"GET /healthz HTTP/1.1\r\nHost: ")
     assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow") and is_hardened(answer)
 

@@ -10,7 +10,7 @@ from assent.events import ApprovalRequested, DurableEvent, Envelope, SessionCrea
 from assent.front.web.overview import Overview
 from assent.session.log import LogUnavailable
 from assent.session.memory import MemoryLog
-from support.served import until
+from support.waiting import until
 
 ASKED = ApprovalRequested("c", Approval("a", "d", InfoDetails("look"), (), "why"))
 ENDED = TurnFinished("p", "completed")

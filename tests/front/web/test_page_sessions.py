@@ -335,6 +335,7 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
     for number in range(103):
         title = {"title": f"task {number}"} if number in (9, 10, 100) else {}
         behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model, **title})
+    expect(tab.page.get_by_role("button", name="Show older ones 3 more")).to_be_visible()  # all were counted
     expect(rows(tab)).to_have_count(100)
     held: list[Route] = []  # what the page asked for before somebody wanted more comes late
     tab.page.route("**/sessions?limit=100&*", lambda route: held.append(route))

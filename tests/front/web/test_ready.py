@@ -12,11 +12,12 @@ from assent.front.web.problems import Problem
 from assent.front.web.readiness import Readiness
 from assent.session.log import LogUnavailable
 from support.program import Program, says
-from support.served import PATIENCE, ServedProgram
+from support.served import ServedProgram
+from support.waiting import WAIT_LIMIT
 
 
 async def until_status(api: Api, status: int) -> bytes:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(WAIT_LIMIT):
         while (reply := await api.http.request("GET", "/readyz")).status != status:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     return reply.body

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import aclosing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +25,8 @@ from assent.session.runner import create_session
 from assent.session.sqlite import SqliteLog
 from assent.session.state import fold
 from support.program import asks_for, says, write
-from support.served import Json, Served, until, until_event, until_waiting
+from support.served import Json, Served, until_event, until_waiting
+from support.waiting import WAIT_LIMIT, until
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ async def test_two_clients_of_one_session_see_the_same_and_may_both_act(served: 
     await until(lambda: bob.state.waiting())
     (call,) = bob.state.waiting()
     await bob.send(Answer("write", "proceed_once", call.approval.digest))
-    await asyncio.wait_for(asyncio.gather(*following), 10)
+    await asyncio.wait_for(asyncio.gather(*following), WAIT_LIMIT)
     durable = [[envelope for envelope in events if envelope.seq] for events in seen.values()]
     assert durable[0] == durable[1]
     assert ann.state.answered_by == bob.state.answered_by == {"write": "bob@127.0.0.1"}
@@ -95,7 +97,7 @@ async def test_a_stream_without_a_sign_of_life_counts_as_broken_and_is_taken_up_
     await until(lambda: len(told) > 3)
     assert told[:4] == [True, False, True, False]
     await client.close()
-    await asyncio.wait_for(following, 10)
+    await asyncio.wait_for(following, WAIT_LIMIT)
 
 
 @pytest.mark.spec("H5")
@@ -103,7 +105,7 @@ async def test_one_stream_brings_several_sessions_and_the_overview(served: Serve
     sessions = [(await api.create())["id"] for _ in range(3)]
     heard: dict[str, list[int]] = {session: [] for session in sessions}
     waiting: list[bytes] = []
-    async with asyncio.timeout(10), aclosing(api.frames(dict.fromkeys(sessions, 0), overview=True)) as frames:
+    async with asyncio.timeout(WAIT_LIMIT), aclosing(api.frames(dict.fromkeys(sessions, 0), overview=True)) as frames:
         async for frame in frames:
             if frame.kind == "overview":
                 waiting += frame.data
@@ -134,42 +136,50 @@ async def test_text_that_comes_in_small_pieces_is_joined(served: Served, api: Ap
 
 async def test_the_first_two_frames_go_at_once_and_what_follows_soon_goes_together(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(stream, "BREATH", 1_000.0)
-    pauses, go_on, sleep = list[float](), asyncio.Event(), asyncio.sleep
+    pauses, go_on = list[float](), asyncio.Event()
 
     async def breath(seconds: float) -> None:
         pauses.append(seconds)
         await go_on.wait()
 
-    monkeypatch.setattr(stream.asyncio, "sleep", breath)
+    theirs = SimpleNamespace(create_task=asyncio.create_task, Event=asyncio.Event, sleep=breath)
+    monkeypatch.setattr(stream, "asyncio", theirs)
     feed = Feed("s", MemoryLog())
     feed.seq = 0
     one = stream.Stream(None, Principal("ann", "viewer"))
     await one.add(feed, 0)
     frames: list[int] = []
+    """How many events each had, after the head and the greeting."""
 
     async def send(message: MutableMapping[str, Any]) -> None:
-        frames.append(message.get("body", b"").count(b"turn.finished"))
+        if b"event: " in message.get("body", b""):
+            frames.append(message["body"].count(b"turn.finished"))
 
     async def receive() -> Json:
         return await asyncio.Future[Json]()
 
-    running = asyncio.create_task(one.run(receive, send))
-    for seq in range(1, 7):
+    def push(seq: int) -> None:
         feed.push(Envelope(seq, 1.0, "s", TurnFinished("p", "completed")))
-        await sleep(0)
-        await sleep(0)
-    assert frames[2:] == [1, 1]  # after the head and the greeting
+
+    running = asyncio.create_task(one.run(receive, send))
+    for seq in (1, 2):
+        push(seq)
+        await until(lambda seq=seq: len(frames) == seq)
+    await until(lambda: pauses)
+    for seq in range(3, 7):
+        push(seq)
+    assert frames == [1, 1]
     go_on.set()
     one.stop()
     await running
-    assert (frames[2:5], len(pauses)) == ([1, 1, 4], 1)
+    assert (frames, len(pauses)) == ([1, 1, 4], 1)
 
 
 async def test_whoever_comes_later_is_told_what_waits_in_the_queue(api: Api):
     session = (await api.create(prompt="go"))["id"]
     await until_waiting(api, session)
     key = await api.say(session, "and then?")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         while not (snapshot := await api.snapshot(session))["queued"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     events = await until_event(api, session, "prompts.queued", snapshot["session"]["seq"])
@@ -221,7 +231,7 @@ async def test_whenever_the_connection_breaks_no_event_is_missing_or_comes_twice
     session = (await api.create(model=busy_model(served)))["id"]
     await api.say(session, "go")
     reader = Reader(api, session)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_LIMIT):
         while not reader.over:
             await reader.read(dice.choice((0, 200, 1_000, 5_000, 20_000, 200_000)))
     assert reader.seqs == list(range(1, len(reader.seqs) + 1))
@@ -235,7 +245,7 @@ async def test_a_stream_begins_at_any_number(served: Served, api: Api, after: in
     await api.say(session, "go")
     await until_event(api, session, "turn.finished")
     reader = Reader(api, session, after)
-    await asyncio.wait_for(reader.read(10_000_000), 10)
+    await asyncio.wait_for(reader.read(10_000_000), WAIT_LIMIT)
     assert reader.seqs == list(range(after + 1, after + 1 + len(reader.seqs)))
 
 
@@ -248,14 +258,14 @@ async def test_a_restart_of_the_server_is_survived_by_its_streams(tmp_path: Path
         reading = asyncio.create_task(reader.read(1_000_000_000))
         await until(lambda: reader.seqs)
         first.server.stop()
-        await asyncio.wait_for(reading, 10)
+        await asyncio.wait_for(reading, WAIT_LIMIT)
         assert [frame.kind for frame in reader.frames][-1] == "bye"
     async with Served(tmp_path) as second:
         again = Reader(second.api(token), session)
         again.cursor, again.frames = reader.cursor, reader.frames
         (waiting,) = await until_waiting(second.api(), session)
         await second.api().decide(session, "write", "proceed_once", waiting["approval"]["digest"])
-        await asyncio.wait_for(again.read(1_000_000_000), 10)
+        await asyncio.wait_for(again.read(1_000_000_000), WAIT_LIMIT)
         assert again.seqs == list(range(1, len(again.seqs) + 1))
         assert again.over
 
@@ -302,7 +312,7 @@ async def test_a_reader_that_is_too_slow_is_told_to_start_anew(
     feed = await served.server.app_state.feeds.open(session)
     await until(lambda: feed.seq == 151)
     received = b""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_LIMIT):
         while not received.rstrip().endswith(f"id: {session}:151".encode()):
             received += await reader.read(1_000_000)
     writer.close()
@@ -325,7 +335,7 @@ async def _first(api: Api, session: str, count: int) -> AsyncIterator[Envelope]:
 async def test_a_stream_ends_when_its_token_is_taken_back(served: Served):
     token = served.token("bob", "viewer")
     bob = served.api(token)
-    async with asyncio.timeout(10), aclosing(bob.http.stream("/api/v1/stream?overview=1")) as blocks:
+    async with asyncio.timeout(WAIT_LIMIT), aclosing(bob.http.stream("/api/v1/stream?overview=1")) as blocks:
         received = b""
         async for block in blocks:
             if isinstance(block, Reply):

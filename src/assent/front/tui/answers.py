@@ -22,16 +22,10 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.wording import one_line, safe
 from assent.approval import Grant, Question
 from assent.front.tui.guard import KeyGuard
+from assent.front.tui.steady import SteadyInput, SteadyTextArea
 from assent.parts import JsonObject
 
 R = TypeVar("R")
-
-
-class SteadyInput(Input):
-    """Its cursor does not blink: nothing on the screen moves by itself."""
-
-    def on_mount(self) -> None:
-        self.cursor_blink = False
 
 
 class AnswerBox(Vertical):
@@ -197,7 +191,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         with AnswerBox():
             yield Label(Text(f"Change the arguments of {safe(self.call.request.tool, 'label')}"))
             yield OptionList(*self._options())
-            yield TextArea(self._value(), soft_wrap=True)
+            yield SteadyTextArea(self._value(), soft_wrap=True)
             yield Static("", classes="problem")
             yield Static(
                 "Tab to the list and back, ↑ ↓ choose there · Ctrl-S approves it like this, once · Esc", classes="hint"

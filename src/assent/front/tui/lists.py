@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from assent.app.wording import safe
 from assent.front.tui.news import Listen
+from assent.front.tui.steady import SteadyInput
 
 GAP = "  "
 NARROWEST = 4
@@ -149,7 +150,7 @@ class ListScreen(ModalScreen[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
-            yield Input(placeholder="/ to filter", id="filter")
+            yield SteadyInput(placeholder="/ to filter", id="filter")
             yield Static(id="columns", markup=False)
             yield OptionList(markup=False)
             yield Static(Content("Looking…"), id="empty", markup=False)

@@ -11,6 +11,8 @@ from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from assent.front.tui.steady import SteadyInput
+
 AROUND = 5
 """Lines of border and hint, and a little of what is behind."""
 
@@ -67,7 +69,7 @@ class LineScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
-            yield Input(self._value)
+            yield SteadyInput(self._value)
             yield Static(Content("Enter takes it · Esc leaves it as it is"), id="hint", markup=False)
 
     def on_mount(self) -> None:

@@ -5,6 +5,7 @@ covers, so a connection may break anywhere: what was not read whole is sent agai
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import parse_qs
@@ -141,7 +142,7 @@ class Stream:
         self.beat = False
         self._gone = False
         self._goodbye = False
-        self._sent = 0.0
+        self._sent = -math.inf
         self._ignore_overview = None if overview is None else overview.watch(principal.owner, self.wake)
 
     async def add(self, feed: Feed, seq: int) -> None:

@@ -1,0 +1,270 @@
+"""Runs all tests, in parts side by side: most of them wait for programs, terminals and browsers more than they compute.
+
+While they run it says how far each part is: in one line that changes on a terminal, in a line now and then elsewhere.
+A failure is named at once and told in full at the end. Ctrl-C ends the parts and all that they started.
+"""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("tests/e2e", "tests/servers")
+BROWSER = ("tests/front/web",)
+PARTS: Mapping[str, Sequence[str]] = {
+    "programs": (*PROGRAMS, "-n2", "--dist=loadfile"),
+    "browser": BROWSER,
+    "everything else": ("tests", *(f"--ignore={path}" for path in (*PROGRAMS, *BROWSER, "tests/integration"))),
+}
+SECONDS_A_PART = 1800
+"""A part that takes longer hangs."""
+SECONDS_TO_LEAVE = 10
+"""From the polite signal to the one that cannot be refused."""
+SECONDS_A_LINE = 30
+"""Between two lines of progress where lines cannot be changed."""
+Report = dict[str, Any]
+
+
+# --- in the process of a part ---
+
+
+class Reporter:
+    """A plugin of pytest: tells how many tests there are, and how each ended, in lines of JSON."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_inheritable(descriptor, False)  # a program that outlives us would keep it open
+        self._out = os.fdopen(descriptor, "w", buffering=1)
+
+    def _tell(self, **report: object) -> None:
+        self._out.write(json.dumps(report) + "\n")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._tell(total=len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._tell(total=len(ids))  # every worker finds all of them
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self._tell(test=report.nodeid, outcome=report.outcome)
+
+
+def run_part(descriptor: int, arguments: Sequence[str]) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets its background jobs ignore these two,
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # and so would the programs that the tests start
+    return pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[Reporter(descriptor)])
+
+
+# --- in ours ---
+
+
+class Part:
+    """One run of pytest in a process of its own. `log` is all that it prints."""
+
+    def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
+        self.name, self.log = name, log
+        self.begun, self.seconds = time.monotonic(), 0.0
+        self.total = 0
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        ours, theirs = os.pipe()
+        with log.open("wb") as out:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, "--part", str(theirs), *arguments],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                pass_fds=[theirs],
+                start_new_session=True,  # Ctrl-C comes to us alone
+            )
+        os.close(theirs)
+        self.reports = os.fdopen(ours, "rb")
+        self._rest = b""
+        self.told_all = False
+
+    def read(self) -> Iterator[str]:
+        """Takes in what was told; gives the names of those that failed."""
+        data = os.read(self.reports.fileno(), 65536)
+        self.told_all = not data
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for report in map(json.loads, lines):
+            yield from self._take(report)
+
+    def _take(self, report: Report) -> Iterator[str]:
+        if "total" in report:
+            self.total = report["total"]
+            return
+        self.counts[report["outcome"]] += 1
+        if report["outcome"] == "failed":
+            yield report["test"]
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def interrupt(self) -> None:
+        """As Ctrl-C does: fixtures clean up."""
+        self._process.send_signal(signal.SIGINT)
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def wait(self) -> None:
+        self._process.wait()
+        self.seconds = time.monotonic() - self.begun
+
+    @property
+    def failed(self) -> bool:
+        return self._process.returncode != 0
+
+    def progress(self) -> str:
+        done = sum(self.counts.values())
+        failed = f" ({self.counts['failed']} failed)" if self.counts["failed"] else ""
+        return f"{self.name} {done}/{self.total or '?'}{failed}"
+
+    def result(self) -> str:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items() if count)
+        odd = f" (exit code {self._process.returncode})" if self.failed and not self.counts["failed"] else ""
+        return f"{self.name:<16} {minutes(self.seconds):>6}  {counts}{odd}"
+
+
+class Display:
+    """One line that changes on a terminal; a line now and then where that is not possible."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._changes = out.isatty()
+        self._begun = self._shown = time.monotonic()
+
+    def say(self, text: str) -> None:
+        self._out.write(f"\r\x1b[K{text}\n" if self._changes else f"{text}\n")
+        self._out.flush()
+
+    def progress(self, parts: Sequence[Part]) -> None:
+        now = time.monotonic()
+        if now - self._shown < (0.2 if self._changes else SECONDS_A_LINE):
+            return
+        self._shown = now
+        line = " · ".join([minutes(now - self._begun), *(part.progress() for part in parts)])
+        if self._changes:
+            self._out.write(f"\r\x1b[K{line[: os.get_terminal_size(self._out.fileno()).columns - 1]}")
+            self._out.flush()
+        else:
+            self.say(line)
+
+
+def minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def follow(parts: Sequence[Part], display: Display) -> None:
+    """Until all have ended."""
+    with selectors.DefaultSelector() as selector:
+        for part in parts:
+            selector.register(part.reports, selectors.EVENT_READ, part)
+        while selector.get_map():
+            ready = [key.data for key, _ in selector.select(timeout=0.5)]
+            for part in ready:
+                for test in part.read():
+                    display.say(f"FAILED {test}")
+            for part in [key.data for key in selector.get_map().values()]:
+                if part.told_all or (part not in ready and part.has_ended()):  # a child of it may hold the pipe
+                    part.wait()
+                    selector.unregister(part.reports)
+            display.progress(parts)
+            check_time(parts, display)
+
+
+def check_time(parts: Sequence[Part], display: Display) -> None:
+    for part in parts:
+        if time.monotonic() - part.begun > SECONDS_A_PART and not part.has_ended():
+            display.say(f"{part.name} takes more than {minutes(SECONDS_A_PART)} and is ended")
+            end([part])
+
+
+def main(parts: Mapping[str, Sequence[str]] = PARTS) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    display, begun = Display(sys.stdout), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="assent-tests-") as folder:
+        running = [Part(name, paths, Path(folder, name)) for name, paths in parts.items()]
+        try:
+            follow(running, display)
+        except KeyboardInterrupt:
+            display.say("interrupted")
+            end(running)
+            return 130
+        bad = [part for part in running if part.failed]
+        for part in bad:
+            display.say(f"\n--- {part.name}\n{part.log.read_text(errors='replace')}")
+        for part in running:
+            display.say(part.result())
+        display.say(f"{'failed' if bad else 'all passed':<16} {minutes(time.monotonic() - begun):>6}")
+    return 1 if bad else 0
+
+
+# --- the end of a part and of all that it started ---
+
+
+def end(parts: Sequence[Part]) -> None:
+    """Each may end its programs itself; whoever is still there after a while is killed."""
+    processes = [process for part in parts for process in below(part.pid)]  # while it can be seen whose they are
+    for part in parts:
+        part.interrupt()
+    deadline = time.monotonic() + SECONDS_TO_LEAVE
+    with suppress(KeyboardInterrupt):  # pressed twice
+        while time.monotonic() < deadline and not all(part.has_ended() for part in parts):
+            time.sleep(0.05)
+    for process in filter(is_alive, processes):
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+
+
+class Process(NamedTuple):
+    """`started` tells it from a later one with the same number."""
+
+    pid: int
+    started: str
+
+
+def is_alive(process: Process) -> bool:
+    stat = read_stat(process.pid)
+    return stat is not None and stat[0] not in "ZX" and stat[19] == process.started
+
+
+def below(root: int) -> list[Process]:
+    """It, and all that it started; nobody where the system does not tell."""
+    stats = {int(path.name): read_stat(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
+    children: dict[int, list[int]] = {}
+    for pid, stat in stats.items():
+        if stat is not None:
+            children.setdefault(int(stat[1]), []).append(pid)
+    pids = [root]
+    for pid in pids:  # which grows
+        pids += children.get(pid, [])
+    return [Process(pid, stat[19]) for pid in pids if (stat := stats.get(pid)) is not None]
+
+
+def read_stat(pid: int) -> list[str] | None:
+    """What the kernel tells of a process, from its state on."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--part"]:
+        sys.exit(run_part(int(sys.argv[2]), sys.argv[3:]))
+    sys.exit(main({name: PARTS[name] for name in sys.argv[1:]} or PARTS))

@@ -1,0 +1,111 @@
+"""`make test`: progress while it runs, failures at once and in full at the end, and nothing left after Ctrl-C."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assent.process import table
+from support.waiting import WAIT_LIMIT
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+START = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import run_tests
+run_tests.SECONDS_A_LINE = 0
+folder, *more = sys.argv[2:]
+sys.exit(run_tests.main({"good": [folder + "/test_good.py", *more], "other": [folder + "/test_other.py"]}))
+"""
+GOOD = "def test_one(): pass\ndef test_two(): pass\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "test_good.py").write_text(GOOD)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def start(folder: Path, other: str, *more: str, out: int = subprocess.PIPE) -> "subprocess.Popen[str]":
+    (folder / "test_other.py").write_text(other)
+    argv = [sys.executable, "-c", START, str(SCRIPTS), str(folder), *more]
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they would take most of the time
+    return subprocess.Popen(argv, env=env, stdout=out, text=True, start_new_session=True)
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n2")], ids=["one process", "workers"])
+def test_a_line_now_and_then_without_control_characters_and_the_times_at_the_end(
+    folder: Path, workers: tuple[str, ...]
+):
+    with start(folder, GOOD, *workers) as process:
+        shown, _ = process.communicate(timeout=WAIT_LIMIT)
+    *progress, good, other, total = shown.splitlines()
+    assert process.returncode == 0
+    assert re.fullmatch(r"good +\d:\d\d  2 passed", good) and re.fullmatch(r"other +\d:\d\d  2 passed", other)
+    assert re.fullmatch(r"all passed +\d:\d\d", total)
+    assert re.fullmatch(r"\d:\d\d · good \d/[?2] · other \d/[?2]", progress[-1])
+    assert "\x1b" not in shown and "\r" not in shown
+
+
+def test_a_failure_is_named_at_once_and_told_in_full_at_the_end(folder: Path):
+    os.mkfifo(folder / "go")
+    wait = f"def test_waits():\n    open({str(folder / 'go')!r}).close()\n"
+    with start(folder, f"def test_fails():\n    assert 1 == 2\n{wait}") as process:
+        assert process.stdout is not None
+        early = next(line for line in process.stdout if line.startswith("FAILED"))
+        (folder / "go").write_text("")  # only now the part can end
+        late = process.stdout.read()
+    assert process.returncode == 1
+    assert early.endswith("test_other.py::test_fails\n")
+    assert "E       assert 1 == 2" in late and "--- other" in late and "--- good" not in late
+    assert re.search(r"^other +\d:\d\d  1 passed, 1 failed$", late, re.MULTILINE)
+
+
+def test_a_part_that_cannot_even_begin_fails_and_says_why(folder: Path):
+    with start(folder, "import no_such_module\n") as process:
+        shown, _ = process.communicate(timeout=WAIT_LIMIT)
+    assert process.returncode == 1
+    assert "No module named 'no_such_module'" in shown and "failed " in shown.splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_the_parts_and_what_they_started(folder: Path, number: signal.Signals):
+    os.mkfifo(folder / "pids")
+    script = f"""
+import os, subprocess
+def test_starts():
+    child = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    with open({str(folder / "pids")!r}, "w") as file:
+        print(os.getpid(), child.pid, file=file)
+    child.wait()
+"""
+    with start(folder, script) as process:
+        pids = [int(pid) for pid in (folder / "pids").read_text().split()]
+        process.send_signal(number)
+        shown, _ = process.communicate(timeout=WAIT_LIMIT)
+    assert process.returncode == 130 and "interrupted" in shown
+    for pid in pids:
+        fields = table.line(pid)
+        assert fields is None or table.is_dead(fields)
+
+
+def test_on_a_terminal_one_line_changes(folder: Path):
+    ours, theirs = os.openpty()
+    with start(folder, GOOD, out=theirs) as process:
+        os.close(theirs)
+        shown = "".join(iter(lambda: _read(ours), ""))
+    os.close(ours)
+    assert process.returncode == 0
+    assert "\r\x1b[K0:0" in shown and "all passed" in shown
+
+
+def _read(terminal: int) -> str:
+    try:
+        return os.read(terminal, 65536).decode()
+    except OSError:  # everybody has left it
+        return ""
