@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assent.policy.shell import judge, rules
-from assent.process import starter
+from assent.process import git_bounds, starter
 from assent.process.landlock import available
 from assent.process.pipeline import Pipeline
 from assent.process.repository import Guard, guard
@@ -206,6 +206,20 @@ def test_a_link_that_is_flipped_without_a_pause_gains_nothing(world: World, comm
         shown = [world.run(command)[1] for _ in range(12)]
     assert not any("OUTSIDE" in one for one in shown)
     assert not world.trace.exists()
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("command", ["git -C sub log -p", "cd sub && git diff", "timeout 9 git -C sub status"])
+def test_where_the_kernel_keeps_nothing_git_works_and_a_link_cannot_be_exchanged(
+    world: World, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(git_bounds, "available", lambda: False)
+    assert world.run(command)[0] == 0
+    for target in (str(world.outside), "hostile"):
+        world.link("good")
+        _after_the_check(monkeypatch, lambda target=target: world.link(target))
+        assert "OUTSIDE" not in world.run(command)[1]
+        assert not world.trace.exists()
 
 
 @pytest.mark.spec("C7")

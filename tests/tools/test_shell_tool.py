@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import os
 import shlex
+import shutil
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,26 @@ async def test_a_search_that_passed_over_secrets_says_how_many(bench: Bench) -> 
         assert "needle=2" in str(result.content)
         assert "needle=1" not in str(result.content)
         assert ("Not searched: 1 file(s) that usually hold secrets" in str(result.content)) == told
+
+
+def _repository(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    for words in (["init", "-q"], ["add", "-f", "."]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+async def test_model_and_person_are_told_which_secret_git_left_out(bench: Bench) -> None:
+    _repository(bench.root, {".env": "needle=1\n", "a.txt": "needle=2\n"})
+    plan = judge("git grep needle", rules(["git"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
+    assert plan is not None
+    result = await shell(bench).build({"command": "git grep needle"}).execute(Permit("c", "d", plan), Heard())
+    assert isinstance(result.display, TerminalDisplay)
+    for told in (str(result.content), result.display.text):
+        assert "left out: .env (usual place for secrets)" in told
+        assert "needle=2" in told
+        assert "needle=1" not in told
 
 
 async def test_a_failing_command_is_a_result_whose_code_cannot_be_missed(bench: Bench) -> None:

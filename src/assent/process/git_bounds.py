@@ -29,8 +29,8 @@ _ON_THE_WAY = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
 # Parts of git that are scripts, in some of its versions, and what scripts of git and merge drivers use.
 _SCRIPTS = frozenset(("submodule", "bisect"))
 _TOOLS = """
-    sh basename cat cut dirname env envsubst expr false gettext grep head ls mkdir mv printf rm sed sort tail test touch tr true
-    uname wc
+    sh basename cat cut dirname env envsubst expr false gettext grep head ls mkdir mv printf rm sed sort tail test touch
+    tr true uname wc
 """
 _NOT_ELF = "no program that can be understood"
 
