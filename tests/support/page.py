@@ -23,7 +23,7 @@ PATIENCE_MS = 20_000
 """What works takes a fraction of it, also on a machine with much else to do."""
 expect.set_options(timeout=PATIENCE_MS)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/test-tools installs it")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; scripts/test-tools installs it")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
