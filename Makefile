@@ -1,7 +1,7 @@
 # Assent: `make` lists what you can do.
 .DEFAULT_GOAL := help
 BIN := .venv/bin
-CODE := src tests bench scripts examples docs
+CODE := src tests bench scripts examples docs/conf.py
 .PHONY: help setup run test integration check format spec bench coverage docs clean
 
 help: ## list the targets

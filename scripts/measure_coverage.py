@@ -50,13 +50,19 @@ class Lines(NamedTuple):
 def main(paths: list[str]) -> int:
     shutil.rmtree(RESULT, ignore_errors=True)
     RESULT.mkdir(parents=True)
-    tests = [str(BIN / "pytest"), "-q", *paths] if paths else [str(ROOT / "scripts/test")]
     with measured():
-        code = subprocess.run(tests, cwd=ROOT, check=False).returncode
+        code = subprocess.run(tests(paths), cwd=ROOT, check=False).returncode
     coverage("combine", "--quiet")
     coverage("json", "--quiet", "-o", str(RESULT / "report.json"))
     show(by_package(RESULT / "report.json"))
     return code
+
+
+def tests(paths: list[str]) -> list[str]:
+    if paths:
+        return [str(BIN / "pytest"), "-q", *paths]
+    runner = ROOT / "scripts/run_tests.py"
+    return [str(BIN / "python"), str(runner)] if runner.exists() else [str(ROOT / "scripts/test")]
 
 
 @contextmanager

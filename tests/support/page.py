@@ -23,7 +23,7 @@ from support.waiting import WAIT_LIMIT
 WAIT_LIMIT_MS = WAIT_LIMIT * 1000
 expect.set_options(timeout=WAIT_LIMIT_MS)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; scripts/test-tools installs it")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; scripts/test-tools installs it")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
