@@ -17,7 +17,7 @@ from assent.process.peer import Peer
 from assent.tools.base import InvalidParams, Live, Permit, ToolFailed, ToolResult
 from support.servers import SDK, Shop, address, noted, open_shop, program
 
-PERMIT = Permit("c1", "digest")
+PERMIT = Permit(call_id="c1", digest="digest")
 
 
 class Screen(Live):

@@ -47,7 +47,7 @@ async def _play(log: SqliteLog, project: str, style: Style, *, interactive: bool
             if interactive
             else TourAnswers(runner.waiting, runner.send, style)
         )
-        request = Run(PROMPT, None, None, Settings(), asking="wait", folder=project)
+        request = Run(prompt=PROMPT, model=None, mode=None, settings=Settings(), asking="wait", folder=project)
         return await HeadlessRun(runner, request, TextOutput(style, live=True), asker).until_done()
 
 
@@ -76,7 +76,9 @@ class TourAnswers:
         for line in question_lines(call, self._style):
             sys.stderr.write(line + "\n")
         sys.stderr.write(self._style.green("  ➜ no terminal here, so the tour answered: yes, once\n"))
-        await self._send(Answer(call.request.call_id, "proceed_once", call.approval.digest, by="tour"))
+        await self._send(
+            Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="tour")
+        )
 
 
 def _introduce(project: Path, style: Style, *, interactive: bool) -> None:

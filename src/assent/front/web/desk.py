@@ -26,7 +26,7 @@ from assent.session.engine import LINGER, MOST_RESTING, LocalEngine
 from assent.session.log import SessionLog
 
 
-class Setup(Struct, frozen=True):
+class Setup(Struct, frozen=True, kw_only=True):
     """What `assent serve` was told."""
 
     settings: Settings

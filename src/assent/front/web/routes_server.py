@@ -37,7 +37,15 @@ async def me(desk: TheDesk, asker: TheAsker) -> Me:
     mode = setup.settings.approval_mode
     who = asker.principal
     return Me(
-        who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, asker.by, setup.settings.models
+        name=who.name,
+        role=who.role,
+        version=__version__,
+        roots=setup.roots,
+        folder=setup.folder,
+        model=setup.model,
+        mode=mode,
+        by=asker.by,
+        models=setup.settings.models,
     )
 
 
