@@ -66,7 +66,10 @@ async def _timed(folder: Path, batches: Sequence[Calls]) -> float:
     scheduler = Scheduler(session, registry, Policy((), "default", roots=(str(folder),)), journal)
     started = time.perf_counter()
     for number, calls in enumerate(batches):
-        requests = [CallRequest(f"c{number}-{at}", tool, args, "p") for at, (tool, args) in enumerate(calls)]
+        requests = [
+            CallRequest(call_id=f"c{number}-{at}", tool=tool, args=args, prompt_id="p")
+            for at, (tool, args) in enumerate(calls)
+        ]
         results = await scheduler.schedule(requests).results()
         assert all(isinstance(call, Success) for call in results)
     return (time.perf_counter() - started) * 1000

@@ -87,7 +87,12 @@ async def _make_session(home: Path, folder: Path, messages: int, model: str) -> 
 def _message(n: int) -> Iterator[DurableEvent]:
     prompt_id = f"p{n}"
     requests = [
-        CallRequest(f"c{n}-{k}", "read_file", {"file_path": f"/home/ann/shop/total_{n}_{k}.py"}, prompt_id)
+        CallRequest(
+            call_id=f"c{n}-{k}",
+            tool="read_file",
+            args={"file_path": f"/home/ann/shop/total_{n}_{k}.py"},
+            prompt_id=prompt_id,
+        )
         for k in (0, 1)
     ]
     yield PromptSubmitted(prompt_id, f"Message {n}: why does test_total fail?", "me", f"key-{n}")
@@ -100,13 +105,17 @@ def _message(n: int) -> Iterator[DurableEvent]:
 
 
 def _reply(prompt_id: str, parts: tuple[ModelPart, ...]) -> ModelReplied:
-    return ModelReplied(prompt_id, "none", parts, "stop", Usage(input=4000, output=800))
+    return ModelReplied(
+        prompt_id=prompt_id, model="none", parts=parts, finish="stop", usage=Usage(input=4000, output=800)
+    )
 
 
 def _call(request: CallRequest) -> Iterator[DurableEvent]:
     code = "".join(f"    line_{n} = compute({n})\n" for n in range(40))
     yield CallRequested(request)
-    yield CallScheduled(request.call_id, Decision("tool", "reading is always allowed"))
+    yield CallScheduled(request.call_id, Decision(source="tool", reason="reading is always allowed"))
     yield CallStarted(request.call_id, "digest")
     result = Result(request.call_id, request.tool, {"output": code})
-    yield CallFinished(request.call_id, "success", result, PlainDisplay(code), duration_ms=3)
+    yield CallFinished(
+        call_id=request.call_id, status="success", result=result, display=PlainDisplay(code), duration_ms=3
+    )

@@ -99,8 +99,8 @@ async def _batch(log: SessionLog, clock: Clock, size: int) -> float:
     session = await create_session(log, "/", "none", "default")
     fence = await log.acquire(session)
     journal = SessionJournal(log, fence, fold(session, await log.read(session)), Hub())
-    scheduler = Scheduler(session, Registry([NoOpTool()]), Policy((), "default"), journal)
-    requests = [CallRequest(f"c{n}", "no_op", {}, "p") for n in range(size)]
+    scheduler = Scheduler(session, Registry([NoOpTool()]), Policy((), "default", roots=("/w",)), journal)
+    requests = [CallRequest(call_id=f"c{n}", tool="no_op", args={}, prompt_id="p") for n in range(size)]
     gc.collect()  # what the batch before left behind is not this one's cost
     started = clock()
     await scheduler.schedule(requests).results()

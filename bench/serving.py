@@ -46,7 +46,9 @@ async def assent(folder: Path, linger: float) -> None:
     env = {"ASSENT_HOME": str(folder), "HOME": str(folder), "PATH": os.environ["PATH"]}
     limits = Limits(requests_per_second=1e6, burst=1_000_000, streams=10_000, streams_of_one=10_000, requests=5_000)
     settings = Settings(model=f"scripted:{folder / 'scenario.json'}")
-    setup = Setup(settings, env, "bench", str(work), (str(work),), limits, linger=linger)
+    setup = Setup(
+        settings=settings, env=env, user="bench", folder=str(work), roots=(str(work),), limits=limits, linger=linger
+    )
     server = Server(SqliteLog(folder, busy=True), setup, Where(port=0), folder)
     serving = asyncio.create_task(
         server.run(lambda it: say(port=int(it.address.rpartition(":")[2]), token=it.token, pid=os.getpid()))

@@ -79,7 +79,7 @@ async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: P
     tools = network.tools(tmp_path)
     assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
     journal = ListJournal()
-    policy = Policy([Rule("deny")], "yolo", roots=(str(tmp_path),))
+    policy = Policy([Rule(ruling="deny")], "yolo", roots=(str(tmp_path),))
     scheduler = Scheduler("s", Registry(tools), policy, journal)
     before = tree(tmp_path)
     desk = Desk()

@@ -24,7 +24,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 Risk = Literal["low", "medium", "high"]
 
 
-class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True):
+class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True, kw_only=True):
     """A file would change. `old` is None when the file does not exist yet."""
 
     path: str
@@ -60,7 +60,7 @@ class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True)
     """What a person should look at, even where a rule or a grant covers the host."""
 
 
-class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True):
+class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True, kw_only=True):
     """A tool of somebody else's server, or of the project, would be called with these arguments."""
 
     server: str
@@ -93,6 +93,7 @@ class Question(
     omit_defaults=True,
     forbid_unknown_fields=True,
     rename={"multi_select": "multiSelect"},
+    kw_only=True,
 ):
     """What the model asks the person. Whatever the type, they may answer in their own words."""
 
@@ -117,7 +118,7 @@ Details = EditDetails | ExecDetails | InfoDetails | McpDetails | AskDetails
 GrantKind = Literal["exact", "subcommand", "program", "file", "folder", "tool", "server", "domain"]
 
 
-class Grant(Struct, frozen=True, gc=False, omit_defaults=True):
+class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A standing permission for this session: what it covers, until when, who gave it, and from which call."""
 
     id: str
@@ -137,7 +138,7 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True):
     max_uses: int | None = None
 
 
-class Approval(Struct, frozen=True, gc=False, omit_defaults=True):
+class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A question that waits for a person. The answer must name the digest of what was shown."""
 
     id: str
@@ -152,7 +153,7 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True):
     tool: str = ""
 
 
-class Decision(Struct, frozen=True, gc=False, omit_defaults=True):
+class Decision(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Why a call may run: what decided, in words, and bound to what."""
 
     source: Literal["tool", "mode", "rule", "grant", "person"]

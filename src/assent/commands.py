@@ -19,7 +19,7 @@ class Submit(CommandBase, frozen=True, tag="submit"):
     by: str = ""
 
 
-class Answer(CommandBase, frozen=True, tag="answer"):
+class Answer(CommandBase, frozen=True, tag="answer", kw_only=True):
     """Answers a waiting call. `digest` names exactly what the person saw; anything else is refused."""
 
     call_id: str

@@ -75,7 +75,7 @@ class ProjectCommands(Struct, frozen=True):
     """Where it is written: `file: tools`."""
 
 
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
     model: str = DEFAULT_MODEL

@@ -35,7 +35,7 @@ class EventBase(Struct, frozen=True, gc=False, tag_field="type", omit_defaults=T
 # --- durable ---
 
 
-class SessionCreated(EventBase, frozen=True, tag="session.created"):
+class SessionCreated(EventBase, frozen=True, tag="session.created", kw_only=True):
     """Always the first event."""
 
     folder: str
@@ -89,7 +89,7 @@ class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
     attached: tuple[Attached, ...] = ()
 
 
-class ModelReplied(EventBase, frozen=True, tag="model.message"):
+class ModelReplied(EventBase, frozen=True, tag="model.message", kw_only=True):
     """A whole reply. Deltas came before as transient events; this is what counts."""
 
     prompt_id: str
@@ -101,7 +101,7 @@ class ModelReplied(EventBase, frozen=True, tag="model.message"):
     """The provider's own word for why it stopped, where it is not simply done."""
 
 
-class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True):
+class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Who wants which tool to do what."""
 
     call_id: str
@@ -132,7 +132,7 @@ class ApprovalRequested(EventBase, frozen=True, tag="approval.requested"):
     """What the call is about, in the tool's words; empty when that was said before."""
 
 
-class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered"):
+class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered", kw_only=True):
     call_id: str
     approval_id: str
     outcome: Outcome
@@ -178,7 +178,7 @@ class CallStarted(EventBase, frozen=True, tag="call.started"):
     """For a call that writes a file: what was there, durable before it is gone."""
 
 
-class CallFinished(EventBase, frozen=True, tag="call.finished"):
+class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
     """→ success, error or cancelled"""
 
     call_id: str
@@ -218,7 +218,7 @@ class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     by: str
 
 
-class ChatCompressed(EventBase, frozen=True, tag="chat.compressed"):
+class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True):
     """The oldest messages of the conversation are replaced by a summary; with a `problem`, nothing is."""
 
     prompt_id: str

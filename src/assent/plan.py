@@ -70,7 +70,7 @@ class Redirect(Struct, frozen=True):
     target: Word | int | str = ""
 
 
-class Stage(Struct, frozen=True, tag="command"):
+class Stage(Struct, frozen=True, tag="command", kw_only=True):
     """One simple command of a pipeline."""
 
     words: tuple[Word, ...]
@@ -133,7 +133,7 @@ class Step(Struct, frozen=True):
     timed: bool = False
 
 
-class Plan(Struct, frozen=True):
+class Plan(Struct, frozen=True, kw_only=True):
     """Everything the runner needs. `writes` are checked against `roots` again, with links followed, at
     run time."""
 

@@ -257,17 +257,20 @@ def test_the_cut_is_never_between_a_call_and_its_result():
 )
 def test_the_fold_keeps_every_call_that_has_no_result(batches: list[int], answered: int, replaced: int):
     """Whatever an event says: calls and results stay together, and nothing unanswered goes."""
-    events: list[object] = [SessionCreated("/w", "m", "default", "1"), PromptSubmitted("p", "go", "ann")]
+    events: list[object] = [
+        SessionCreated(folder="/w", model="m", mode="default", version="1"),
+        PromptSubmitted("p", "go", "ann"),
+    ]
     ids: list[str] = []
     for number, size in enumerate(batches):
         mine = [f"{number}-{place}" for place in range(size)]
         parts = tuple(Call(id, "t", {}) for id in mine) or (Text("said"),)
-        events.append(ModelReplied("p", "m", parts, "stop"))
-        events += [CallRequested(CallRequest(id, "t", {}, "p")) for id in mine]
+        events.append(ModelReplied(prompt_id="p", model="m", parts=parts, finish="stop"))
+        events += [CallRequested(CallRequest(call_id=id, tool="t", args={}, prompt_id="p")) for id in mine]
         ids += mine
     for id in ids[:answered]:
-        events.append(CallFinished(id, "cancelled", Result(id, "t", {"output": "x"})))
-    events.append(ChatCompressed("p", replaced, "summary", 10, 5))
+        events.append(CallFinished(call_id=id, status="cancelled", result=Result(id, "t", {"output": "x"})))
+    events.append(ChatCompressed(prompt_id="p", replaced=replaced, summary="summary", tokens_before=10, tokens_after=5))
     state = SessionState("s")
     for seq, event in enumerate(events, start=1):
         state.apply(Envelope(seq, 0.0, "s", event))  # pyright: ignore

@@ -155,7 +155,7 @@ async def test_what_git_ignores_is_left_out_and_said_also_when_it_is_named(folde
 
 @pytest.mark.parametrize("ruling", ["deny", "ask"])
 async def test_what_a_rule_is_about_is_left_out_and_said(folder: Path, ruling: str):
-    rule = Rule(ruling, "read_file", path="src/deep/**", message="the deep is ours")  # pyright: ignore[reportArgumentType]
+    rule = Rule(ruling=ruling, tool="read_file", path="src/deep/**", message="the deep is ours")  # pyright: ignore[reportArgumentType]
     src, deep = await load(folder, "@src/", rule)
     assert (src.about, deep.name) == ("1 file", "src/deep/b.py")
     assert deep.problem == "the deep is ours"
@@ -163,7 +163,7 @@ async def test_what_a_rule_is_about_is_left_out_and_said(folder: Path, ruling: s
 
 
 async def test_no_rule_and_no_mode_brings_a_secret_along(folder: Path):
-    policy = Policy([Rule("allow")], "yolo", roots=(str(folder),))
+    policy = Policy([Rule(ruling="allow")], "yolo", roots=(str(folder),))
     loading = load_mentions("@.env", policy, Workspace([str(folder)], str(folder)), None, Masker())
     assert loading is not None
     assert [each.parts for each in await loading] == [()]
@@ -235,7 +235,7 @@ async def test_a_resource_of_a_server_comes_along_like_a_file(folder: Path, tmp_
         assert texts(found[:1]) == "--- srv:note:/1 ---\nthe text of note:/1"
         (unknown,) = await load(folder, "@srv:http://elsewhere/?q=1", servers=shop.manager)
         assert unknown.problem == "The server srv lists no such resource"
-        (denied,) = await load(folder, "@srv:note:/1", Rule("deny", server="srv"), servers=shop.manager)
+        (denied,) = await load(folder, "@srv:note:/1", Rule(ruling="deny", server="srv"), servers=shop.manager)
         assert denied.problem and not denied.parts
 
 

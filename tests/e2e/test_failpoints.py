@@ -63,7 +63,9 @@ class Rehearsal:
         try:
             (session,) = self.sessions
             for call in fold(session, await log.read(session)).waiting():
-                answer = Answer(call.request.call_id, "proceed_once", call.approval.digest, by="ann")
+                answer = Answer(
+                    call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="ann"
+                )
                 await log.put(session, f"yes to {call.approval.id}", answer)
         finally:
             await log.close()

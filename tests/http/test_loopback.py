@@ -74,4 +74,4 @@ def test_without_a_token_the_client_may_ask_anybody() -> None:
 @pytest.mark.parametrize("host", ["127.evil.com", "0.0.0.0", "::", "evil.localhost", "localhost.", "::1%eth0", ""])
 def test_the_server_listens_without_tls_on_this_machine_alone(host: str) -> None:
     with pytest.raises(BadPlace, match="other machines"):
-        check_place(Where(host))
+        check_place(Where(host=host))

@@ -20,12 +20,12 @@ from support.plans import stage_of
 
 def ruling(text: str, directory: str, *roots: str) -> str:
     details = ExecDetails(text, (), directory, "high", "")
-    action = Action("run_shell_command", {"command": text}, details, main=text, paths=("/w/",))
+    action = Action(tool="run_shell_command", args={"command": text}, details=details, main=text, paths=("/w/",))
     return Policy(roots=roots).judge(action).ruling
 
 
 def plan(text: str, directory: str = "/w") -> Plan:
-    return Plan(read(text), directory, ("/w",))
+    return Plan(steps=read(text), cwd=directory, roots=("/w",))
 
 
 @pytest.mark.spec("C7")
@@ -241,10 +241,10 @@ def test_in_a_text_a_star_matches_anything(glob: str, text: str, *, matches: boo
 
 
 def test_a_plan_without_any_command_looks_nowhere() -> None:
-    empty = Plan((), os.sep, ("/w",))
+    empty = Plan(steps=(), cwd=os.sep, roots=("/w",))
     assert stays_inside(empty, ("/w",))
     assert secret_behind(empty) is None
-    assert stays_inside(Plan((Step("", (Stage((Word("ls"),)),)),), "/w", ("/w",)), ("/w",))
+    assert stays_inside(Plan(steps=(Step("", (Stage(words=(Word("ls"),)),)),), cwd="/w", roots=("/w",)), ("/w",))
 
 
 def test_without_a_home_and_a_name_they_stand_for_the_root_and_the_number(monkeypatch: pytest.MonkeyPatch) -> None:

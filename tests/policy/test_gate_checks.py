@@ -9,17 +9,17 @@ from assent.policy.policy import Policy
 from assent.policy.rules import BadRule, Rule, check_domain, check_tool, parse_allowed, split_allowed
 
 SHELL = "run_shell_command"
-EDIT = EditDetails("/w/src/a.py", "", "old", "new")
+EDIT = EditDetails(path="/w/src/a.py", diff="", old="old", new="new")
 WEB = InfoDetails("look", ("https://docs.example.org/a",))
-MCP = McpDetails("notes", "add", {})
+MCP = McpDetails(server="notes", tool="add", args={})
 
 
 def action(details: Details | None, tool: str = "t", *, server: str = "", main: str = "") -> Action:
-    return Action(tool, {}, details, main=main, server=server)
+    return Action(tool=tool, args={}, details=details, main=main, server=server)
 
 
 def ruling(one: Action, *rules: Rule, mode: Mode = "default") -> str:
-    return Policy(rules, mode).judge(one).ruling
+    return Policy(rules, mode, roots=("/w",)).judge(one).ruling
 
 
 # --- what is said ---
@@ -29,26 +29,32 @@ def ruling(one: Action, *rules: Rule, mode: Mode = "default") -> str:
     ("details", "reason"),
     [
         (EDIT, "changes to files are asked in this mode"),
-        (EditDetails("/w/.git/x", "", None, "", "it decides"), "it is a protected file: it decides"),
-        (EditDetails("/w/Makefile", "", None, "", "", "it runs"), "an edit of this file is always asked: it runs"),
+        (
+            EditDetails(path="/w/.git/x", diff="", old=None, new="", protected="it decides"),
+            "it is a protected file: it decides",
+        ),
+        (
+            EditDetails(path="/w/Makefile", diff="", old=None, new="", protected="", runs="it runs"),
+            "an edit of this file is always asked: it runs",
+        ),
         (WEB, "requests to the outside are asked in this mode"),
         (InfoDetails("x", warnings=("a look-alike",)), "look at the address: a look-alike"),
         (MCP, "the server notes is not trusted by any rule"),
-        (McpDetails("notes", "add", {}, unseen="it changed"), "it changed"),
+        (McpDetails(server="notes", tool="add", args={}, unseen="it changed"), "it changed"),
     ],
 )
 def test_a_question_says_why_it_is_asked(details: Details, reason: str) -> None:
-    assert Policy().judge(action(details)).reason == reason
+    assert Policy(roots=("/w",)).judge(action(details)).reason == reason
 
 
 def test_only_commands_are_assessed() -> None:
-    assert Policy().assess(EDIT) is EDIT
-    assert Policy().assess(None) is None
+    assert Policy(roots=("/w",)).assess(EDIT) is EDIT
+    assert Policy(roots=("/w",)).assess(None) is None
 
 
 def test_uses_are_counted_in_the_given_table() -> None:
     uses = {"g": 1}
-    policy = Policy(grants=[Grant("g", "tool", "t", "", max_uses=2)], uses=uses)
+    policy = Policy(grants=[Grant(id="g", kind="tool", tool="t", reach="", max_uses=2)], uses=uses, roots=("/w",))
     assert policy.judge(action(MCP)).ruling == "allow"
     policy.used("g")
     assert uses == {"g": 2}
@@ -61,21 +67,33 @@ def test_uses_are_counted_in_the_given_table() -> None:
 @pytest.mark.parametrize(
     ("grant", "one", "covered"),
     [
-        (Grant("g", "server", "x", "", "notes"), action(MCP, server="notes"), True),
-        (Grant("g", "server", "x", "", "notes"), action(MCP, server="other"), False),
-        (Grant("g", "server", "x", "", ""), action(MCP), False),
-        (Grant("g", "tool", "t", ""), action(MCP), True),
-        (Grant("g", "tool", "u", ""), action(MCP), False),
-        (Grant("g", "file", "t", "", "/w/src/a.py"), action(EDIT), True),
-        (Grant("g", "file", "t", "", "/w/src/b.py"), action(EDIT), False),
-        (Grant("g", "folder", "t", "", "/w/src"), action(EDIT), True),
-        (Grant("g", "folder", "t", "", "/w/sr"), action(EDIT), False),
-        (Grant("g", "folder", "t", "", "/w"), action(EditDetails("/w/.git/x", "", None, "", "why")), False),
-        (Grant("g", "file", "t", "", "/w/x"), action(EditDetails("/w/x", "", None, "", "why")), False),
-        (Grant("g", "domain", "t", "", "docs.example.org"), action(WEB), True),
-        (Grant("g", "domain", "t", "", "example.org"), action(WEB), False),
-        (Grant("g", "domain", "t", "", "docs.example.org"), action(InfoDetails("no address")), False),
-        (Grant("g", "exact", "t", "", "/w"), action(EDIT), False),
+        (Grant(id="g", kind="server", tool="x", reach="", value="notes"), action(MCP, server="notes"), True),
+        (Grant(id="g", kind="server", tool="x", reach="", value="notes"), action(MCP, server="other"), False),
+        (Grant(id="g", kind="server", tool="x", reach="", value=""), action(MCP), False),
+        (Grant(id="g", kind="tool", tool="t", reach=""), action(MCP), True),
+        (Grant(id="g", kind="tool", tool="u", reach=""), action(MCP), False),
+        (Grant(id="g", kind="file", tool="t", reach="", value="/w/src/a.py"), action(EDIT), True),
+        (Grant(id="g", kind="file", tool="t", reach="", value="/w/src/b.py"), action(EDIT), False),
+        (Grant(id="g", kind="folder", tool="t", reach="", value="/w/src"), action(EDIT), True),
+        (Grant(id="g", kind="folder", tool="t", reach="", value="/w/sr"), action(EDIT), False),
+        (
+            Grant(id="g", kind="folder", tool="t", reach="", value="/w"),
+            action(EditDetails(path="/w/.git/x", diff="", old=None, new="", protected="why")),
+            False,
+        ),
+        (
+            Grant(id="g", kind="file", tool="t", reach="", value="/w/x"),
+            action(EditDetails(path="/w/x", diff="", old=None, new="", protected="why")),
+            False,
+        ),
+        (Grant(id="g", kind="domain", tool="t", reach="", value="docs.example.org"), action(WEB), True),
+        (Grant(id="g", kind="domain", tool="t", reach="", value="example.org"), action(WEB), False),
+        (
+            Grant(id="g", kind="domain", tool="t", reach="", value="docs.example.org"),
+            action(InfoDetails("no address")),
+            False,
+        ),
+        (Grant(id="g", kind="exact", tool="t", reach="", value="/w"), action(EDIT), False),
     ],
 )
 def test_a_grant_covers_what_it_is_for_and_nothing_else(grant: Grant, one: Action, covered: bool) -> None:
@@ -84,31 +102,34 @@ def test_a_grant_covers_what_it_is_for_and_nothing_else(grant: Grant, one: Actio
 
 def test_a_domain_grant_needs_every_address_to_be_of_that_host() -> None:
     both = action(InfoDetails("x", ("https://docs.example.org/", "https://evil.net/")))
-    assert not covers(Grant("g", "domain", "t", "", "docs.example.org"), both)
+    assert not covers(Grant(id="g", kind="domain", tool="t", reach="", value="docs.example.org"), both)
     assert proposed(both, "c") == ()
     assert proposed(action(InfoDetails("x", ("no address",))), "c") == ()
 
 
 def test_a_grant_ends_at_its_last_use_and_at_its_time() -> None:
-    assert is_live(Grant("g", "tool", "t", "", expires_at=10.0), 9.9, 0)
-    assert not is_live(Grant("g", "tool", "t", "", expires_at=10.0), 10.0, 0)
-    assert is_live(Grant("g", "tool", "t", "", max_uses=2), 0, 1)
-    assert not is_live(Grant("g", "tool", "t", "", max_uses=2), 0, 2)
-    assert not is_live(Grant("g", "tool", "t", "", max_uses=2, expires_at=1.0), 5, 0)
+    assert is_live(Grant(id="g", kind="tool", tool="t", reach="", expires_at=10.0), 9.9, 0)
+    assert not is_live(Grant(id="g", kind="tool", tool="t", reach="", expires_at=10.0), 10.0, 0)
+    assert is_live(Grant(id="g", kind="tool", tool="t", reach="", max_uses=2), 0, 1)
+    assert not is_live(Grant(id="g", kind="tool", tool="t", reach="", max_uses=2), 0, 2)
+    assert not is_live(Grant(id="g", kind="tool", tool="t", reach="", max_uses=2, expires_at=1.0), 5, 0)
 
 
 @pytest.mark.parametrize("text", ["cd x; ls", "cd x&&ls", "ls|cd x", "true & cd x"])
 def test_no_grant_is_proposed_or_used_for_a_line_that_moves(text: str) -> None:
     details = ExecDetails(text, (), "/w", "low", "")
     assert proposed(action(details, SHELL), "c") == ()
-    grant = Grant("g", "program", SHELL, "", "/w", prefixes=(("touch",),))
+    grant = Grant(id="g", kind="program", tool=SHELL, reach="", value="/w", prefixes=(("touch",),))
     moved = ExecDetails("cd x && touch y", (), "/w", "low", "")
-    assert Policy(grants=[grant]).judge(action(moved, SHELL)).ruling == "ask"
-    assert Policy(grants=[grant]).judge(action(ExecDetails("touch y", (), "/w", "low", ""), SHELL)).ruling == "allow"
+    assert Policy(grants=[grant], roots=("/w",)).judge(action(moved, SHELL)).ruling == "ask"
+    assert (
+        Policy(grants=[grant], roots=("/w",)).judge(action(ExecDetails("touch y", (), "/w", "low", ""), SHELL)).ruling
+        == "allow"
+    )
 
 
 def test_nothing_standing_is_proposed_for_a_protected_file_or_for_nothing() -> None:
-    assert proposed(action(EditDetails("/w/.git/x", "", None, "", "why")), "c") == ()
+    assert proposed(action(EditDetails(path="/w/.git/x", diff="", old=None, new="", protected="why")), "c") == ()
     assert proposed(action(None), "c") == ()
 
 
@@ -118,20 +139,20 @@ def test_nothing_standing_is_proposed_for_a_protected_file_or_for_nothing() -> N
 @pytest.mark.parametrize(
     ("rule", "one", "matches"),
     [
-        (Rule("deny", "t"), action(EDIT), True),
-        (Rule("deny", "u"), action(EDIT), False),
-        (Rule("deny", "*"), action(EDIT), True),
-        (Rule("deny", "mcp_*"), action(MCP, "mcp_notes_add"), True),
-        (Rule("deny", server="notes"), action(MCP, server="notes"), True),
-        (Rule("deny", server="notes"), action(MCP, server="other"), False),
-        (Rule("deny", argument="/w/*"), action(EDIT, main="/w/src/a.py"), True),
-        (Rule("deny", argument="/x/*"), action(EDIT, main="/w/src/a.py"), False),
-        (Rule("deny", domain="example.org"), action(WEB), True),
-        (Rule("deny", domain="example.org"), action(EDIT), False),
-        (Rule("deny", domain="example.org"), action(InfoDetails("no address")), False),
-        (Rule("deny", command=("ls",)), action(EDIT), False),
-        (Rule("deny", command=("ls",), argument="x*"), action(EDIT, main="xy"), True),
-        (Rule("deny", path="src/**"), action(EDIT), False),
+        (Rule(ruling="deny", tool="t"), action(EDIT), True),
+        (Rule(ruling="deny", tool="u"), action(EDIT), False),
+        (Rule(ruling="deny", tool="*"), action(EDIT), True),
+        (Rule(ruling="deny", tool="mcp_*"), action(MCP, "mcp_notes_add"), True),
+        (Rule(ruling="deny", server="notes"), action(MCP, server="notes"), True),
+        (Rule(ruling="deny", server="notes"), action(MCP, server="other"), False),
+        (Rule(ruling="deny", argument="/w/*"), action(EDIT, main="/w/src/a.py"), True),
+        (Rule(ruling="deny", argument="/x/*"), action(EDIT, main="/w/src/a.py"), False),
+        (Rule(ruling="deny", domain="example.org"), action(WEB), True),
+        (Rule(ruling="deny", domain="example.org"), action(EDIT), False),
+        (Rule(ruling="deny", domain="example.org"), action(InfoDetails("no address")), False),
+        (Rule(ruling="deny", command=("ls",)), action(EDIT), False),
+        (Rule(ruling="deny", command=("ls",), argument="x*"), action(EDIT, main="xy"), True),
+        (Rule(ruling="deny", path="src/**"), action(EDIT), False),
     ],
 )
 def test_a_rule_matches_only_when_all_that_it_names_does(rule: Rule, one: Action, matches: bool) -> None:
@@ -140,23 +161,26 @@ def test_a_rule_matches_only_when_all_that_it_names_does(rule: Rule, one: Action
 
 def test_an_allow_by_domain_needs_every_address_and_a_deny_one() -> None:
     both = action(InfoDetails("x", ("https://example.org/", "https://evil.net/")))
-    assert ruling(both, Rule("allow", domain="example.org")) == "ask"
-    assert ruling(action(WEB), Rule("allow", domain="example.org")) == "allow"
-    assert ruling(both, Rule("deny", domain="evil.net")) == "deny"
+    assert ruling(both, Rule(ruling="allow", domain="example.org")) == "ask"
+    assert ruling(action(WEB), Rule(ruling="allow", domain="example.org")) == "allow"
+    assert ruling(both, Rule(ruling="deny", domain="evil.net")) == "deny"
 
 
 def test_an_unusual_address_belongs_to_no_host() -> None:
-    assert ruling(action(InfoDetails("x", ("https://[",))), Rule("allow", domain="example.org")) == "ask"
-    assert ruling(action(InfoDetails("x", ("https://EXAMPLE.org./",))), Rule("allow", domain="example.org")) == "allow"
+    assert ruling(action(InfoDetails("x", ("https://[",))), Rule(ruling="allow", domain="example.org")) == "ask"
+    assert (
+        ruling(action(InfoDetails("x", ("https://EXAMPLE.org./",))), Rule(ruling="allow", domain="example.org"))
+        == "allow"
+    )
 
 
 def test_a_rule_says_what_it_is_about_and_where_it_stands() -> None:
     said = [
-        Rule("deny", "t", argument="a b").describe(),
-        Rule("deny", "t", domain="d").describe(),
-        Rule("deny", "t", path="p").describe(),
-        Rule("deny", "t", server="s", place="f:3", tier="user").describe(),
-        Rule("deny", "t").describe(),
+        Rule(ruling="deny", tool="t", argument="a b").describe(),
+        Rule(ruling="deny", tool="t", domain="d").describe(),
+        Rule(ruling="deny", tool="t", path="p").describe(),
+        Rule(ruling="deny", tool="t", server="s", place="f:3", tier="user").describe(),
+        Rule(ruling="deny", tool="t").describe(),
     ]
     assert said == [
         "the session rule deny t(a b)",
@@ -170,10 +194,10 @@ def test_a_rule_says_what_it_is_about_and_where_it_stands() -> None:
 def test_a_mode_does_what_it_says_for_each_kind_of_action() -> None:
     modes: tuple[Mode, ...] = ("default", "auto_edit", "plan", "yolo")
     table = {
-        "edit": [Policy(mode=mode).judge(action(EDIT)).ruling for mode in modes],
-        "web": [Policy(mode=mode).judge(action(WEB)).ruling for mode in modes],
-        "mcp": [Policy(mode=mode).judge(action(MCP)).ruling for mode in modes],
-        "reading": [Policy(mode=mode).judge(action(None)).ruling for mode in modes],
+        "edit": [Policy(mode=mode, roots=("/w",)).judge(action(EDIT)).ruling for mode in modes],
+        "web": [Policy(mode=mode, roots=("/w",)).judge(action(WEB)).ruling for mode in modes],
+        "mcp": [Policy(mode=mode, roots=("/w",)).judge(action(MCP)).ruling for mode in modes],
+        "reading": [Policy(mode=mode, roots=("/w",)).judge(action(None)).ruling for mode in modes],
     }
     assert table == {
         "edit": ["ask", "allow", "deny", "allow"],
@@ -193,9 +217,11 @@ def test_a_short_rule_that_cannot_be_read_is_refused(text: str) -> None:
 
 
 def test_a_short_rule_says_what_it_is_about() -> None:
-    assert parse_allowed("t") == Rule("allow", "t")
-    assert parse_allowed("web_fetch(docs.example.org)") == Rule("allow", "web_fetch", domain="docs.example.org")
-    assert parse_allowed("t(a b)") == Rule("allow", "t", argument="a b*", command=("a", "b"))
+    assert parse_allowed("t") == Rule(ruling="allow", tool="t")
+    assert parse_allowed("web_fetch(docs.example.org)") == Rule(
+        ruling="allow", tool="web_fetch", domain="docs.example.org"
+    )
+    assert parse_allowed("t(a b)") == Rule(ruling="allow", tool="t", argument="a b*", command=("a", "b"))
     assert parse_allowed("web_fetch(https://a.org/x)").domain == ""
 
 
@@ -209,19 +235,19 @@ def test_a_domain_that_would_match_nothing_is_refused(domain: str) -> None:
 
 def test_rules_are_quoted_by_tier_then_by_priority() -> None:
     tiers = ("admin", "user", "workspace", "session", "built-in")
-    rules = [Rule("deny", tier=tier, message=tier) for tier in reversed(tiers)]
-    assert [rule.tier for rule in Policy(rules).rules] == list(tiers)
-    low, high = Rule("deny", priority=1, message="low"), Rule("deny", priority=2, message="high")
-    assert Policy([low, high]).judge(action(EDIT)).reason == "high"
+    rules = [Rule(ruling="deny", tier=tier, message=tier) for tier in reversed(tiers)]
+    assert [rule.tier for rule in Policy(rules, roots=("/w",)).rules] == list(tiers)
+    low, high = Rule(ruling="deny", priority=1, message="low"), Rule(ruling="deny", priority=2, message="high")
+    assert Policy([low, high], roots=("/w",)).judge(action(EDIT)).reason == "high"
 
 
 def test_a_rule_by_path_guards_in_every_root() -> None:
     def search(tree: str) -> str:
-        one = Action("grep_search", {}, None, paths=(tree,))
-        return Policy([Rule("deny", path="secrets/**")], roots=("/w", "/v")).judge(one).ruling
+        one = Action(tool="grep_search", args={}, details=None, paths=(tree,))
+        return Policy([Rule(ruling="deny", path="secrets/**")], roots=("/w", "/v")).judge(one).ruling
 
-    below = Action("grep_search", {}, None, paths=("/w/secrets/deep/",))
-    assert Policy([Rule("deny", path="secrets/**/*.key")], roots=("/w",)).judge(below).ruling == "ask"
+    below = Action(tool="grep_search", args={}, details=None, paths=("/w/secrets/deep/",))
+    assert Policy([Rule(ruling="deny", path="secrets/**/*.key")], roots=("/w",)).judge(below).ruling == "ask"
     assert [search(tree) for tree in ("/w/", "/v/", "/v/src/", "/w/secrets/", "/v/secrets/")] == [
         *("ask", "ask", "allow", "deny", "deny"),
     ]
@@ -261,7 +287,7 @@ def test_nothing_is_granted_for_a_line_of_which_a_part_cannot_be(text: str) -> N
 def test_a_search_is_granted_as_a_tool_and_a_file_that_is_sent_is_not() -> None:
     search = InfoDetails("how to")
     assert [grant.kind for grant in proposed(action(search), "c")] == ["tool"]
-    assert proposed(Action("t", {}, search, paths=("/w/x",)), "c") == ()
+    assert proposed(Action(tool="t", args={}, details=search, paths=("/w/x",)), "c") == ()
     assert proposed(action(InfoDetails("x", warnings=("w",))), "c") == ()
     assert proposed(action(InfoDetails("x", WEB.urls, ("w",))), "c") == ()
     (grant,) = proposed(action(MCP), "c")
@@ -280,23 +306,27 @@ def test_a_rule_for_a_tool_that_is_not_there_is_refused_with_the_nearest() -> No
 @pytest.mark.parametrize(
     ("rule", "one", "expected"),
     [
-        (Rule("allow", argument="https://docs.example.org/*"), action(WEB), "allow"),
-        (Rule("allow", argument="https://docs.example.org/b*"), action(WEB), "ask"),
-        (Rule("allow", argument="https://*"), action(WEB), "ask"),
-        (Rule("allow", argument="https://docs.example.org*"), action(WEB), "ask"),
-        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/x/../y",))), "ask"),
-        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/%2E./y",))), "ask"),
-        (Rule("allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/", "https://b/"))), "ask"),
-        (Rule("allow", argument="how*"), action(InfoDetails("x"), main="how to"), "allow"),
-        (Rule("deny", argument="https://docs.*"), action(WEB), "deny"),
-        (Rule("deny", argument="https://other.*"), action(WEB), "ask"),
-        (Rule("deny", argument="look*"), action(WEB, main="look at it"), "deny"),
-        (Rule("allow", domain="example.org"), action(InfoDetails("no address")), "ask"),
-        (Rule("allow", path="src/**"), action(EDIT), "ask"),
-        (Rule("deny", "t"), action(MCP, server="notes"), "deny"),
-        (Rule("deny", "*"), action(MCP, "any", server="notes"), "deny"),
-        (Rule("deny", argument="ls"), action(ExecDetails("ls", (), "/w", "low", "")), "deny"),
-        (Rule("deny", modes=("yolo",)), action(EDIT), "ask"),
+        (Rule(ruling="allow", argument="https://docs.example.org/*"), action(WEB), "allow"),
+        (Rule(ruling="allow", argument="https://docs.example.org/b*"), action(WEB), "ask"),
+        (Rule(ruling="allow", argument="https://*"), action(WEB), "ask"),
+        (Rule(ruling="allow", argument="https://docs.example.org*"), action(WEB), "ask"),
+        (Rule(ruling="allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/x/../y",))), "ask"),
+        (Rule(ruling="allow", argument="https://a.org/*"), action(InfoDetails("x", ("https://a.org/%2E./y",))), "ask"),
+        (
+            Rule(ruling="allow", argument="https://a.org/*"),
+            action(InfoDetails("x", ("https://a.org/", "https://b/"))),
+            "ask",
+        ),
+        (Rule(ruling="allow", argument="how*"), action(InfoDetails("x"), main="how to"), "allow"),
+        (Rule(ruling="deny", argument="https://docs.*"), action(WEB), "deny"),
+        (Rule(ruling="deny", argument="https://other.*"), action(WEB), "ask"),
+        (Rule(ruling="deny", argument="look*"), action(WEB, main="look at it"), "deny"),
+        (Rule(ruling="allow", domain="example.org"), action(InfoDetails("no address")), "ask"),
+        (Rule(ruling="allow", path="src/**"), action(EDIT), "ask"),
+        (Rule(ruling="deny", tool="t"), action(MCP, server="notes"), "deny"),
+        (Rule(ruling="deny", tool="*"), action(MCP, "any", server="notes"), "deny"),
+        (Rule(ruling="deny", argument="ls"), action(ExecDetails("ls", (), "/w", "low", "")), "deny"),
+        (Rule(ruling="deny", modes=("yolo",)), action(EDIT), "ask"),
     ],
 )
 def test_a_rule_about_an_argument_or_an_address(rule: Rule, one: Action, expected: str) -> None:
@@ -305,24 +335,27 @@ def test_a_rule_about_an_argument_or_an_address(rule: Rule, one: Action, expecte
 
 def test_a_question_of_the_model_is_asked_whatever_is_allowed() -> None:
     question = action(AskDetails(()))
-    assert ruling(question, Rule("allow"), mode="yolo") == "ask"
-    assert Policy(mode="yolo").judge(question).reason == "the model asks you something"
+    assert ruling(question, Rule(ruling="allow"), mode="yolo") == "ask"
+    assert Policy(mode="yolo", roots=("/w",)).judge(question).reason == "the model asks you something"
 
 
 def test_an_ask_rule_holds_where_the_mode_would_allow() -> None:
-    assert ruling(action(EDIT), Rule("ask"), mode="auto_edit") == "ask"
-    assert ruling(action(None), Rule("ask")) == "ask"
+    assert ruling(action(EDIT), Rule(ruling="ask"), mode="auto_edit") == "ask"
+    assert ruling(action(None), Rule(ruling="ask")) == "ask"
 
 
 def test_plan_mode_asks_about_what_only_reads_elsewhere() -> None:
-    assert ruling(action(McpDetails("notes", "list", {}, read_only=True)), mode="plan") == "ask"
-    assert ruling(action(McpDetails("notes", "list", {}, unseen="new", read_only=True)), mode="plan") == "deny"
+    assert ruling(action(McpDetails(server="notes", tool="list", args={}, read_only=True)), mode="plan") == "ask"
+    assert (
+        ruling(action(McpDetails(server="notes", tool="list", args={}, unseen="new", read_only=True)), mode="plan")
+        == "deny"
+    )
 
 
 def test_no_rule_or_grant_covers_what_a_person_should_look_at() -> None:
     odd = action(InfoDetails("x", WEB.urls, ("it carries much data",)))
-    changed = action(McpDetails("notes", "add", {}, unseen="it changed"))
-    grant = Grant("g", "tool", "t", "")
+    changed = action(McpDetails(server="notes", tool="add", args={}, unseen="it changed"))
+    grant = Grant(id="g", kind="tool", tool="t", reach="")
     for one in (odd, changed):
-        assert ruling(one, Rule("allow")) == "ask"
-        assert Policy(grants=[grant]).judge(one).ruling == "ask"
+        assert ruling(one, Rule(ruling="allow")) == "ask"
+        assert Policy(grants=[grant], roots=("/w",)).judge(one).ruling == "ask"

@@ -64,7 +64,9 @@ def test_a_judgement_parses_a_command_once(
     command += f" # {folder}"  # no other test has had it parsed
     details = policy.assess(ExecDetails(command, (), folder, "high", ""))
     assert isinstance(details, ExecDetails)
-    action = Action("run_shell_command", {"command": command}, details, main=command, paths=(folder + "/",))
+    action = Action(
+        tool="run_shell_command", args={"command": command}, details=details, main=command, paths=(folder + "/",)
+    )
     policy.judge(action)
     policy.only_reads(details)
     proposed(action, "c1")

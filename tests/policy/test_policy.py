@@ -17,20 +17,26 @@ SHELL = "run_shell_command"
 
 
 def command(text: str, directory: str = "/w") -> Action:
-    return Action(SHELL, {"command": text}, ExecDetails(text, (), directory, "high", ""), main=text, paths=("/w/",))
+    return Action(
+        tool=SHELL,
+        args={"command": text},
+        details=ExecDetails(text, (), directory, "high", ""),
+        main=text,
+        paths=("/w/",),
+    )
 
 
 def edit(path: str, protected: str = "") -> Action:
-    details = EditDetails(path, "", "old", "new", protected)
-    return Action("write_file", {"file_path": path}, details, main=path, paths=(path,))
+    details = EditDetails(path=path, diff="", old="old", new="new", protected=protected)
+    return Action(tool="write_file", args={"file_path": path}, details=details, main=path, paths=(path,))
 
 
 def judge(action: Action, *rules: Rule, mode: Mode = "default", grants: tuple[Grant, ...] = ()) -> Verdict:
-    return Policy(rules, mode, grants).judge(action)
+    return Policy(rules, mode, grants, roots=("/w",)).judge(action)
 
 
 def assessed(text: str) -> ExecDetails:
-    details = Policy().assess(ExecDetails(text, (), "/w", "high", ""))
+    details = Policy(roots=("/w",)).assess(ExecDetails(text, (), "/w", "high", ""))
     assert isinstance(details, ExecDetails)
     return details
 
@@ -163,14 +169,14 @@ def test_a_rule_for_words_covers_the_command_and_nothing_that_is_chained_to_it()
 @pytest.mark.spec("C7")
 @pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo"])
 def test_a_deny_for_words_holds_in_every_mode_and_behind_every_wrapper(mode: Mode):
-    rule = Rule("deny", SHELL, command=("git", "push"))
+    rule = Rule(ruling="deny", tool=SHELL, command=("git", "push"))
     for text in ("git push", "ls && git push -f", "sudo git push", "bash -c 'git push'", "$(git push)"):
-        assert judge(command(text), rule, Rule("allow", SHELL), mode=mode).ruling == "deny", text
+        assert judge(command(text), rule, Rule(ruling="allow", tool=SHELL), mode=mode).ruling == "deny", text
 
 
 @pytest.mark.spec("C7")
 def test_an_ask_for_words_holds_in_yolo_and_for_what_cannot_be_read():
-    rule = Rule("ask", SHELL, command=("rm",))
+    rule = Rule(ruling="ask", tool=SHELL, command=("rm",))
     assert judge(command("rm x"), rule, mode="yolo").ruling == "ask"
     assert judge(command("for f in *; do rm $f; done"), rule, mode="yolo").ruling == "ask"
     assert judge(command("ls"), rule, mode="yolo").ruling == "allow"
@@ -208,26 +214,28 @@ def test_a_protected_file_is_asked_about_even_where_edits_run_by_themselves():
     ],
 )
 def test_a_rule_by_path(glob: str, path: str, matches: bool):
-    assert (judge(edit(path), Rule("allow", path=glob)).ruling == "allow") is matches
+    assert (judge(edit(path), Rule(ruling="allow", path=glob)).ruling == "allow") is matches
 
 
 def test_an_allow_by_path_needs_all_files_and_a_deny_needs_one():
-    action = Action("write_file", {}, EditDetails("/w/a", "", None, "x"), paths=("/w/a", "/w/b"))
-    assert judge(action, Rule("allow", path="a")).ruling == "ask"
-    assert judge(action, Rule("deny", path="a")).ruling == "deny"
+    action = Action(
+        tool="write_file", args={}, details=EditDetails(path="/w/a", diff="", old=None, new="x"), paths=("/w/a", "/w/b")
+    )
+    assert judge(action, Rule(ruling="allow", path="a")).ruling == "ask"
+    assert judge(action, Rule(ruling="deny", path="a")).ruling == "deny"
 
 
 @pytest.mark.spec("C7")
 def test_a_rule_by_mode_holds_in_that_mode_only():
-    rule = Rule("allow", "write_file", modes=("auto_edit",))
+    rule = Rule(ruling="allow", tool="write_file", modes=("auto_edit",))
     assert judge(edit("/w/x", "protected"), rule).ruling == "ask"
     assert judge(edit("/w/x", "protected"), rule, mode="auto_edit").ruling == "allow"
 
 
 def test_the_rule_that_is_quoted_is_the_first_by_tier_and_priority():
-    low = Rule("deny", "write_file", tier="user", priority=1, place="user.toml:1")
-    high = Rule("deny", "write_file", tier="user", priority=900, place="user.toml:9")
-    admin = Rule("deny", "write_file", tier="admin", priority=1, place="admin.toml:1")
+    low = Rule(ruling="deny", tool="write_file", tier="user", priority=1, place="user.toml:1")
+    high = Rule(ruling="deny", tool="write_file", tier="user", priority=900, place="user.toml:9")
+    admin = Rule(ruling="deny", tool="write_file", tier="admin", priority=1, place="admin.toml:1")
     assert "user.toml:9" in judge(edit("/w/x"), low, high).rule
     assert "admin.toml:1" in judge(edit("/w/x"), low, high, admin).rule
 
@@ -287,13 +295,13 @@ def test_a_grant_ends_with_its_time_its_uses_or_its_revocation():
     from msgspec.structs import replace
 
     timed = replace(grant, expires_at=100.0)
-    assert Policy(grants=[timed], clock=lambda: 99.0).judge(edit("/w/a")).ruling == "allow"
-    assert Policy(grants=[timed], clock=lambda: 100.0).judge(edit("/w/a")).ruling == "ask"
-    counted = Policy(grants=[replace(grant, max_uses=1)])
+    assert Policy(grants=[timed], clock=lambda: 99.0, roots=("/w",)).judge(edit("/w/a")).ruling == "allow"
+    assert Policy(grants=[timed], clock=lambda: 100.0, roots=("/w",)).judge(edit("/w/a")).ruling == "ask"
+    counted = Policy(grants=[replace(grant, max_uses=1)], roots=("/w",))
     assert counted.judge(edit("/w/a")).ruling == "allow"
     counted.used(grant.id)
     assert counted.judge(edit("/w/a")).ruling == "ask"
-    revoked = Policy(grants=[grant])
+    revoked = Policy(grants=[grant], roots=("/w",))
     assert revoked.revoke(grant.id) == grant
     assert revoked.judge(edit("/w/a")).ruling == "ask"
     assert revoked.revoke(grant.id) is None
@@ -302,7 +310,7 @@ def test_a_grant_ends_with_its_time_its_uses_or_its_revocation():
 @pytest.mark.spec("J4")
 def test_a_domain_grant_is_for_exactly_that_host():
     def fetch(url: str) -> Action:
-        return Action("web_fetch", {}, InfoDetails("", (url,)))
+        return Action(tool="web_fetch", args={}, details=InfoDetails("", (url,)))
 
     (grant,) = proposed(fetch("https://docs.example.org/a"), "c")
     assert judge(fetch("https://docs.example.org/b"), grants=(grant,)).ruling == "allow"
@@ -314,13 +322,13 @@ def test_a_domain_grant_is_for_exactly_that_host():
 
 
 def search(tree: str) -> Action:
-    return Action("grep_search", {"pattern": "x"}, None, paths=(tree,))
+    return Action(tool="grep_search", args={"pattern": "x"}, details=None, paths=(tree,))
 
 
 @pytest.mark.parametrize("glob", ["secrets/**", "./secrets/**", "secrets", "secrets/", "/w/secrets"])
 def test_a_deny_by_path_holds_for_tools_searches_and_commands(glob: str):
-    rule = Rule("deny", path=glob)
-    assert judge(Action("read_file", {}, None, paths=("/w/secrets/k",)), rule).ruling == "deny"
+    rule = Rule(ruling="deny", path=glob)
+    assert judge(Action(tool="read_file", args={}, details=None, paths=("/w/secrets/k",)), rule).ruling == "deny"
     assert judge(search("/w/secrets/"), rule).ruling == "deny"
     assert judge(search("/w/"), rule).ruling == "ask"
     assert judge(search("/w/src/"), rule).ruling == "allow"
@@ -377,30 +385,32 @@ def test_a_grant_for_a_command_holds_only_in_its_folder_and_is_counted_in_chains
 
 
 def test_no_pattern_makes_a_rule_slow():
-    rule = Rule("deny", argument="*a" * 30 + "b")
-    assert judge(Action("read_file", {}, None, main="a" * 5000), rule).ruling == "allow"
+    rule = Rule(ruling="deny", argument="*a" * 30 + "b")
+    assert judge(Action(tool="read_file", args={}, details=None, main="a" * 5000), rule).ruling == "allow"
 
 
 def test_a_rule_about_a_command_is_about_nothing_else():
     for ruling in ("allow", "deny"):
-        rule = Rule(ruling, command=("git", "status"))
+        rule = Rule(ruling=ruling, command=("git", "status"))
         assert judge(edit("/w/a"), rule).ruling == "ask"
-        assert judge(Action("read_file", {}, None, paths=("/w/a",)), rule).ruling == "allow"
+        assert judge(Action(tool="read_file", args={}, details=None, paths=("/w/a",)), rule).ruling == "allow"
 
 
 @pytest.mark.parametrize(
     "text", ["env git push", "bash -c 'git push'", "sudo git push", "nice git push", "eval git push"]
 )
 def test_an_ask_for_words_looks_through_wrappers_like_a_deny(text: str):
-    assert judge(command(text), Rule("ask", SHELL, command=("git", "push")), mode="yolo").ruling == "ask"
+    assert judge(command(text), Rule(ruling="ask", tool=SHELL, command=("git", "push")), mode="yolo").ruling == "ask"
 
 
 def test_a_rule_by_path_never_allows_a_command():
-    assert judge(command("rm -rf x"), Rule("allow", path="**")).ruling == "ask"
+    assert judge(command("rm -rf x"), Rule(ruling="allow", path="**")).ruling == "ask"
 
 
 def test_the_message_of_a_rule_about_a_command_is_told():
-    verdict = judge(command("git push"), Rule("deny", command=("git", "push"), message="Push by hand.", place="p:3"))
+    verdict = judge(
+        command("git push"), Rule(ruling="deny", command=("git", "push"), message="Push by hand.", place="p:3")
+    )
     assert (verdict.reason, "p:3" in verdict.rule) == ("Push by hand.", True)
 
 
@@ -428,14 +438,16 @@ def guarded(tmp_path: Path) -> Path:
 
 
 def in_folder(root: Path, text: str, *rules: Rule, mode: Mode = "default") -> str:
-    action = Action(SHELL, {}, ExecDetails(text, (), str(root), "high", ""), main=text, paths=(f"{root}/",))
-    return Policy((Rule("deny", path="secrets/**"), *rules), mode, roots=(str(root),)).judge(action).ruling
+    action = Action(
+        tool=SHELL, args={}, details=ExecDetails(text, (), str(root), "high", ""), main=text, paths=(f"{root}/",)
+    )
+    return Policy((Rule(ruling="deny", path="secrets/**"), *rules), mode, roots=(str(root),)).judge(action).ruling
 
 
 def test_a_hard_link_to_a_kept_file_is_asked_about(guarded: Path) -> None:
     def read(name: str) -> str:
-        action = Action("read_file", {}, None, paths=(f"{guarded}/notes/{name}",))
-        return Policy([Rule("deny", path="secrets/**")], roots=(str(guarded),)).judge(action).ruling
+        action = Action(tool="read_file", args={}, details=None, paths=(f"{guarded}/notes/{name}",))
+        return Policy([Rule(ruling="deny", path="secrets/**")], roots=(str(guarded),)).judge(action).ruling
 
     assert read("twin") == "ask"
     assert read("plain") == "allow"
@@ -447,7 +459,7 @@ def test_a_hard_link_to_a_kept_file_is_asked_about(guarded: Path) -> None:
 def test_without_a_rule_by_path_a_hard_link_is_a_file_like_any_other(guarded: Path) -> None:
     details = ExecDetails("cat notes/twin", (), str(guarded), "high", "")
     policy = Policy([parse_allowed(f"{SHELL}(cat)")], roots=(str(guarded),))
-    assert policy.judge(Action(SHELL, {}, details, main=details.command)).ruling == "allow"
+    assert policy.judge(Action(tool=SHELL, args={}, details=details, main=details.command)).ruling == "allow"
 
 
 def test_a_link_to_a_kept_file_is_that_file_for_commands_too(guarded: Path) -> None:
@@ -497,10 +509,10 @@ def test_a_kept_file_does_not_hide_behind_many_others(guarded: Path, monkeypatch
 
 
 def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
-    assert judge(command("ls"), Rule("deny", SHELL), mode="yolo").ruling == "deny"
-    assert judge(command("ls"), Rule("ask", SHELL), mode="yolo").ruling == "ask"
-    assert judge(command("ls"), Rule("ask", SHELL), Rule("allow", SHELL)).ruling == "ask"
-    assert judge(command("rm x"), Rule("allow", SHELL)).ruling == "allow"
+    assert judge(command("ls"), Rule(ruling="deny", tool=SHELL), mode="yolo").ruling == "deny"
+    assert judge(command("ls"), Rule(ruling="ask", tool=SHELL), mode="yolo").ruling == "ask"
+    assert judge(command("ls"), Rule(ruling="ask", tool=SHELL), Rule(ruling="allow", tool=SHELL)).ruling == "ask"
+    assert judge(command("rm x"), Rule(ruling="allow", tool=SHELL)).ruling == "allow"
 
 
 @pytest.mark.spec("C8")
@@ -538,7 +550,7 @@ def test_a_search_after_a_cd_comes_upon_what_is_there(guarded: Path) -> None:
 
 
 def test_a_deny_for_an_argument_is_a_glob_over_the_whole_command() -> None:
-    rule = Rule("deny", SHELL, argument="*production*")
+    rule = Rule(ruling="deny", tool=SHELL, argument="*production*")
     assert judge(command("psql -h production.db"), rule, mode="yolo").ruling == "deny"
     assert judge(command("psql -h test.db"), rule, mode="yolo").ruling == "allow"
 
@@ -551,11 +563,11 @@ def test_a_kept_file_is_seen_by_its_whole_path_and_not_by_the_end_of_another(gua
 
 
 def test_a_deny_by_path_goes_before_an_ask_of_a_higher_tier(guarded: Path) -> None:
-    asks = Rule("ask", path="secrets/**", tier="admin")
+    asks = Rule(ruling="ask", path="secrets/**", tier="admin")
     assert in_folder(guarded, "cat secrets/k", asks) == "deny"
     details = ExecDetails("cat secrets/k", (), str(guarded), "high", "")
     plan = Policy([asks], "plan", roots=(str(guarded),))
-    assert plan.judge(Action(SHELL, {}, details)).ruling == "deny", "plan mode runs nothing"
+    assert plan.judge(Action(tool=SHELL, args={}, details=details)).ruling == "deny", "plan mode runs nothing"
 
 
 def test_a_search_anywhere_in_a_line_may_come_upon_a_kept_file(guarded: Path) -> None:
@@ -568,39 +580,39 @@ def test_a_search_anywhere_in_a_line_may_come_upon_a_kept_file(guarded: Path) ->
 
 def test_only_what_keeps_something_guards_it(guarded: Path) -> None:
     def files(*names: str) -> Action:
-        return Action("read_many", {}, None, paths=tuple(f"{guarded}/{name}" for name in names))
+        return Action(tool="read_many", args={}, details=None, paths=tuple(f"{guarded}/{name}" for name in names))
 
     def judged(one: Action, *rules: Rule) -> str:
         return Policy(rules, roots=(str(guarded),)).judge(one).ruling
 
-    keeps = Rule("deny", path="secrets/**")
+    keeps = Rule(ruling="deny", path="secrets/**")
     assert judged(files("notes/twin")) == "allow"
     assert judged(files("notes/plain", "notes/twin"), keeps) == "ask"
     assert judged(files(""), keeps) == "ask"
-    assert judged(files(""), Rule("allow", path="secrets/**")) == "allow"
-    assert judged(files(""), Rule("deny", "write_file", path="secrets/**")) == "allow"
-    assert judge(command("ls"), Rule("allow", path="src/**")).ruling == "allow"
+    assert judged(files(""), Rule(ruling="allow", path="secrets/**")) == "allow"
+    assert judged(files(""), Rule(ruling="deny", tool="write_file", path="secrets/**")) == "allow"
+    assert judge(command("ls"), Rule(ruling="allow", path="src/**")).ruling == "allow"
 
 
 # --- which grant it was ---
 
 
 def test_a_grant_is_named_only_when_no_rule_covers_the_words() -> None:
-    wide = Grant("g", "program", SHELL, "", "/w", prefixes=(("touch",),))
+    wide = Grant(id="g", kind="program", tool=SHELL, reach="", value="/w", prefixes=(("touch",),))
     used = judge(command("touch x"), grants=(wide,))
     assert (used.ruling, used.source, used.rule) == ("allow", "grant", "g")
     assert judge(command("touch x"), parse_allowed(f"{SHELL}(touch)"), grants=(wide,)).source == "rule"
     assert judge(command("touch x"), parse_allowed(f"{SHELL}(ls)"), grants=(wide,)).source == "grant"
-    assert judge(command("touch x"), Rule("allow", path="src/**"), grants=(wide,)).source == "grant"
-    two = Grant("h", "program", SHELL, "", "/w", prefixes=(("mkdir",), ("touch",)))
+    assert judge(command("touch x"), Rule(ruling="allow", path="src/**"), grants=(wide,)).source == "grant"
+    two = Grant(id="h", kind="program", tool=SHELL, reach="", value="/w", prefixes=(("mkdir",), ("touch",)))
     assert judge(command("touch x"), grants=(two,)).rule == "h"
 
 
 def test_a_counted_grant_is_for_one_command_also_beside_one_that_only_reads() -> None:
-    once = Grant("g", "exact", SHELL, "", "/w", exact=(("./build.sh",),), max_uses=1)
+    once = Grant(id="g", kind="exact", tool=SHELL, reach="", value="/w", exact=(("./build.sh",),), max_uses=1)
     assert judge(command("./build.sh"), grants=(once,)).rule == "g"
     assert judge(command("ls && ./build.sh"), grants=(once,)).ruling == "ask"
-    always = Grant("g", "exact", SHELL, "", "/w", exact=(("./build.sh",),))
+    always = Grant(id="g", kind="exact", tool=SHELL, reach="", value="/w", exact=(("./build.sh",),))
     assert judge(command("ls && ./build.sh"), grants=(always,)).rule == "g"
 
 
@@ -609,8 +621,17 @@ def test_a_counted_grant_is_for_one_command_also_beside_one_that_only_reads() ->
 
 def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() -> None:
     def runs(mode: Mode, *grants: Grant) -> Verdict:
-        details = EditDetails("/w/Makefile", "", "old", "new", "", "Makefile says what tools run or do here")
-        return judge(Action("write_file", {}, details, paths=("/w/Makefile",)), mode=mode, grants=grants)
+        details = EditDetails(
+            path="/w/Makefile",
+            diff="",
+            old="old",
+            new="new",
+            protected="",
+            runs="Makefile says what tools run or do here",
+        )
+        return judge(
+            Action(tool="write_file", args={}, details=details, paths=("/w/Makefile",)), mode=mode, grants=grants
+        )
 
     assert runs("auto_edit").ruling == "ask"
     assert "says what tools run" in runs("auto_edit").reason
@@ -725,7 +746,7 @@ def test_a_file_is_kept_however_home_is_written(guarded: Path, monkeypatch: pyte
     home = guarded / "home"
     (home / "private").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
-    keep, cat = Rule("deny", path=f"{home}/private/**"), parse_allowed(f"{SHELL}(cat)")
+    keep, cat = Rule(ruling="deny", path=f"{home}/private/**"), parse_allowed(f"{SHELL}(cat)")
     for text in ("~/private/x", "$HOME/private/x", '"$HOME/private/x"', "< ~/private/x", "$PWD/secrets/k"):
         assert in_folder(guarded, f"cat {text}", keep, cat, mode=mode) == "deny"
         assert in_folder(guarded, f"(cat {text})", keep, cat, mode=mode) == "deny"
@@ -740,7 +761,7 @@ def test_a_file_is_kept_behind_the_dots_of_a_link(guarded: Path) -> None:
     (away / "private" / "deep").mkdir(parents=True)
     (guarded / "deep").symlink_to(away / "private" / "deep")
     (guarded / "near").symlink_to(away)
-    keep, grep = Rule("deny", path=f"{away}/private/**"), parse_allowed(f"{SHELL}(grep)")
+    keep, grep = Rule(ruling="deny", path=f"{away}/private/**"), parse_allowed(f"{SHELL}(grep)")
     assert in_folder(guarded, "grep x deep/../k", keep, grep) == "deny"
     assert in_folder(guarded, "(grep x deep/../k)", keep, grep, mode="yolo") == "deny"
     assert in_folder(guarded, "grep -r x near", keep, grep) == "ask"
@@ -750,8 +771,8 @@ def test_a_file_is_kept_behind_the_dots_of_a_link(guarded: Path) -> None:
 @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
 def test_a_timed_grant_holds_as_long_as_it_says_when_the_clock_is_set(jump: float):
     now, timer = 1000.0, 5.0
-    policy = Policy(clock=lambda: now, timer=lambda: timer)
-    policy.add_grant(Grant("g", "tool", "write_file", "all edits", expires_at=now + 60))
+    policy = Policy(clock=lambda: now, timer=lambda: timer, roots=("/w",))
+    policy.add_grant(Grant(id="g", kind="tool", tool="write_file", reach="all edits", expires_at=now + 60))
     now, timer = now + jump, timer + 59
     assert policy.judge(edit("/w/a")).ruling == "allow"
     timer += 1

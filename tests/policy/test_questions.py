@@ -12,7 +12,7 @@ from assent.policy.questions import is_question
 
 def ruling(text: str, directory: str, *roots: str) -> str:
     details = ExecDetails(text, (), directory, "high", "")
-    action = Action("run_shell_command", {"command": text}, details, main=text, paths=("/w/",))
+    action = Action(tool="run_shell_command", args={"command": text}, details=details, main=text, paths=("/w/",))
     return Policy(roots=roots).judge(action).ruling
 
 

@@ -34,10 +34,10 @@ async def test_each_kind_of_question_has_its_own_details():
     await desk.settle()
     details = [desk.approval(f"c{n}").details for n in (1, 2, 3, 4)]
     assert details == [
-        EditDetails("/w/f", diff("/w/f", "old", "new").text, "old", "new"),
+        EditDetails(path="/w/f", diff=diff("/w/f", "old", "new").text, old="old", new="new"),
         ExecDetails("make all", ("make",), "/w", "medium", "It runs the recipes of a Makefile."),
         InfoDetails("fetch https://example.org/a", ("https://example.org/a",)),
-        McpDetails("notes", "add", {"text": "x"}),
+        McpDetails(server="notes", tool="add", args={"text": "x"}),
     ]
 
 
@@ -186,7 +186,7 @@ async def test_arguments_in_an_answer_are_validated_and_the_question_stays(args:
 
 @pytest.mark.spec("C4")
 async def test_edited_arguments_cannot_pass_a_deny_rule():
-    desk = Desk(rules=[Rule("deny", "run_note", argument="forbidden")])
+    desk = Desk(rules=[Rule(ruling="deny", tool="run_note", argument="forbidden")])
     await asked(desk, "run_note", text="fine")
     with pytest.raises(Refused, match="forbids"):
         await desk.answer("c1", args={"text": "forbidden"})
@@ -284,15 +284,15 @@ async def test_allow_lists_by_tool_and_argument(rule: str, tool: str, text: str,
 @pytest.mark.parametrize(
     ("rule", "tool", "text", "runs"),
     [
-        (Rule("allow", server="notes"), "mcp_notes_add", "a", True),
-        (Rule("allow", server="note"), "mcp_notes_add", "a", False),
-        (Rule("allow", server="notes"), "run_note", "a", False),
-        (Rule("allow", domain="example.org"), "fetch_note", "https://example.org/x", True),
-        (Rule("allow", domain="example.org"), "fetch_note", "https://sub.example.org/x", True),
-        (Rule("allow", domain="example.org"), "fetch_note", "https://badexample.org/x", False),
-        (Rule("allow", domain="example.org"), "fetch_note", "https://example.org.evil.net/x", False),
-        (Rule("allow", domain="example.org"), "fetch_note", "https://example.org@evil.net/x", False),
-        (Rule("allow", domain="example.org"), "run_note", "a", False),
+        (Rule(ruling="allow", server="notes"), "mcp_notes_add", "a", True),
+        (Rule(ruling="allow", server="note"), "mcp_notes_add", "a", False),
+        (Rule(ruling="allow", server="notes"), "run_note", "a", False),
+        (Rule(ruling="allow", domain="example.org"), "fetch_note", "https://example.org/x", True),
+        (Rule(ruling="allow", domain="example.org"), "fetch_note", "https://sub.example.org/x", True),
+        (Rule(ruling="allow", domain="example.org"), "fetch_note", "https://badexample.org/x", False),
+        (Rule(ruling="allow", domain="example.org"), "fetch_note", "https://example.org.evil.net/x", False),
+        (Rule(ruling="allow", domain="example.org"), "fetch_note", "https://example.org@evil.net/x", False),
+        (Rule(ruling="allow", domain="example.org"), "run_note", "a", False),
     ],
 )
 async def test_allow_lists_by_server_and_domain(rule: Rule, tool: str, text: str, runs: bool):
@@ -304,7 +304,11 @@ async def test_allow_lists_by_server_and_domain(rule: Rule, tool: str, text: str
 
 @pytest.mark.spec("C7")
 async def test_deny_goes_before_ask_and_ask_before_allow_whatever_the_order_and_the_mode():
-    rules = [Rule("allow", "run_note"), Rule("ask", "run_note", argument="b"), Rule("deny", "run_note", argument="c")]
+    rules = [
+        Rule(ruling="allow", tool="run_note"),
+        Rule(ruling="ask", tool="run_note", argument="b"),
+        Rule(ruling="deny", tool="run_note", argument="c"),
+    ]
     desk = Desk(rules=rules, mode="yolo", gate="eager")
     desk.schedule(*(desk.call("run_note", text=text) for text in "abc"))
     await desk.settle()
@@ -450,7 +454,7 @@ async def test_a_counted_grant_lets_through_no_more_calls_than_it_counts():
     desk = Desk()
     batch = await asked(desk, "edit_note", path="/w/f", content="first")
     digest = desk.approval("c1").digest
-    await desk.scheduler.answer(Answer("c1", "proceed_always", digest, grant_uses=2, by="ann"))
+    await desk.scheduler.answer(Answer(call_id="c1", outcome="proceed_always", digest=digest, grant_uses=2, by="ann"))
     await batch.results()
     desk.schedule(*(desk.call("edit_note", path="/w/f", content=f"more {n}") for n in range(4)))
     await desk.settle()

@@ -41,31 +41,37 @@ from assent.scheduler.call import (
 )
 from support.desk import Desk
 
-REQUEST = CallRequest("c", "tool", {"a": 1}, "s########0")
-APPROVAL = Approval("a", "d", ExecDetails("ls", ("ls",), "/w", "low", "x"), ("proceed_once", "cancel"), "why")
-DECISION = Decision("rule", "a rule")
+REQUEST = CallRequest(call_id="c", tool="tool", args={"a": 1}, prompt_id="s########0")
+APPROVAL = Approval(
+    id="a",
+    digest="d",
+    details=ExecDetails("ls", ("ls",), "/w", "low", "x"),
+    options=("proceed_once", "cancel"),
+    why="why",
+)
+DECISION = Decision(source="rule", reason="a rule")
 RESULT = Result("c", "tool", {"output": "x"})
 
 EVENTS: dict[str, Event] = {
     "asked": ApprovalRequested("c", APPROVAL),
-    "answered": ApprovalAnswered("c", "a", "proceed_once", "ann"),
+    "answered": ApprovalAnswered(call_id="c", approval_id="a", outcome="proceed_once", by="ann"),
     "modifying": ApprovalModifying("c", "ann"),
     "scheduled": CallScheduled("c", DECISION),
     "started": CallStarted("c", "d"),
     "output": CallOutput("c", "text"),
     "process": CallProcess("c", 7),
-    "success": CallFinished("c", "success", RESULT),
-    "error": CallFinished("c", "error", RESULT, failure=Failure("t", "m")),
-    "cancelled": CallFinished("c", "cancelled", RESULT),
+    "success": CallFinished(call_id="c", status="success", result=RESULT),
+    "error": CallFinished(call_id="c", status="error", result=RESULT, failure=Failure("t", "m")),
+    "cancelled": CallFinished(call_id="c", status="cancelled", result=RESULT),
 }
 STATES: dict[str, ToolCall] = {
     "validating": Validating(REQUEST, 1.0),
-    "awaiting_approval": AwaitingApproval(REQUEST, 1.0, APPROVAL),
+    "awaiting_approval": AwaitingApproval(request=REQUEST, started_at=1.0, approval=APPROVAL),
     "scheduled": Scheduled(REQUEST, 1.0, DECISION),
-    "executing": Executing(REQUEST, 1.0, DECISION),
-    "success": Success(REQUEST, 1.0, DECISION, RESULT, None, 5),
-    "error": Failed(REQUEST, 1.0, RESULT, Failure("t", "m"), 5),
-    "cancelled": Cancelled(REQUEST, 1.0, RESULT, 5),
+    "executing": Executing(request=REQUEST, started_at=1.0, decision=DECISION),
+    "success": Success(request=REQUEST, started_at=1.0, decision=DECISION, result=RESULT, display=None, duration_ms=5),
+    "error": Failed(request=REQUEST, started_at=1.0, result=RESULT, failure=Failure("t", "m"), duration_ms=5),
+    "cancelled": Cancelled(request=REQUEST, started_at=1.0, result=RESULT, duration_ms=5),
 }
 LEGAL = {
     ("validating", "asked"): "awaiting_approval",

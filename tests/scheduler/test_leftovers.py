@@ -50,9 +50,9 @@ class LeavingTool(Tool[NoteParams]):
 
 
 def restored(tool: LeavingTool, args: dict[str, object] | None = None) -> tuple[Scheduler, Executing]:
-    request = CallRequest("c1", "leaving", {"text": "x"} if args is None else args, "p1")
-    call = Executing(request, 1.0, Decision("mode", "it runs"))
-    return Scheduler("s1", Registry([tool]), Policy(), ListJournal()), call
+    request = CallRequest(call_id="c1", tool="leaving", args={"text": "x"} if args is None else args, prompt_id="p1")
+    call = Executing(request=request, started_at=1.0, decision=Decision(source="mode", reason="it runs"))
+    return Scheduler("s1", Registry([tool]), Policy(roots=("/w",)), ListJournal()), call
 
 
 @pytest.mark.spec("J2")

@@ -200,7 +200,7 @@ async def test_an_edit_that_still_cannot_be_made_in_its_turn_fails_with_the_plai
 
 @pytest.mark.spec("B6", "B12")
 async def test_with_nobody_to_ask_a_call_that_was_to_be_judged_in_its_turn_is_refused_then(tmp_path: Path):
-    bench = Workbench(tmp_path, attended=False, rules=(Rule("allow", "run_shell_command"),))
+    bench = Workbench(tmp_path, attended=False, rules=(Rule(ruling="allow", tool="run_shell_command"),))
     results = await bench.schedule(sh("echo one > a"), ONE_TWO).results()
     assert statuses(results) == ["ok", "approval_unavailable"]
     assert bench.text("a") == "one\n"
@@ -234,7 +234,7 @@ async def test_what_a_command_makes_of_a_name_is_judged_before_it_is_read(tmp_pa
     (tmp_path / "kept").write_text("not for the model\n")
     (tmp_path / ".env").write_text("KEY=1\n")
     (tmp_path / "make_links").write_text("ln -s kept x; ln -s .env y\n")  # a command that names neither file
-    rules = (Rule("allow", "run_shell_command"), Rule("deny", "read_file", path="kept"))
+    rules = (Rule(ruling="allow", tool="run_shell_command"), Rule(ruling="deny", tool="read_file", path="kept"))
     bench = Workbench(tmp_path, rules=rules)
     batch = bench.schedule(sh("sh make_links"), read("x"), read("y"))
     results = await bench.finish(batch, "cancel")

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from assent.events import CallFinished, CallRequested, CallsQueued, CallStarted
 from assent.parts import TerminalDisplay
@@ -279,17 +280,17 @@ async def test_with_nobody_to_ask_what_would_ask_is_refused_with_a_clear_reason(
 
 @pytest.mark.spec("B12")
 async def test_with_nobody_to_ask_what_a_rule_allows_still_runs():
-    desk = Desk(attended=False, rules=[Rule("allow", "run_note", argument="a")])
+    desk = Desk(attended=False, rules=[Rule(ruling="allow", tool="run_note", argument="a")])
     assert await desk.run(desk.call("run_note", text="a"), desk.call("run_note", text="ab")) == ["Success", "Failed"]
 
 
 @pytest.mark.spec("E4")
 async def test_a_call_that_the_person_started_is_not_asked_but_a_deny_rule_still_holds():
-    desk = Desk(rules=[Rule("deny", "run_note", argument="forbidden")])
+    desk = Desk(rules=[Rule(ruling="deny", tool="run_note", argument="forbidden")])
     mine = desk.call("run_note", text="mine")
     forbidden = desk.call("run_note", text="forbidden")
     for name, request in (("Success", mine), ("Failed", forbidden)):
-        started = type(request)(request.call_id, request.tool, request.args, request.prompt_id, "person")
+        started = replace(request, initiator="person")
         assert await desk.run(started) == [name]
     assert desk.world.effects == ["mine"]
 

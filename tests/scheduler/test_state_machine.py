@@ -45,7 +45,7 @@ from assent.tools.registry import Registry
 from support.desk import note_tools
 from support.doubles import StackedEditNote, World
 
-RULES = (Rule("deny", argument="forbidden"), Rule("allow", "run_note", argument="allowed"))
+RULES = (Rule(ruling="deny", argument="forbidden"), Rule(ruling="allow", tool="run_note", argument="allowed"))
 TOOLS = st.sampled_from(["read_note", "run_note", "edit_note", "fetch_note", "mcp_notes_add", "no_such_tool"])
 OUTCOMES = st.sampled_from(
     ["proceed_once", "proceed_always", "proceed_always_server", "proceed_always_tool", "modify_with_editor", "cancel"]
@@ -101,7 +101,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     async def _open(self) -> None:
         self.journal = CrashableJournal(self.events)
         grants = [event.grant for event in self.events if isinstance(event, GrantAdded)]
-        self.policy = Policy(RULES, self.mode, grants)
+        self.policy = Policy(RULES, self.mode, grants, roots=("/w",))
         self.scheduler = Scheduler(
             "s", Registry(self._tools()), self.policy, self.journal, gate=self.gate, max_parallel=3
         )
@@ -162,7 +162,7 @@ class SchedulerMachine(RuleBasedStateMachine):
             args = {"path": f"/w/{text}", "content": call_id}
         if tool == "fetch_note":
             args["text"] = f"https://{text}.org/"
-        return CallRequest(call_id, tool, args, "s########0")
+        return CallRequest(call_id=call_id, tool=tool, args=args, prompt_id="s########0")
 
     @rule(
         call_id=calls, outcome=OUTCOMES, stale=st.booleans(), edit=st.sampled_from(["none", "content", "args", "bad"])
@@ -175,7 +175,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         args: dict[str, Any] | None = {"nonsense": 1} if edit == "bad" else None
         if edit == "args":
             args = {"path": "/w/z", "content": "edited"} if call_id in self._edits() else {"text": "allowed"}
-        command = Answer(call_id, outcome, digest, content=content, args=args, by="ann")
+        command = Answer(call_id=call_id, outcome=outcome, digest=digest, content=content, args=args, by="ann")
         before = len(self.events)
         try:
             self.run(self.scheduler.answer(command))

@@ -146,7 +146,7 @@ async def test_commands_that_may_write_run_alone_and_in_order():
 def test_what_is_not_known_to_only_read_may_write(command: str, reads: bool):
     from assent.approval import ExecDetails
 
-    assert Policy().only_reads(ExecDetails(command, (), "/w", "low", "")) is reads
+    assert Policy(roots=("/w",)).only_reads(ExecDetails(command, (), "/w", "low", "")) is reads
 
 
 @pytest.mark.spec("B6")
@@ -178,7 +178,15 @@ class Notes:
         self._world = world
 
     def current(self, tool: str) -> Definition | None:
-        return Definition(f"mcp_notes_{tool}", tool, "", "", {"type": "object"}, tool == "get", "digest")
+        return Definition(
+            name=f"mcp_notes_{tool}",
+            tool=tool,
+            title="",
+            description="",
+            schema={"type": "object"},
+            read_only=tool == "get",
+            digest="digest",
+        )
 
     def unseen(self, definition: Definition) -> str:
         return ""

@@ -19,7 +19,7 @@ from support.processes import alive
 from support.servers import SDK, Shop, address, noted, open_shop, program
 from support.waiting import WAIT_LIMIT
 
-PERMIT = Permit("c1", "digest")
+PERMIT = Permit(call_id="c1", digest="digest")
 
 
 class Screen(Live):

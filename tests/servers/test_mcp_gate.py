@@ -10,7 +10,7 @@ from assent.scheduler.call import Failed, Success
 from support.desk import Desk
 from support.servers import RAW, Shop, noted, offer, open_shop, program
 
-TRUST = Rule("allow", server="srv", tier="user", place="settings.toml: mcp.servers.srv.trust")
+TRUST = Rule(ruling="allow", server="srv", tier="user", place="settings.toml: mcp.servers.srv.trust")
 
 
 def desk_for(shop: Shop, *rules: Rule, mode: Mode = "default") -> Desk:
@@ -68,7 +68,7 @@ async def test_a_trusted_server_runs_by_its_rule_and_a_deny_still_wins(tmp_path:
     async with open_shop(tmp_path, program(RAW, tmp_path, trust=True)) as shop:
         desk = desk_for(shop, TRUST)
         assert await desk.run(desk.call("mcp_srv_again")) == ["Success"]
-        forbidding = desk_for(shop, TRUST, Rule("deny", "mcp_srv_*"))
+        forbidding = desk_for(shop, TRUST, Rule(ruling="deny", tool="mcp_srv_*"))
         assert await forbidding.run(forbidding.call("mcp_srv_again")) == ["Failed"]
 
 

@@ -13,7 +13,7 @@ from assent.tools.base import ToolFailed
 from support.desk import Desk
 from support.servers import RAW, SDK, open_shop, prepare, program
 
-TRUST = Rule("allow", server="srv", tier="user", place="settings.toml: mcp.servers.srv.trust")
+TRUST = Rule(ruling="allow", server="srv", tier="user", place="settings.toml: mcp.servers.srv.trust")
 
 
 @pytest.mark.spec("E5")
@@ -61,7 +61,9 @@ async def test_reading_asks_unless_the_server_is_trusted_and_always_holds_for_th
 
         trusted = Desk(registry=shop.registry, rules=(TRUST,))
         assert await trusted.run(trusted.call("read_mcp_resource", server="srv", uri="note:/1")) == ["Success"]
-        denied = Desk(registry=shop.registry, rules=(Rule("deny", server="srv", tier="user", place="x"),), mode="yolo")
+        denied = Desk(
+            registry=shop.registry, rules=(Rule(ruling="deny", server="srv", tier="user", place="x"),), mode="yolo"
+        )
         (refused,) = await denied.schedule(denied.call("read_mcp_resource", server="srv", uri="note:/1")).results()
         assert isinstance(refused, Failed)
 

@@ -66,7 +66,7 @@ class Project:
         assert tool is not None
         invocation = tool.build(args)
         await invocation.should_confirm()
-        return await invocation.execute(Permit("c1", "digest"), live or Screen())
+        return await invocation.execute(Permit(call_id="c1", digest="digest"), live or Screen())
 
 
 @asynccontextmanager
@@ -254,7 +254,7 @@ async def test_a_rule_by_the_tools_name_allows_it_and_plan_mode_does_not(tmp_pat
 
 @pytest.mark.spec("E2")
 async def test_a_tool_that_changed_since_the_last_session_asks_again_whatever_is_allowed(tmp_path: Path):
-    rule = Rule("allow", tool="discovered_tool_*", tier="user", place="policy.toml")
+    rule = Rule(ruling="allow", tool="discovered_tool_*", tier="user", place="policy.toml")
     async with open_project(tmp_path, {"name": "say", "description": "Says it."}) as project:
         desk = Desk(registry=project.registry, rules=(rule,))
         assert await desk.run(desk.call("discovered_tool_say")) == ["Success"]

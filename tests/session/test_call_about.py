@@ -34,7 +34,7 @@ async def test_a_call_that_is_allowed_says_it_when_it_is_scheduled():
 
 
 async def test_a_call_that_is_denied_says_it_when_it_ends():
-    desk = Desk(rules=[Rule("deny", tool="run_note")])
+    desk = Desk(rules=[Rule(ruling="deny", tool="run_note")])
     await desk.run(desk.call("run_note", text="a"))
     assert [event.about for event in desk.recorded(CallFinished)] == ["note a"]
 
@@ -56,9 +56,11 @@ async def test_a_long_line_is_cut():
 
 
 def test_a_call_of_an_older_log_is_about_its_first_text():
-    old = CallRequest("c1", "run_shell_command", {"n": 1, "command": "ls", "description": "Lists"}, "p")
+    old = CallRequest(
+        call_id="c1", tool="run_shell_command", args={"n": 1, "command": "ls", "description": "Lists"}, prompt_id="p"
+    )
     assert call_about(old) == "ls"
-    assert call_about(CallRequest("c2", "ask_user", {"questions": []}, "p")) == ""
+    assert call_about(CallRequest(call_id="c2", tool="ask_user", args={"questions": []}, prompt_id="p")) == ""
 
 
 OLDER = [

@@ -82,7 +82,7 @@ async def test_a_command_opens_the_session_and_an_answer_goes_on_with_it():
     session = await yard.session()
     await yard.until(lambda: yard.waiting(session))
     (waiting,) = await yard.log.waiting()
-    await yard.log.put(session, "yes", Answer("c1", "proceed_once", waiting.approval.digest))
+    await yard.log.put(session, "yes", Answer(call_id="c1", outcome="proceed_once", digest=waiting.approval.digest))
     await yard.until(lambda: (runner := yard.engine.runner(session)) is not None and runner.idle and runner.resting)
     assert await yard.of_kind(session, TurnFinished) == 1
     await yard.engine.drain()
@@ -98,7 +98,7 @@ async def test_what_only_waits_is_parked_and_costs_no_runner_until_somebody_answ
     yard.now = 6
     await yard.until(lambda: not yard.engine.open_sessions)
     (waiting,) = await yard.log.waiting()
-    await yard.log.put(session, "yes", Answer("c1", "proceed_once", waiting.approval.digest))
+    await yard.log.put(session, "yes", Answer(call_id="c1", outcome="proceed_once", digest=waiting.approval.digest))
     await yard.engine.ensure(session)
     await yard.until(lambda: (runner := yard.engine.runner(session)) is None or runner.idle)
     assert await yard.of_kind(session, TurnFinished) == 1

@@ -50,7 +50,7 @@ from assent.session.sqlite import SqliteLog
 from assent.session.writer import Job
 from support.waiting import WAIT_LIMIT
 
-CREATED = SessionCreated("/w", "model", "default", "0")
+CREATED = SessionCreated(folder="/w", model="model", mode="default", version="0")
 
 
 @pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart"])
@@ -300,7 +300,7 @@ async def test_sessions_are_listed_newest_first_with_their_first_prompt(log: Ses
 
 
 async def ask(log: SessionLog, session: str, *asked: tuple[float, str], folder: str = "/w") -> None:
-    await log.create(session, 1.0, SessionCreated(folder, "model", "default", "0"))
+    await log.create(session, 1.0, SessionCreated(folder=folder, model="model", mode="default", version="0"))
     fence = await log.acquire(session)
     events = [PromptSubmitted(f"{session}########{seq}", text, "ann") for seq, (_, text) in enumerate(asked, start=2)]
     await log.append(
@@ -525,7 +525,13 @@ async def test_turns_and_prompts_survive_a_restart(tmp_path: Path):
 # --- what is known without reading the sessions ---
 
 ASKED = Approval(
-    "a1", "d1", InfoDetails("May I?"), ("proceed_once", "cancel"), "because", tool="fetch", expires_at=50.0
+    id="a1",
+    digest="d1",
+    details=InfoDetails("May I?"),
+    options=("proceed_once", "cancel"),
+    why="because",
+    tool="fetch",
+    expires_at=50.0,
 )
 
 
@@ -554,9 +560,9 @@ async def test_what_waits_is_known_over_all_sessions_the_oldest_first(log: Sessi
 @pytest.mark.parametrize(
     "settling",
     [
-        ApprovalAnswered("c1", "a1", "proceed_once", "ann"),
-        CallScheduled("c1", Decision("mode", "allowed now")),
-        CallFinished("c1", "cancelled", Result("c1", "fetch", {})),
+        ApprovalAnswered(call_id="c1", approval_id="a1", outcome="proceed_once", by="ann"),
+        CallScheduled("c1", Decision(source="mode", reason="allowed now")),
+        CallFinished(call_id="c1", status="cancelled", result=Result("c1", "fetch", {})),
     ],
 )
 async def test_what_is_settled_waits_no_longer_whoever_settles_it(log: SessionLog, settling: DurableEvent):
@@ -676,7 +682,9 @@ async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     await log.create("s", 1.0, CREATED)
     fence = await log.acquire("s")
     await log.append(fence, [prompt(2), asked(3, "c1"), asked(4, "c2")])
-    await log.append(fence, [Envelope(5, 5.0, "s", ApprovalAnswered("c2", "a1", "cancel", "ann"))])
+    await log.append(
+        fence, [Envelope(5, 5.0, "s", ApprovalAnswered(call_id="c2", approval_id="a1", outcome="cancel", by="ann"))]
+    )
     known = (await log.waiting(), msgspec.structs.replace(await log.info("s"), held=False))
     await log.close()
     db = sqlite3.connect(tmp_path / "assent.db")

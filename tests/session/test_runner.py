@@ -259,7 +259,9 @@ async def test_an_answer_given_while_nobody_runs_the_session_counts_when_it_is_o
     await house.send(runner, Submit("go"))
     (waiting,) = await house.until_waiting(runner)
     await crash(house, runner)
-    await house.log.put(house.session, "k", Answer("a", "proceed_once", waiting.approval.digest, by="phone"))
+    await house.log.put(
+        house.session, "k", Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, by="phone")
+    )
     async with await house.open():
         assert (await house.until_done()).status == "completed"
     assert house.world.effects == ["x"]
@@ -322,7 +324,9 @@ async def test_calls_of_a_reply_that_were_never_scheduled_go_on_after_a_crash():
         pass
     fence = await house.log.acquire(house.session)
     prompt_id = f"{house.session}########0"
-    reply = ModelReplied(prompt_id, "scripted", (Call("a", "read_note", {"text": "x"}),), "stop")
+    reply = ModelReplied(
+        prompt_id=prompt_id, model="scripted", parts=(Call("a", "read_note", {"text": "x"}),), finish="stop"
+    )
     left_behind = (PromptSubmitted(prompt_id, "go", "ann"), reply)
     await house.log.append(fence, [Envelope(n, 1.0, house.session, e) for n, e in enumerate(left_behind, start=3)])
     await house.log.release(fence)
@@ -409,7 +413,7 @@ async def test_when_the_log_cannot_be_written_nothing_more_happens_and_the_reaso
     await house.send(runner, Submit("go"))
     (waiting,) = await house.until_waiting(runner)
     log.full = True
-    await runner.send(Answer("a", "proceed_once", waiting.approval.digest))
+    await runner.send(Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest))
     await house.until(lambda: runner.failure is not None)
     assert str(runner.failure) == "the disk is full"
     await runner.close()
@@ -438,7 +442,7 @@ async def test_an_answer_after_which_the_process_died_counts_once_and_does_not_s
     runner = await house.open()
     await house.send(runner, Submit("go"))
     waiting = await house.until_waiting(runner, 2)
-    await runner.send(Answer("a", outcome, waiting[0].approval.digest), "k")
+    await runner.send(Answer(call_id="a", outcome=outcome, digest=waiting[0].approval.digest), "k")
     await house.until(lambda: log.full)
     await crash(house, runner)
     log.full = False

@@ -123,7 +123,7 @@ async def test_an_undo_can_be_taken_back_and_a_second_one_has_nothing_to_do(root
 
 async def test_a_rule_can_forbid_it_and_the_model_cannot_ask_for_it(root: Path):
     house = house_in(root, write("a.txt", "new", "w"), call("undo", "m", call_id="w"))
-    async with await house.open(mode="yolo", rules=(Rule("deny", "undo"),)) as runner:
+    async with await house.open(mode="yolo", rules=(Rule(ruling="deny", tool="undo"),)) as runner:
         await go(house, runner)
         refused = runner.state.calls["m"]
         assert isinstance(refused, Failed) and refused.failure.type == "tool_not_registered"

@@ -55,7 +55,7 @@ class Desk:
         registry: Registry | None = None,
     ) -> None:
         self.world = world or World()
-        self.policy = Policy(rules, mode)
+        self.policy = Policy(rules, mode, roots=("/w",))
         self.journal = ListJournal()
         self.now = 1000.0
         """The clock."""
@@ -76,7 +76,9 @@ class Desk:
         self._ids = itertools.count(1)
 
     def call(self, tool: str, call_id: str = "", args: dict[str, object] | None = None, **more: object) -> CallRequest:
-        return CallRequest(call_id or f"c{next(self._ids)}", tool, (args or {}) | more, "s########0")
+        return CallRequest(
+            call_id=call_id or f"c{next(self._ids)}", tool=tool, args=(args or {}) | more, prompt_id="s########0"
+        )
 
     def schedule(self, *requests: CallRequest) -> Batch:
         return self.scheduler.schedule(requests)
@@ -118,7 +120,18 @@ class Desk:
         by: str = "ann",
     ) -> None:
         shown = self.approval(call_id).digest if digest is None else digest
-        await self.scheduler.answer(Answer(call_id, outcome, shown, reason, content, args, hunks, by=by))
+        await self.scheduler.answer(
+            Answer(
+                call_id=call_id,
+                outcome=outcome,
+                digest=shown,
+                reason=reason,
+                content=content,
+                args=args,
+                hunks=hunks,
+                by=by,
+            )
+        )
 
     def recorded(self, kind: type[E]) -> list[E]:
         return [event for event in self.journal.events if isinstance(event, kind)]

@@ -136,7 +136,7 @@ class ServerNote(ReadNote):
     server = "notes"
 
     def invocation(self, params: NoteParams) -> Invocation:
-        return _Note(params, self.world, McpDetails("notes", "add", {"text": params.text}))
+        return _Note(params, self.world, McpDetails(server="notes", tool="add", args={"text": params.text}))
 
 
 class OtherServerNote(ServerNote):
@@ -160,7 +160,7 @@ class _Edit(Invocation):
     async def should_confirm(self) -> Details | None:
         self._shown = self._world.files.get(self._params.path)
         shown = diff(self._params.path, self._shown, self._params.content).text
-        return EditDetails(self._params.path, shown, self._shown, self._params.content)
+        return EditDetails(path=self._params.path, diff=shown, old=self._shown, new=self._params.content)
 
     def resources(self) -> Resources:
         return Resources(writes=(self._params.path,))
@@ -218,7 +218,7 @@ class _StackedEdit(_Edit):
         pending = self._earlier(self._params.path) if self._earlier is not None else None
         self._shown = self._world.files.get(self._params.path) if pending is None else pending.after.decode()
         shown = diff(self._params.path, self._shown, self._params.content).text
-        return EditDetails(self._params.path, shown, self._shown, self._params.content)
+        return EditDetails(path=self._params.path, diff=shown, old=self._shown, new=self._params.content)
 
 
 class StackedEditNote(EditNote):

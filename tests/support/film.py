@@ -61,7 +61,7 @@ class Film:
         self.live: list[Event] = []
         """What comes after the history, while somebody watches."""
         self._seq = 0
-        self.happens(SessionCreated(FOLDER, model, mode, "1"))
+        self.happens(SessionCreated(folder=FOLDER, model=model, mode=mode, version="1"))
 
     def happens(self, *events: Event) -> "Film":
         for event in events:
@@ -75,7 +75,9 @@ class Film:
 
     def reply(self, text: str = "", thought: str = "", tokens: int = 1234) -> "Film":
         parts = (*((Thought(thought),) if thought else ()), *((Text(text),) if text else ()))
-        return self.happens(ModelReplied(PROMPT, "gemini-2.5-pro", parts, "stop", Usage(tokens, 56)))
+        return self.happens(
+            ModelReplied(prompt_id=PROMPT, model="gemini-2.5-pro", parts=parts, finish="stop", usage=Usage(tokens, 56))
+        )
 
     def streams(self, text: str, thought: tuple[str, str] | None = None) -> "Film":
         if thought is not None:
@@ -83,10 +85,10 @@ class Film:
         return self.happens(TextDelta(PROMPT, text)) if text else self
 
     def call(self, call_id: str, tool: str, **args: object) -> "Film":
-        return self.happens(CallRequested(CallRequest(call_id, tool, args, PROMPT)))
+        return self.happens(CallRequested(CallRequest(call_id=call_id, tool=tool, args=args, prompt_id=PROMPT)))
 
     def runs(self, call_id: str, output: str = "") -> "Film":
-        self.happens(CallScheduled(call_id, Decision("tool", "it only reads")), CallStarted(call_id, ""))
+        self.happens(CallScheduled(call_id, Decision(source="tool", reason="it only reads")), CallStarted(call_id, ""))
         return self.happens(CallOutput(call_id, output)) if output else self
 
     def ends(
@@ -99,13 +101,29 @@ class Film:
     ) -> "Film":
         problem = Failure("failed", failure) if failure else None
         response: JsonObject = {"error": failure} if failure else {"output": "done"}
-        return self.happens(CallFinished(call_id, status, Result(call_id, "", response), display, problem, ms))
+        return self.happens(
+            CallFinished(
+                call_id=call_id,
+                status=status,
+                result=Result(call_id, "", response),
+                display=display,
+                failure=problem,
+                duration_ms=ms,
+            )
+        )
 
     def asks(
         self, call_id: str, tool: str, details: Details, why: str = "Commands need your assent.", **args: object
     ) -> "Film":
         self.call(call_id, tool, **args)
-        approval = Approval(f"q-{call_id}", call_id, details, _options(details), why, _scopes(details))
+        approval = Approval(
+            id=f"q-{call_id}",
+            digest=call_id,
+            details=details,
+            options=_options(details),
+            why=why,
+            scopes=_scopes(details),
+        )
         return self.happens(ApprovalRequested(call_id, approval))
 
     def queue(self, *texts: str) -> "Film":
@@ -126,8 +144,13 @@ def _scopes(details: Details) -> tuple[Grant, ...]:
     if not isinstance(details, ExecDetails):
         return ()
     return (
-        Grant("g1", "exact", "run_shell_command", f"exactly “{details.command}” in {FOLDER}"),
-        Grant("g2", "subcommand", "run_shell_command", f"commands that begin with “{details.roots[0]}” in {FOLDER}"),
+        Grant(id="g1", kind="exact", tool="run_shell_command", reach=f"exactly “{details.command}” in {FOLDER}"),
+        Grant(
+            id="g2",
+            kind="subcommand",
+            tool="run_shell_command",
+            reach=f"commands that begin with “{details.roots[0]}” in {FOLDER}",
+        ),
     )
 
 
@@ -205,8 +228,8 @@ class FilmHost:
         pass
 
     def servers(self) -> Sequence[ServerInfo]:
-        docs = ServerInfo("docs", "ready", 4, prompts=1, resources=2)
-        return (docs, ServerInfo("tracker", "failed", 0, "it did not answer in 30 s"))
+        docs = ServerInfo(name="docs", state="ready", tools=4, prompts=1, resources=2)
+        return (docs, ServerInfo(name="tracker", state="failed", tools=0, problem="it did not answer in 30 s"))
 
     def server_prompts(self) -> Sequence[Prompt]:
         arguments = (Argument("topic", needed=True), Argument("tone"))

@@ -124,7 +124,7 @@ class House:
     async def answer(self, runner: Runner, call_id: str, outcome: Outcome = "proceed_once", by: str = "ann") -> str:
         waiting = {call.request.call_id: call.approval for call in runner.waiting()}
         digest = waiting[call_id].digest if call_id in waiting else ""
-        return await self.send(runner, Answer(call_id, outcome, digest, by=by))
+        return await self.send(runner, Answer(call_id=call_id, outcome=outcome, digest=digest, by=by))
 
     async def until_done(self, count: int = 1) -> TurnFinished:
         await self.until_event(TurnFinished, count)

@@ -41,7 +41,9 @@ class Served:
     async def __aenter__(self) -> Self:
         settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")), mcp=self._mcp)
         more: dict[str, Any] = {"limits": Limits(requests_per_second=10_000, burst=10_000), **self._more}
-        setup = Setup(settings, self.env, "ann", str(self.folder), (str(self.folder),), **more)
+        setup = Setup(
+            settings=settings, env=self.env, user="ann", folder=str(self.folder), roots=(str(self.folder),), **more
+        )
         self.log = SqliteLog(self.home, busy=True)
         self.server = Server(self.log, setup, self._where, self.home)
         self._running = asyncio.create_task(self.server.run(lambda _: self._ready.set()))

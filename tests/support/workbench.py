@@ -66,7 +66,9 @@ class Workbench:
 
     def schedule(self, *specs: Spec) -> Batch:
         """The calls get the ids c1, c2 … in order."""
-        return self.scheduler.schedule([CallRequest(f"c{next(self._ids)}", tool, args, "p") for tool, args in specs])
+        return self.scheduler.schedule(
+            [CallRequest(call_id=f"c{next(self._ids)}", tool=tool, args=args, prompt_id="p") for tool, args in specs]
+        )
 
     async def run(self, *specs: Spec) -> list[Terminal]:
         """The results of a batch in which everything that is asked gets a yes."""
@@ -97,7 +99,7 @@ class Workbench:
 
     async def answer(self, call_id: str, outcome: Outcome = "proceed_once", **more: Any) -> None:
         digest = more.pop("digest", None) or self.waiting()[call_id].digest
-        await self.scheduler.answer(Answer(call_id, outcome, digest, by="ann", **more))
+        await self.scheduler.answer(Answer(call_id=call_id, outcome=outcome, digest=digest, by="ann", **more))
 
     def asked(self, call_id: str) -> list[Approval]:
         """Every question about the call, in order."""

@@ -32,13 +32,18 @@ def house_that_asks(*questions: dict[str, Any]) -> House:
 @pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo", "plan"])
 async def test_the_answers_of_a_person_reach_the_model_in_every_mode(mode: Mode):
     house = house_that_asks(COLOUR, NAME)
-    async with await house.open(mode=mode, rules=(Rule("allow"),)) as runner:
+    async with await house.open(mode=mode, rules=(Rule(ruling="allow"),)) as runner:
         await house.send(runner, Submit("go"))
         (waiting,) = await house.until_waiting(runner)
         assert isinstance(waiting.approval.details, AskDetails)
         assert waiting.approval.options == ("proceed_once", "cancel")
         digest = waiting.approval.digest
-        assert await house.send(runner, Answer("a", "proceed_once", digest, answers=("Blue", "Ann"), by="ann")) == ""
+        assert (
+            await house.send(
+                runner, Answer(call_id="a", outcome="proceed_once", digest=digest, answers=("Blue", "Ann"), by="ann")
+            )
+            == ""
+        )
         await house.until_done()
         done = runner.state.calls["a"]
         assert isinstance(done, Success)
@@ -53,7 +58,9 @@ async def test_a_yes_without_an_answer_to_each_question_is_not_taken(answers: tu
     async with await house.open() as runner:
         await house.send(runner, Submit("go"))
         (waiting,) = await house.until_waiting(runner)
-        refused = await house.send(runner, Answer("a", "proceed_once", waiting.approval.digest, answers=answers))
+        refused = await house.send(
+            runner, Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, answers=answers)
+        )
         assert "give 2 answer(s), or cancel" in refused
         assert len(runner.waiting()) == 1
         assert await house.answer(runner, "a", "cancel") == ""
@@ -73,7 +80,7 @@ async def test_with_nobody_to_ask_the_model_is_told_so():
 
 async def test_a_deny_rule_keeps_the_model_from_asking():
     house = house_that_asks(COLOUR)
-    async with await house.open(rules=(Rule("deny", "ask_user"),)) as runner:
+    async with await house.open(rules=(Rule(ruling="deny", tool="ask_user"),)) as runner:
         await house.send(runner, Submit("go"))
         await house.until_done()
         assert isinstance(runner.state.calls["a"], Failed)
@@ -87,7 +94,9 @@ async def test_the_question_survives_a_crash():
     await crash(house, runner)
     async with await house.open() as runner:
         (waiting,) = await house.until_waiting(runner)
-        await house.send(runner, Answer("a", "proceed_once", waiting.approval.digest, answers=("Ann",)))
+        await house.send(
+            runner, Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, answers=("Ann",))
+        )
         await house.until_done()
         assert isinstance(runner.state.calls["a"], Success)
 

@@ -69,7 +69,7 @@ async def test_an_allowed_edit_does_not_make_a_secret_readable(bench: Bench, nam
 @pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo", "plan"])
 @pytest.mark.parametrize("kept", ["read_file", "*", "replace", "write_file"])
 async def test_a_denied_file_is_not_told_of_by_an_edit(bench: Bench, kept: str, mode: Mode) -> None:
-    rule = Rule("deny", kept, path="plain.txt")
+    rule = Rule(ruling="deny", tool=kept, path="plain.txt")
     for tool, args in edits("plain.txt"):
         if kept in ("read_file", "*", tool):
             assert (await judged(bench, tool, rule, mode=mode, **args)).ruling == "deny"
@@ -88,8 +88,11 @@ async def test_a_denied_file_is_not_told_of_by_an_edit(bench: Bench, kept: str, 
 async def test_what_must_not_be_read_is_not_shown_by_another_tool(
     bench: Bench, tool: str, args: dict[str, Any]
 ) -> None:
-    assert (await judged(bench, tool, Rule("deny", "read_file", path="plain.txt"), **args)).ruling in ("ask", "deny")
-    assert (await judged(bench, tool, Rule("deny", "read_file", path="other/**"), **args)).ruling != "deny"
+    assert (await judged(bench, tool, Rule(ruling="deny", tool="read_file", path="plain.txt"), **args)).ruling in (
+        "ask",
+        "deny",
+    )
+    assert (await judged(bench, tool, Rule(ruling="deny", tool="read_file", path="other/**"), **args)).ruling != "deny"
 
 
 async def test_an_edit_that_does_not_fit_says_what_is_near_where_the_file_may_be_read(bench: Bench) -> None:
@@ -100,7 +103,7 @@ async def test_an_edit_that_does_not_fit_says_what_is_near_where_the_file_may_be
     with pytest.raises(ToolFailed, match="hunter2"):
         await judged(bench, "replace", mode="yolo", **args)
     with pytest.raises(ToolFailed, match="hunter2"):
-        await judged(bench, "replace", Rule("allow", "read_file", path=".env"), **args)
+        await judged(bench, "replace", Rule(ruling="allow", tool="read_file", path=".env"), **args)
 
 
 async def test_after_the_yes_the_model_is_told_why_the_edit_does_not_fit(bench: Bench) -> None:

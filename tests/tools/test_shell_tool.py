@@ -69,7 +69,7 @@ async def test_a_search_that_passed_over_secrets_says_how_many(bench: Bench) -> 
     for command, told in (("grep -r needle .", True), ("cat .env.example", False)):
         plan = judge(command, rules(["grep", "cat"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
         assert plan is not None
-        permit = Permit("c", "d", plan)
+        permit = Permit(call_id="c", digest="d", plan=plan)
         result = await shell(bench).build({"command": command}).execute(permit, Heard())
         assert "needle=2" in str(result.content)
         assert "needle=1" not in str(result.content)
@@ -144,7 +144,11 @@ async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_r
     workspace = Workspace([str(root)], str(root), own_folders=[str(tmp_path / "home")], readable=[outputs.path])
     tools = {tool.name: tool for tool in builtin_tools(workspace, outputs=outputs)}
     command = r"for i in $(seq 9000); do printf '\e[31mline %d\e[0m\n' $i; done; printf '1%%\r100%%'"
-    result = await tools["run_shell_command"].build({"command": command}).execute(Permit("../C 1", ""), Heard())
+    result = (
+        await tools["run_shell_command"]
+        .build({"command": command})
+        .execute(Permit(call_id="../C 1", digest=""), Heard())
+    )
     content = str(result.content)
     assert content.startswith("Output too large (") and "characters omitted] ..." in content
     (path,) = [word.rstrip(";") for word in content.split() if word.startswith(outputs.path)]

@@ -113,8 +113,12 @@ async def test_the_question_shows_the_whole_address_and_what_it_stands_for() -> 
     prompt = "Look\u202e at https://xn--pypal-4ve.example/%D0%B0?q=%3Ctag%3E"
     tool = WebFetchTool()
     invocation = tool.build({"prompt": prompt})
-    action = await make_action(Policy(), tool, {"prompt": prompt}, invocation)
-    call = AwaitingApproval(Desk().call("web_fetch"), 0.0, make_approval("s", "c", action, invocation, "why", None))
+    action = await make_action(Policy(roots=("/w",)), tool, {"prompt": prompt}, invocation)
+    call = AwaitingApproval(
+        request=Desk().call("web_fetch"),
+        started_at=0.0,
+        approval=make_approval("s", "c", action, invocation, "why", None),
+    )
     lines = list(question_lines(call, Style(colour=False)))
     assert lines[0] == "? Fetch from the web"
     assert "  https://xn--pypal-4ve.example/%D0%B0?q=%3Ctag%3E" in lines
@@ -130,7 +134,7 @@ async def test_the_question_shows_the_whole_address_and_what_it_stands_for() -> 
 
 async def judged(prompt: str, *rules: Rule, mode: Mode = "default", grants: tuple[Grant, ...] = ()) -> Verdict:
     tool = WebFetchTool()
-    policy = Policy(rules, mode, grants)
+    policy = Policy(rules, mode, grants, roots=("/w",))
     return policy.judge(await make_action(policy, tool, {"prompt": prompt}, tool.build({"prompt": prompt})))
 
 
@@ -140,7 +144,7 @@ async def test_a_host_can_be_allowed_for_a_run_and_covers_only_itself_and_below(
     assert (await judged(DOCS, rule)).ruling == "allow"
     assert (await judged(f"{DOCS} https://other.net/", rule)).ruling == "ask"
     assert (await judged("https://example.org.evil.net/", rule)).ruling == "ask"
-    assert (await judged(DOCS, rule, Rule("deny", domain="=docs.example.org"), mode="yolo")).ruling == "deny"
+    assert (await judged(DOCS, rule, Rule(ruling="deny", domain="=docs.example.org"), mode="yolo")).ruling == "deny"
     assert (await judged(DOCS)).ruling == "ask"
     assert (await judged(DOCS, mode="plan")).ruling == "ask", "it only reads"
 
@@ -160,16 +164,19 @@ async def test_the_beginning_of_an_address_allows_only_with_its_whole_host() -> 
         "https://example.org/docs/ https://b.net/",
     ):
         assert (await judged(other, rule)).ruling == "ask"
-    open_ended = Rule("allow", "web_fetch", "https://example.org*")
+    open_ended = Rule(ruling="allow", tool="web_fetch", argument="https://example.org*")
     assert (await judged("https://example.org.evil.net/", open_ended)).ruling == "ask"
-    assert (await judged(DOCS, Rule("deny", "web_fetch", "*docs.example*"))).ruling == "deny"
+    assert (await judged(DOCS, Rule(ruling="deny", tool="web_fetch", argument="*docs.example*"))).ruling == "deny"
 
 
 async def test_an_address_that_may_carry_data_is_asked_about_even_on_an_allowed_host() -> None:
     carrying = f"{DOCS}?q={'c2VjcmV0IGRhdGEgdGhhdCBsZWF2ZXMgdGhlIGhvdXNl'}"
-    grant = Grant("g", "domain", "web_fetch", "", "docs.example.org")
+    grant = Grant(id="g", kind="domain", tool="web_fetch", reach="", value="docs.example.org")
     assert (await judged(DOCS, grants=(grant,))).ruling == "allow"
-    for verdict in (await judged(carrying, grants=(grant,)), await judged(carrying, Rule("allow", "web_fetch"))):
+    for verdict in (
+        await judged(carrying, grants=(grant,)),
+        await judged(carrying, Rule(ruling="allow", tool="web_fetch")),
+    ):
         assert (verdict.ruling, "may carry coded data" in verdict.reason) == ("ask", True)
 
 
@@ -177,13 +184,15 @@ async def test_an_address_that_may_carry_data_is_asked_about_even_on_an_allowed_
 async def test_always_for_a_host_lets_the_next_page_of_it_through_and_no_other_host() -> None:
     async with FakeWeb(page("hello")) as fake:
         journal, desk = ListJournal(), Desk()
-        scheduler = Scheduler("s", Registry([WebFetchTool(fake.web)]), Policy(), journal)
+        scheduler = Scheduler("s", Registry([WebFetchTool(fake.web)]), Policy(roots=("/w",)), journal)
         first = scheduler.schedule(desk.call("web_fetch", prompt="http://docs.example.org/a"))
         await desk.settle()
         (waiting,) = scheduler.waiting()
         assert waiting.approval.scopes[0].reach == "Requests to docs.example.org by web_fetch, for this session."
         assert fake.looked_up == []
-        await scheduler.answer(Answer(waiting.request.call_id, "proceed_always", waiting.approval.digest))
+        await scheduler.answer(
+            Answer(call_id=waiting.request.call_id, outcome="proceed_always", digest=waiting.approval.digest)
+        )
         results = await first.results()
         results += await scheduler.schedule(desk.call("web_fetch", prompt="http://docs.example.org/b")).results()
         scheduler.schedule(desk.call("web_fetch", prompt="http://other.example.org/"))

@@ -35,7 +35,7 @@ async def test_a_search_is_asked_about_and_gives_an_answer_with_sources() -> Non
 
 @pytest.mark.spec("J4")
 async def test_a_search_may_be_granted_as_a_whole_for_the_session() -> None:
-    policy, args = Policy(), {"query": "x"}
+    policy, args = Policy(roots=("/w",)), {"query": "x"}
     action = await make_action(policy, FOUND, args, FOUND.build(args))
     assert policy.judge(action).ruling == "ask"
     (grant,) = proposed(action, "c")

@@ -8,7 +8,7 @@ from assent.files.workspace import Workspace
 from assent.tools.base import AnyTool, Invocation, Permit, ToolResult
 from assent.tools.builtin import builtin_tools
 
-PERMIT = Permit("call", "digest")
+PERMIT = Permit(call_id="call", digest="digest")
 
 
 class Heard:

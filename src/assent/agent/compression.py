@@ -66,7 +66,17 @@ class Compressor:
         before = sum(map(tokens.of_message, messages))
 
         def failed(problem: str, usage: Usage = Usage()) -> ChatCompressed:  # noqa: B008 (frozen)
-            return ChatCompressed(prompt_id, 0, "", before, before, usage, by, key, problem)
+            return ChatCompressed(
+                prompt_id=prompt_id,
+                replaced=0,
+                summary="",
+                tokens_before=before,
+                tokens_after=before,
+                usage=usage,
+                by=by,
+                key=key,
+                problem=problem,
+            )
 
         cut = cut_position(messages)
         if not _is_worth_it(messages, cut):
@@ -81,7 +91,16 @@ class Compressor:
         after = tokens.of_text(summary) + sum(map(tokens.of_message, messages[cut:]))
         if after >= before:
             return failed(NOT_SMALLER, usage)
-        return ChatCompressed(prompt_id, cut, summary, before, after, usage, by, key)
+        return ChatCompressed(
+            prompt_id=prompt_id,
+            replaced=cut,
+            summary=summary,
+            tokens_before=before,
+            tokens_after=after,
+            usage=usage,
+            by=by,
+            key=key,
+        )
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:
         prompt = self._prompt()

@@ -204,11 +204,20 @@ class Turn:
                 parts[place] = Call(request.call_id, part.name, part.args, part.signature)
                 requests.append(request)
         usage, said = finished.usage, finished.said
-        replied = ModelReplied(prompt_id, self._model.name, tuple(parts), finished.reason, usage, said)
+        replied = ModelReplied(
+            prompt_id=prompt_id,
+            model=self._model.name,
+            parts=tuple(parts),
+            finish=finished.reason,
+            usage=usage,
+            said=said,
+        )
         await self._journal.record(replied)
         return Reply(tuple(requests), turn_ending(replied))
 
     async def _keep_text(self, collected: _Collected, prompt_id: str) -> None:
         texts = tuple(part for part in collected.parts() if isinstance(part, Text))
         if texts:
-            await self._journal.record(ModelReplied(prompt_id, self._model.name, texts, "cancelled"))
+            await self._journal.record(
+                ModelReplied(prompt_id=prompt_id, model=self._model.name, parts=texts, finish="cancelled")
+            )

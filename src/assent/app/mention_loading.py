@@ -124,14 +124,18 @@ class _Loading:
         if why := self._files.why_asked(path):
             return why
         place = self._files.absolute(path)
-        verdict = self._policy.judge(Action("read_file", {"file_path": path}, None, main=path, paths=(place,)))
+        verdict = self._policy.judge(
+            Action(tool="read_file", args={"file_path": path}, details=None, main=path, paths=(place,))
+        )
         return "" if verdict.ruling == "allow" else verdict.reason
 
     # --- resources ---
 
     async def _resource(self, servers: "McpManager", name: str) -> Attached:
         server = name.partition(":")[0]
-        verdict = self._policy.judge(Action("read_mcp_resource", {"uri": name}, None, main=name, server=server))
+        verdict = self._policy.judge(
+            Action(tool="read_mcp_resource", args={"uri": name}, details=None, main=name, server=server)
+        )
         if verdict.ruling != "allow":
             return _left_out(name, verdict.reason)
         try:

@@ -94,7 +94,13 @@ class Replay:
         if isinstance(call, Success) and isinstance(call.display, DiffDisplay):
             (path,) = invocation.resources().writes
             found = self._workspace.classify(path, "write")
-            return EditDetails(path, call.display.diff, None, "", found.reason if found.kind == "protected" else "")
+            return EditDetails(
+                path=path,
+                diff=call.display.diff,
+                old=None,
+                new="",
+                protected=found.reason if found.kind == "protected" else "",
+            )
         return None
 
 

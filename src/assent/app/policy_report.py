@@ -119,7 +119,9 @@ async def _explained(args: argparse.Namespace, place: Place) -> Iterator[str]:
 def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[str]:
     details = policy.assess(ExecDetails(command, (), folder, "high", ""))
     assert isinstance(details, ExecDetails)
-    action = Action("run_shell_command", {"command": command}, details, main=command, paths=(folder + "/",))
+    action = Action(
+        tool="run_shell_command", args={"command": command}, details=details, main=command, paths=(folder + "/",)
+    )
     verdict = policy.judge(action)
     yield from _verdict_lines(verdict)
     found = policy.command_judge(action, details).judgement(built_in=True)

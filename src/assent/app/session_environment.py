@@ -223,7 +223,7 @@ def _problems(status: "Status", *, own: bool) -> Iterator[str]:
 
 
 def _trusting(server: McpServer) -> Rule:
-    return Rule("allow", server=server.name, tier=server.tier, place=f"{server.place}.trust")
+    return Rule(ruling="allow", server=server.name, tier=server.tier, place=f"{server.place}.trust")
 
 
 def open_environment(

@@ -112,9 +112,9 @@ async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApprova
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
     outcome: Outcome = SHORT.get(args.outcome) or args.outcome
     return Answer(
-        call.request.call_id,
-        outcome,
-        call.approval.digest,
+        call_id=call.request.call_id,
+        outcome=outcome,
+        digest=call.approval.digest,
         reason=args.reason,
         content=None if args.content is None else _content(args.content),
         args=None if args.args is None else _arguments(args.args),

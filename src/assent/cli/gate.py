@@ -19,7 +19,7 @@ Check = Callable[[dict[str, Any]], dict[str, Any]]
 _LONGEST_LINE = 16_000_000
 
 
-class _Command(Struct):
+class _Command(Struct, kw_only=True):
     command: str
     allow: list[str] | None = None
     ask: list[str] | None = None

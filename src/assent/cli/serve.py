@@ -57,7 +57,14 @@ def _serve(args: argparse.Namespace) -> int:
     from assent.front.web.limits import Limits
     from assent.front.web.serve import BadPlace, Where, make_setup, serve
 
-    where = Where(args.host, args.port, args.tls_cert, args.tls_key, args.behind_proxy, tuple(args.name))
+    where = Where(
+        host=args.host,
+        port=args.port,
+        tls_cert=args.tls_cert,
+        tls_key=args.tls_key,
+        behind_proxy=args.behind_proxy,
+        names=tuple(args.name),
+    )
     setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), Limits())
     try:
         asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))

@@ -26,7 +26,7 @@ _MOST_FOLDERS = 5_000
 _NEVER_BELOW = ("node_modules", "__pycache__", "venv")
 
 
-class ContextFile(Struct, frozen=True):
+class ContextFile(Struct, frozen=True, kw_only=True):
     path: str
     text: str = ""
     digest: str = ""
@@ -112,9 +112,11 @@ class _Reader:
             return ""
         except (WorkspaceError, UnicodeDecodeError) as error:
             problem = str(error) if isinstance(error, WorkspaceError) else "it is no UTF-8 text"
-            self.found[place] = ContextFile(place, imported=depth > 0, problem=problem)
+            self.found[place] = ContextFile(path=place, imported=depth > 0, problem=problem)
             return place
-        self.found[place] = file = ContextFile(place, text, content.digest, content.size, imported=depth > 0)
+        self.found[place] = file = ContextFile(
+            path=place, text=text, digest=content.digest, size=content.size, imported=depth > 0
+        )
         self.found[place] = _with_imports(file, tuple(self._imports(file, depth)))
         return place
 
@@ -127,7 +129,9 @@ class _Reader:
 
 
 def _with_imports(file: ContextFile, imports: tuple[tuple[str, str], ...]) -> ContextFile:
-    return ContextFile(file.path, file.text, file.digest, file.size, imports, file.imported)
+    return ContextFile(
+        path=file.path, text=file.text, digest=file.digest, size=file.size, imports=imports, imported=file.imported
+    )
 
 
 def _top(folder: str, home: str) -> str:

@@ -35,7 +35,7 @@ class Offer(Struct, frozen=True):
     """The server's hint; it is believed only of a server that is trusted."""
 
 
-class Definition(Struct, frozen=True):
+class Definition(Struct, frozen=True, kw_only=True):
     name: str
     """For the model and the rules: `mcp_<server>_<tool>`."""
     tool: str

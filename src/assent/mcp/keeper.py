@@ -41,7 +41,7 @@ LOG_LINES = 200
 T = TypeVar("T")
 
 
-class Status(Struct, frozen=True):
+class Status(Struct, frozen=True, kw_only=True):
     """What a front end shows of a server. `reason` is made safe."""
 
     server: str
@@ -75,7 +75,7 @@ class Keeper:
         outputs: PrivateFolder | None = None,
     ) -> None:
         self.server = server
-        self.status = Status(server.name, "connecting")
+        self.status = Status(server=server.name, state="connecting")
         self.offers = Offers()
         self.log: deque[str] = deque(maxlen=LOG_LINES)
         self._folder, self._env = folder, env
@@ -219,14 +219,14 @@ class Keeper:
     def _say(self, state: State, reason: str = "", refused: tuple[Refusal, ...] = ()) -> None:
         unseen = tuple(d.name for d in self._definitions.values() if self._pins.unseen(d))
         self.status = Status(
-            self.server.name,
-            state,
-            make_safe(self._masker.text(reason), "label").text,
-            tuple(definition.name for definition in self._definitions.values()),
-            refused,
-            unseen,
-            len(self.offers.prompts),
-            len(self.offers.resources) + len(self.offers.templates),
+            server=self.server.name,
+            state=state,
+            reason=make_safe(self._masker.text(reason), "label").text,
+            tools=tuple(definition.name for definition in self._definitions.values()),
+            refused=refused,
+            unseen=unseen,
+            prompts=len(self.offers.prompts),
+            resources=len(self.offers.resources) + len(self.offers.templates),
         )
         self._tell(self.status)
 

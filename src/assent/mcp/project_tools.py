@@ -50,7 +50,7 @@ class ProjectTools:
         masker: Masker | None = None,
         outputs: PrivateFolder | None = None,
     ) -> None:
-        self.status = Status(NAME, "connecting")
+        self.status = Status(server=NAME, state="connecting")
         self._commands, self._folder = commands, folder
         self._registry = registry
         self._built_in = frozenset(registry.names())
@@ -132,7 +132,7 @@ class ProjectTools:
         unseen = tuple(d.name for d in self._definitions.values() if self._pins.unseen(d))
         safe_reason = make_safe(self._masker.text(reason[:1000]), "label").text
         names = tuple(definition.name for definition in self._definitions.values())
-        self.status = Status(NAME, state, safe_reason, names, refused, unseen)
+        self.status = Status(server=NAME, state=state, reason=safe_reason, tools=names, refused=refused, unseen=unseen)
         for listener in self._listeners:
             listener(self.status)
 

@@ -124,7 +124,9 @@ class _Reading(Invocation):
     async def should_confirm(self) -> McpDetails:
         about = self._source.about(self._server, self._uri)
         trusted = self._source.trusts(self._server)
-        return McpDetails(self._server, METHOD, {"uri": self._uri}, description=about, read_only=trusted)
+        return McpDetails(
+            server=self._server, tool=METHOD, args={"uri": self._uri}, description=about, read_only=trusted
+        )
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         self._source.about(self._server, self._uri)

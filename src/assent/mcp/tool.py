@@ -93,9 +93,9 @@ class McpInvocation(Invocation):
         now = self._shown = self._now()
         trusted = self._owner.trusted
         return McpDetails(
-            self._owner.name,
-            self._tool,
-            self._args,
+            server=self._owner.name,
+            tool=self._tool,
+            args=self._args,
             description=now.description,
             definition=now.digest,
             unseen=self._owner.unseen(now),

@@ -46,7 +46,7 @@ class ErrorSpec(Struct, frozen=True, forbid_unknown_fields=True):
     retry_after: float | None = None
 
 
-class ChunkSpec(Struct, frozen=True, forbid_unknown_fields=True):
+class ChunkSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Exactly one of the first group; it goes on the wire as written, so the keys are the kinds."""
 
     text: str | None = None

@@ -6,7 +6,7 @@ from assent.approval import Details
 from assent.parts import JsonObject
 
 
-class Action(Struct, frozen=True):
+class Action(Struct, frozen=True, kw_only=True):
     tool: str
     args: JsonObject
     details: Details | None

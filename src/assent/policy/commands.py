@@ -107,7 +107,9 @@ class CommandJudge:
         return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
 
     def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
-        return with_folders(Plan(understood(self._details.command), self._details.directory, self._roots))
+        return with_folders(
+            Plan(steps=understood(self._details.command), cwd=self._details.directory, roots=self._roots)
+        )
 
     def _named_by_text(self) -> list[str]:
         """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""

@@ -139,4 +139,13 @@ def _grant(
     exact: tuple[tuple[str, ...], ...] = (),
     prefixes: tuple[tuple[str, ...], ...] = (),
 ) -> Grant:
-    return Grant(secrets.token_hex(8), kind, tool, reach, value, exact, prefixes, from_call=call_id)
+    return Grant(
+        id=secrets.token_hex(8),
+        kind=kind,
+        tool=tool,
+        reach=reach,
+        value=value,
+        exact=exact,
+        prefixes=prefixes,
+        from_call=call_id,
+    )

@@ -30,7 +30,7 @@ class Policy:
         mode: Mode = "default",
         grants: Iterable[Grant] = (),
         *,
-        roots: tuple[str, ...] = ("/w",),
+        roots: tuple[str, ...],
         uses: dict[str, int] | None = None,
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,

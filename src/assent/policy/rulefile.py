@@ -38,7 +38,7 @@ class Examples(Struct, frozen=True, forbid_unknown_fields=True):
     not_match: tuple[str, ...] = ()
 
 
-class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True):
+class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One `[[rule]]` as written."""
 
     decision: Ruling
@@ -124,19 +124,19 @@ def _commands(spec: RuleSpec, place: str) -> tuple[str, ...]:
 def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Rule:
     modes = (spec.mode,) if isinstance(spec.mode, str) else spec.mode
     return Rule(
-        spec.decision,
-        tool,
-        spec.argument,
-        spec.server,
-        spec.domain,
-        spec.message,
-        tuple(command.split()),
-        spec.path.removeprefix("./"),
-        modes,
-        spec.priority,
-        tier,
-        place,
-        spec.note,
+        ruling=spec.decision,
+        tool=tool,
+        argument=spec.argument,
+        server=spec.server,
+        domain=spec.domain,
+        message=spec.message,
+        command=tuple(command.split()),
+        path=spec.path.removeprefix("./"),
+        modes=modes,
+        priority=spec.priority,
+        tier=tier,
+        place=place,
+        note=spec.note,
     )
 
 
@@ -156,7 +156,11 @@ def _speaks_about(rule: Rule, example: str) -> bool:
     from assent.policy.policy import Policy
 
     details = ExecDetails(example, (), "/w", "low", "")
-    wanted = Rule(rule.ruling, command=rule.command)
-    verdict = Policy([wanted]).command_judge(Action("run_shell_command", {}, details), details).judgement()
+    wanted = Rule(ruling=rule.ruling, command=rule.command)
+    verdict = (
+        Policy([wanted], roots=(details.directory,))
+        .command_judge(Action(tool="run_shell_command", args={}, details=details), details)
+        .judgement()
+    )
     decided: Literal["allow", "ask", "deny"] = verdict.decision
     return decided == rule.ruling and any(part.by.startswith(f"{rule.ruling} rule") for part in verdict.parts)

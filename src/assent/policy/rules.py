@@ -28,7 +28,7 @@ _SHOWING = ("read_many_files", "grep_search", "run_shell_command")
 TIERS: tuple[Tier, ...] = ("admin", "user", "workspace", "session", "built-in")
 
 
-class Rule(Struct, frozen=True):
+class Rule(Struct, frozen=True, kw_only=True):
     """An empty narrowing field matches everything; `tool` may be `*`."""
 
     ruling: Ruling
@@ -181,14 +181,14 @@ def parse_allowed(text: str) -> Rule:
     if argument is not None and not argument.strip():
         raise BadRule(f"the rule {text!r} has empty brackets: leave them out to allow every call of {tool}")
     if argument is None:
-        return Rule("allow", tool)
+        return Rule(ruling="allow", tool=tool)
     if tool == "web_fetch" and not _WHOLE_HOST.match(argument):
         check_domain(argument.strip(), f"cannot read the rule {text!r}")
-        return Rule("allow", tool, domain=argument.strip())
+        return Rule(ruling="allow", tool=tool, domain=argument.strip())
     words = tuple(argument.split())
     if tool == "run_shell_command" and (why := why_never(words)) is not None:
         raise BadRule(f"cannot read the rule {text!r}: the command {why}")
-    return Rule("allow", tool, argument=argument.strip() + "*", command=words)
+    return Rule(ruling="allow", tool=tool, argument=argument.strip() + "*", command=words)
 
 
 def split_allowed(text: str) -> list[str]:

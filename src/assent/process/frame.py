@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 
-class Frame(Struct):
+class Frame(Struct, kw_only=True):
     """As a shell has it. A subshell gets a copy."""
 
     cwd: str

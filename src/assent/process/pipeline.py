@@ -43,7 +43,9 @@ class Pipeline:
                 self._say(f"{moved}: leads out of the workspace")
                 return REFUSED
             cwd = self._plan.cwd or os.getcwd()
-            return self._steps(self._plan.steps, Frame(cwd, self._starter.null, self._output, self._output))
+            return self._steps(
+                self._plan.steps, Frame(cwd=cwd, input=self._starter.null, output=self._output, errors=self._output)
+            )
         finally:
             self._starter.close()
 

@@ -26,7 +26,7 @@ _READS_AT_ONCE = 16  # a terminal hands out 4 KB at a time
 _READS_TO_DRAIN = 512
 
 
-class Limits(Struct, frozen=True):
+class Limits(Struct, frozen=True, kw_only=True):
     """Seconds, bytes and characters."""
 
     idle: float | None = None
@@ -48,7 +48,7 @@ class Limits(Struct, frozen=True):
     """Look for NUL bytes at the beginning: output that has some is binary, and only counted."""
 
 
-class Finished(Struct, frozen=True):
+class Finished(Struct, frozen=True, kw_only=True):
     code: int | None
     """The exit code; None after a signal."""
     signal: int | None

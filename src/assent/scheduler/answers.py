@@ -158,7 +158,14 @@ class Answers:
 
 def _answered(answer: Answer, approval: Approval, key: str, args: JsonObject | None = None) -> ApprovalAnswered:
     return ApprovalAnswered(
-        answer.call_id, approval.id, answer.outcome, answer.by, answer.reason, args, key, answer.answers
+        call_id=answer.call_id,
+        approval_id=approval.id,
+        outcome=answer.outcome,
+        by=answer.by,
+        reason=answer.reason,
+        args=args,
+        key=key,
+        answers=answer.answers,
     )
 
 

@@ -111,7 +111,7 @@ def _accepted(approval: Approval, chosen: tuple[int, ...]) -> str:
 
 def person_decision(answer: Answer, digest: str, *, edited: bool) -> Decision:
     reason = "approved with changes" if edited else "approved"
-    return Decision("person", reason, by=answer.by, outcome=answer.outcome, edited=edited, digest=digest)
+    return Decision(source="person", reason=reason, by=answer.by, outcome=answer.outcome, edited=edited, digest=digest)
 
 
 def grant_for(answer: Answer, approval: Approval, action: Action, now: float) -> Grant | None:

@@ -39,7 +39,7 @@ class Validating(Struct, frozen=True, gc=False, tag="validating"):
     started_at: float
 
 
-class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval"):
+class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval", kw_only=True):
     request: CallRequest
     started_at: float
     approval: Approval
@@ -58,7 +58,7 @@ class Scheduled(Struct, frozen=True, gc=False, tag="scheduled"):
     approval: Approval | None = None
 
 
-class Executing(Struct, frozen=True, gc=False, tag="executing"):
+class Executing(Struct, frozen=True, gc=False, tag="executing", kw_only=True):
     request: CallRequest
     started_at: float
     decision: Decision
@@ -69,7 +69,7 @@ class Executing(Struct, frozen=True, gc=False, tag="executing"):
     """Bytes so far of output that is no text."""
 
 
-class Success(Struct, frozen=True, gc=False, tag="success"):
+class Success(Struct, frozen=True, gc=False, tag="success", kw_only=True):
     request: CallRequest
     started_at: float
     decision: Decision
@@ -80,7 +80,7 @@ class Success(Struct, frozen=True, gc=False, tag="success"):
     ran_ms: int | None = None
 
 
-class Failed(Struct, frozen=True, gc=False, tag="error"):
+class Failed(Struct, frozen=True, gc=False, tag="error", kw_only=True):
     request: CallRequest
     started_at: float
     result: Result
@@ -92,7 +92,7 @@ class Failed(Struct, frozen=True, gc=False, tag="error"):
     ran_ms: int | None = None
 
 
-class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
+class Cancelled(Struct, frozen=True, gc=False, tag="cancelled", kw_only=True):
     """Keeps what was there: the proposed change in `approval`, partial output in `display`."""
 
     request: CallRequest
@@ -160,11 +160,13 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
         case _, ApprovalRequested():
             edited = event.args is not None or _was_edited(call)
             request = _with_args(_described(call.request, event.about), event.args)
-            return AwaitingApproval(request, call.started_at, event.approval, edited=edited)
+            return AwaitingApproval(request=request, started_at=call.started_at, approval=event.approval, edited=edited)
         case _, CallScheduled():
             return Scheduled(_described(call.request, event.about), call.started_at, event.decision, _approval(call))
         case Scheduled(), CallStarted():
-            return Executing(call.request, call.started_at, call.decision, call.approval)
+            return Executing(
+                request=call.request, started_at=call.started_at, decision=call.decision, approval=call.approval
+            )
         case _, CallFinished():
             return _finished(call, event)
         case _:
@@ -173,17 +175,28 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
 
 def _finished(call: Pending, event: CallFinished) -> Terminal | None:
     decision = call.decision if isinstance(call, Scheduled | Executing) else None
-    took, ran = event.duration_ms, event.ran_ms
-    common = (_described(call.request, event.about), call.started_at)
     match event.status:
         case "success" if decision is not None:
-            return Success(*common, decision, event.result, event.display, took, _approval(call), ran)
+            return Success(**_common(call, event), decision=decision)
         case "error" if event.failure is not None:
-            return Failed(*common, event.result, event.failure, took, decision, event.display, _approval(call), ran)
+            return Failed(**_common(call, event), decision=decision, failure=event.failure)
         case "cancelled":
-            return Cancelled(*common, event.result, took, decision, event.display, _approval(call), ran)
+            return Cancelled(**_common(call, event), decision=decision)
         case _:
             return None
+
+
+def _common(call: Pending, event: CallFinished) -> dict[str, Any]:
+    """What every ending has."""
+    return {
+        "request": _described(call.request, event.about),
+        "started_at": call.started_at,
+        "result": event.result,
+        "display": event.display,
+        "duration_ms": event.duration_ms,
+        "approval": _approval(call),
+        "ran_ms": event.ran_ms,
+    }
 
 
 def _was_edited(call: Pending) -> bool:

@@ -30,7 +30,9 @@ class CallIds:
         if not call_id or problem:
             call_id = self._made_up(tool)
         self._used.add(call_id)
-        return CallRequest(call_id, tool, args, prompt_id, initiator, problem)
+        return CallRequest(
+            call_id=call_id, tool=tool, args=args, prompt_id=prompt_id, initiator=initiator, problem=problem
+        )
 
     def _made_up(self, tool: str) -> str:
         beginning = tool if len(tool) <= 100 and _HARMLESS.fullmatch(tool) else "call"

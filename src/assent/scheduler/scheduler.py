@@ -329,7 +329,14 @@ class Scheduler:
             self._policy.used(decision.rule)
         plan = life.plan if decision.source in ("rule", "grant") else None
         by_person = decision.source == "person"
-        return Permit(life.call_id, self._steps.digest(life), plan, by_person, life.answers, self._steps.mark(life))
+        return Permit(
+            call_id=life.call_id,
+            digest=self._steps.digest(life),
+            plan=plan,
+            by_person=by_person,
+            answers=life.answers,
+            mark=self._steps.mark(life),
+        )
 
     async def _cancelled(self, life: Life) -> None:
         if self._parking and not isinstance(life.call, Executing | Terminal):

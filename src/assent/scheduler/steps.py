@@ -67,7 +67,7 @@ def action_of(
     touched = invocation.resources()
     paths = (*touched.reads, *touched.writes)
     server = details.server if isinstance(details, McpDetails) else tool.server
-    return Action(tool.name, args, policy.assess(details), main=str(main), server=server, paths=paths)
+    return Action(tool=tool.name, args=args, details=policy.assess(details), main=str(main), server=server, paths=paths)
 
 
 def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
@@ -219,7 +219,7 @@ class Steps:
                 await self.ask(life, invocation, verdict.reason)
 
     def allow(self, life: Life, verdict: Verdict) -> Awaitable[None]:
-        decision = Decision(verdict.source, verdict.reason, rule=verdict.rule)
+        decision = Decision(source=verdict.source, reason=verdict.reason, rule=verdict.rule)
         return self.move(life, CallScheduled(life.call_id, decision, new_about(life)))
 
     async def deny(self, life: Life, verdict: Verdict) -> NoReturn:
@@ -258,11 +258,21 @@ class Steps:
         if isinstance(life.call, Executing) and life.call.decision.edited:
             model_face = replace(model_face, response=model_face.response | {"note": EDITED, "args": life.request.args})
         status = "success" if result.failure is None else "error"
-        await self.finish(life, CallFinished(life.call_id, status, model_face, result.display, result.failure))
+        await self.finish(
+            life,
+            CallFinished(
+                call_id=life.call_id, status=status, result=model_face, display=result.display, failure=result.failure
+            ),
+        )
 
     async def fail(self, life: Life, failure: Failure) -> NoReturn:
         result = failure_result(life.call_id, life.request.tool, failure)
-        await self.finish(life, CallFinished(life.call_id, "error", result, _partial_output(life), failure))
+        await self.finish(
+            life,
+            CallFinished(
+                call_id=life.call_id, status="error", result=result, display=_partial_output(life), failure=failure
+            ),
+        )
         raise Over
 
     def cancel(self, life: Life, *before: DurableEvent) -> Awaitable[None]:
@@ -270,7 +280,9 @@ class Steps:
         output = _partial_output(life)
         reason = life.cancel_reason or "Cancelled."
         result = cancelled_result(life.call_id, life.request.tool, reason, output.text if output else "")
-        return self.finish(life, CallFinished(life.call_id, "cancelled", result, output), *before)
+        return self.finish(
+            life, CallFinished(call_id=life.call_id, status="cancelled", result=result, display=output), *before
+        )
 
     def finish(self, life: Life, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
         took = self._milliseconds(life.since)

@@ -126,7 +126,8 @@ def infos(sessions: Iterable[str]) -> Callable[[sqlite3.Connection], dict[str, S
 
 def _info(row: tuple[Any, ...]) -> SessionInfo:
     *plain, unfinished, held = row
-    return SessionInfo(*plain, unfinished=bool(unfinished), held=bool(held))
+    named = dict(zip(SessionInfo.__struct_fields__, plain, strict=False))  # the columns of _ONE are in this order
+    return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held))
 
 
 def heads(db: sqlite3.Connection) -> dict[str, int]:

@@ -86,7 +86,7 @@ RECENT_SESSIONS = 100
 """How many sessions of a folder are looked through for its prompts."""
 
 
-class SessionInfo(Struct, frozen=True):
+class SessionInfo(Struct, frozen=True, kw_only=True):
     """One line of the list of sessions."""
 
     id: str

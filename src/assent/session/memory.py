@@ -237,19 +237,19 @@ def _info(session: str, stored: _Stored) -> SessionInfo:
             case _:
                 continue
     return SessionInfo(
-        session,
-        created.folder,
-        model,
-        title,
-        first.ts,
-        max(first.ts, stored.events[-1].ts),
-        len(stored.events),
-        mode,
-        created.owner,
-        client,
-        len(_waiting(stored)),
-        unfinished,
-        stored.open,
+        id=session,
+        folder=created.folder,
+        model=model,
+        title=title,
+        created_at=first.ts,
+        updated_at=max(first.ts, stored.events[-1].ts),
+        events=len(stored.events),
+        mode=mode,
+        owner=created.owner,
+        client=client,
+        waiting=len(_waiting(stored)),
+        unfinished=unfinished,
+        held=stored.open,
     )
 
 

@@ -16,7 +16,7 @@ from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
 
 
-class Options(Struct, frozen=True):
+class Options(Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     attended: bool = True
     """False: nobody can be asked, so what would ask is refused."""

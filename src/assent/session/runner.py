@@ -71,7 +71,7 @@ async def create_session(
 ) -> str:
     """Its id, or with a stamp the id of the session that the same request has made before. `by` gave it its title."""
     session, now = new_session_id(), time.time()
-    first = SessionCreated(folder, model, mode, __version__, gate, owner=owner)
+    first = SessionCreated(folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner)
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
     return await log.create(session, now, first, named, stamp)

@@ -200,7 +200,9 @@ class Work:
         if known:
             return self._scheduler.restore(known)
         prompt_id = self._state.open_prompt or ""
-        return self._scheduler.schedule([CallRequest(c.call_id, c.name, c.args, prompt_id) for c in newest])
+        return self._scheduler.schedule(
+            [CallRequest(call_id=c.call_id, tool=c.name, args=c.args, prompt_id=prompt_id) for c in newest]
+        )
 
     async def park(self) -> None:
         """Stops what runs; what waits for a person stays as it is in the log."""

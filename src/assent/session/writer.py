@@ -26,7 +26,7 @@ RECENTLY = 0.003
 """Seconds: somebody who committed so lately will soon be asked to commit again."""
 
 
-class _Queued(Struct):
+class _Queued(Struct, kw_only=True):
     job: Job
     future: "asyncio.Future[Any]"
     loop: asyncio.AbstractEventLoop
@@ -73,7 +73,7 @@ class Writer:
         if self._closed:
             future.set_exception(LogUnavailable("the session log is closed"))
         else:
-            self._jobs.put(_Queued(job, future, loop, reads))
+            self._jobs.put(_Queued(job=job, future=future, loop=loop, reads=reads))
         return future
 
     def watch(self, on: bool) -> None:

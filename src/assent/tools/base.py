@@ -74,7 +74,7 @@ Earlier = Callable[[str], Proposal | None]
 """What the calls before this one in its batch would make of a file; None when they leave it as it is on disk."""
 
 
-class Permit(Struct, frozen=True):
+class Permit(Struct, frozen=True, kw_only=True):
     """The scheduler's leave to act, bound to exactly one action. Nothing else makes one."""
 
     call_id: str

@@ -23,7 +23,7 @@ Count = Annotated[int, Meta(ge=0)]
 Limit = Annotated[int, Meta(ge=1, le=MAX_MATCHES)]
 
 
-class GrepParams(Struct, frozen=True, forbid_unknown_fields=True):
+class GrepParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pattern: Annotated[str, Meta(description="Regular expression to look for (plain text with fixed_strings).")]
     dir_path: Annotated[str, Meta(description="Folder or file to search. Default: the workspace root.")] = ""
     include_pattern: Annotated[str, Meta(description="Only files that match this glob, e.g. `*.{ts,tsx}`.")] = ""

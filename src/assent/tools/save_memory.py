@@ -64,7 +64,9 @@ class SaveMemoryInvocation(EditInvocation):
     async def should_confirm(self) -> EditDetails:
         """Asked also where edits run by themselves: it outlives the conversation."""
         shown = await super().should_confirm()
-        return EditDetails(shown.path, shown.diff, shown.old, shown.new, shown.protected or LASTING)
+        return EditDetails(
+            path=shown.path, diff=shown.diff, old=shown.old, new=shown.new, protected=shown.protected or LASTING
+        )
 
     def edited(self, current: TextFile | None) -> TextFile:
         if current is None:

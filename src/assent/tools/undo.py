@@ -88,7 +88,7 @@ class UndoInvocation(Invocation):
         path = self._change.path
         protected = self._files.why_protected(path, "create" if plan.now is None else "write")
         old = None if plan.now is None else _text(plan.now)
-        return EditDetails(path, plan.diff.text, old, _text(plan.before or b""), protected)
+        return EditDetails(path=path, diff=plan.diff.text, old=old, new=_text(plan.before or b""), protected=protected)
 
     def change(self) -> FileChange:
         plan = self._shown or self._plan()

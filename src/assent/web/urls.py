@@ -55,7 +55,7 @@ _OTHER_SERVICES = frozenset(
 )
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one URL.
 
     `canonical` is what is asked, `addresses` is where; `shown` is what a person must see before, `warnings`
@@ -199,4 +199,11 @@ def _port(scheme: str, text: str | None) -> int:
 def _refused(url: str, reason: str) -> Verdict:
     from assent.screen import make_safe
 
-    return Verdict(False, "", "", (), reason, make_safe(url[:_LONGEST], "prompt").text)
+    return Verdict(
+        allowed=False,
+        canonical="",
+        host="",
+        addresses=(),
+        reason=reason,
+        shown=make_safe(url[:_LONGEST], "prompt").text,
+    )

@@ -312,7 +312,11 @@ async def test_when_another_client_answers_the_question_closes_and_says_who(stag
         (call,) = on.runner.waiting()
         log = await on.host.log()
         session = on.runner.state.session
-        await log.put(session, "bobs", Answer(call.request.call_id, "proceed_once", call.approval.digest, by="bob"))
+        await log.put(
+            session,
+            "bobs",
+            Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="bob"),
+        )
         await on.until_shown("Answered by bob: yes.")
         await on.until_idle()
         assert not on.app.panel.display and on.app.prompt.has_focus
@@ -329,7 +333,11 @@ async def test_an_answer_under_way_closes_when_somebody_was_faster(stage: SetSta
         (call,) = on.runner.waiting()
         log = await on.host.log()
         session = on.runner.state.session
-        await log.put(session, "bobs", Answer(call.request.call_id, "cancel", call.approval.digest, by="bob@pid7"))
+        await log.put(
+            session,
+            "bobs",
+            Answer(call_id=call.request.call_id, outcome="cancel", digest=call.approval.digest, by="bob@pid7"),
+        )
         await on.until(lambda: not isinstance(on.app.screen, AnswerScreen))
         await on.until_shown("Answered by bob: no.")
         assert [event.by for event in await on.recorded(ApprovalAnswered)] == ["bob@pid7"], "the record has exactly who"

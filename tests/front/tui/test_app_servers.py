@@ -13,9 +13,13 @@ from support.screens import settle, showing
 @pytest.mark.spec("G3")
 @pytest.mark.parametrize(("key", "outcome"), [("s", "proceed_always_server"), ("t", "proceed_always_tool")])
 async def test_always_for_a_server_or_one_of_its_tools_is_one_key(key: str, outcome: Outcome):
-    film = Film().prompt("go").asks("m", "mcp_tracker_create", McpDetails("tracker", "create", {"title": "x"}))
+    film = (
+        Film()
+        .prompt("go")
+        .asks("m", "mcp_tracker_create", McpDetails(server="tracker", tool="create", args={"title": "x"}))
+    )
     async with showing(film, (80, 24)) as pilot:
         await pilot.press(key)
         await settle(pilot)
         assert isinstance(pilot.app, AssentApp) and isinstance(client := pilot.app.client, FilmClient)
-        assert client.sent == [Answer("m", outcome, "m", by=client.me)]
+        assert client.sent == [Answer(call_id="m", outcome=outcome, digest="m", by=client.me)]

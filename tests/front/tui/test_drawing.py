@@ -64,7 +64,7 @@ def test_a_note_stands_before_a_reply_that_is_still_coming():
 
 def test_parts_of_a_reply_that_belong_together_are_one_item():
     parts = (Text("One, "), Text("two."))
-    story = story_of(Film().prompt("hi").happens(ModelReplied(PROMPT, "m", parts, "stop")))
+    story = story_of(Film().prompt("hi").happens(ModelReplied(prompt_id=PROMPT, model="m", parts=parts, finish="stop")))
     assert [item.text for item in story.items if isinstance(item, ReplyItem)] == ["One, two."]
 
 

@@ -20,9 +20,17 @@ pytestmark = pytest.mark.spec("G3")
 
 def waiting(name: str, args: JsonObject | None = None) -> AwaitingApproval:
     approval = Approval(
-        f"q-{name}", f"d-{name}", ExecDetails(f"echo {name}", (), "/w", "low", ""), ("proceed_once", "cancel"), ""
+        id=f"q-{name}",
+        digest=f"d-{name}",
+        details=ExecDetails(f"echo {name}", (), "/w", "low", ""),
+        options=("proceed_once", "cancel"),
+        why="",
     )
-    return AwaitingApproval(CallRequest(name, "run_shell_command", args or {}, "p"), 0.0, approval)
+    return AwaitingApproval(
+        request=CallRequest(call_id=name, tool="run_shell_command", args=args or {}, prompt_id="p"),
+        started_at=0.0,
+        approval=approval,
+    )
 
 
 class Desk(App[None]):
@@ -58,7 +66,7 @@ async def test_yes_to_all_is_no_yes_to_a_question_that_came_after_the_key() -> N
 
 
 async def test_options_with_the_same_words_do_not_end_the_program() -> None:
-    question = Question("Which?", "choice", options=(Choice("x"), Choice("x"), Choice("[bold]\x1b[2J")))
+    question = Question(question="Which?", type="choice", options=(Choice("x"), Choice("x"), Choice("[bold]\x1b[2J")))
     call = waiting("a")
     desk = Desk()
     async with desk.run_test(size=(80, 24)) as pilot:

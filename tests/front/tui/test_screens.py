@@ -145,7 +145,7 @@ def asked(details: object, tool: str = "run_shell_command", why: str = "", **arg
 
 
 def edit(new: str, path: str = "cart.py", old: str | None = OLD, protected: str = "") -> EditDetails:
-    return EditDetails(path, diff(path, old, new).text, old, new, protected)
+    return EditDetails(path=path, diff=diff(path, old, new).text, old=old, new=new, protected=protected)
 
 
 def command(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> ExecDetails:
@@ -183,16 +183,20 @@ def server() -> Film:
         "count": 3,
         "nothing": None,
     }
-    details = McpDetails("tracker", "create_issue", args, "Creates an issue.", unseen="This tool is new.")
+    details = McpDetails(
+        server="tracker", tool="create_issue", args=args, description="Creates an issue.", unseen="This tool is new."
+    )
     return asked(details, "mcp_tracker_create_issue", "Tools of servers ask.", **args)
 
 
 def question() -> Film:
     details = AskDetails(
         (
-            Question("Which database should it be?", options=(Choice("SQLite", "one file"), Choice("Postgres"))),
-            Question("May it be dropped?", "yesno"),
-            Question("What is its name?", "text", placeholder="cart"),
+            Question(
+                question="Which database should it be?", options=(Choice("SQLite", "one file"), Choice("Postgres"))
+            ),
+            Question(question="May it be dropped?", type="yesno"),
+            Question(question="What is its name?", type="text", placeholder="cart"),
         )
     )
     return asked(details, "ask_user", "The model wants to know.")

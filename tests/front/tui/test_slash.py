@@ -329,7 +329,10 @@ async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
 
 
 def test_a_question_of_the_model_is_one_line_in_the_list():
-    assert would(AskDetails((Question("Which one?"), Question("When?")))) == "ask you: Which one? / When?"
+    assert (
+        would(AskDetails((Question(question="Which one?"), Question(question="When?"))))
+        == "ask you: Which one? / When?"
+    )
 
 
 # --- looking ---
@@ -354,7 +357,7 @@ async def test_tools_are_listed_filtered_and_described(preferences: Path):
 
 async def test_mcp_shows_state_and_problem_and_restarts_where_the_host_can(preferences: Path):
     async with slash_house(House(), preferences) as slash:
-        slash.app.host.server_infos = [ServerInfo("notes", "failed", 0, "exited with code 1")]
+        slash.app.host.server_infos = [ServerInfo(name="notes", state="failed", tools=0, problem="exited with code 1")]
         await slash.open("/mcp")
         assert "exited with code 1" in slash.text() and "restart" not in slash.text()
         await slash.press("escape")
@@ -363,7 +366,7 @@ async def test_mcp_shows_state_and_problem_and_restarts_where_the_host_can(prefe
 
         async def restart_server(name: str) -> None:
             restarted.append(name)
-            slash.app.host.server_infos = [ServerInfo("notes", "ready", 2)]
+            slash.app.host.server_infos = [ServerInfo(name="notes", state="ready", tools=2)]
 
         slash.app.host.restart_server = restart_server  # type: ignore[attr-defined]
         screen = await slash.open("/mcp")

@@ -87,18 +87,18 @@ async def test_a_refusal_stops_the_prompt_and_says_so(folder: Path):
 
 
 async def test_a_rule_that_denies_holds_here_too(folder: Path):
-    slash, _ = await run(folder, "!{touch new}", "/do", rules=(Rule("deny", "run_shell_command"),))
+    slash, _ = await run(folder, "!{touch new}", "/do", rules=(Rule(ruling="deny", tool="run_shell_command"),))
     (said,) = slash.app.complaints
     assert slash.did == [] and said.startswith("/do was not sent: `touch new` was refused: denied by policy")
 
 
 def cancelled(reason: str, ran_ms: int | None = None) -> CallFinished:
-    return CallFinished("c", "cancelled", cancelled_result("c", "t", reason), ran_ms=ran_ms)
+    return CallFinished(call_id="c", status="cancelled", result=cancelled_result("c", "t", reason), ran_ms=ran_ms)
 
 
 def failed(kind: str, message: str) -> CallFinished:
     failure = Failure(kind, message)
-    return CallFinished("c", "error", failure_result("c", "t", failure), failure=failure)
+    return CallFinished(call_id="c", status="error", result=failure_result("c", "t", failure), failure=failure)
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_name_of_a_server_takes_no_name_that_is_taken_and_odd_ones_can_be_type
 async def test_mcp_shows_what_a_server_offers_besides_tools(preferences: Path):
     async with slash_house(House(), preferences) as slash:
         host = slash.app.host
-        host.server_infos = [ServerInfo("srv", "ready", 1, prompts=1, resources=2)]
+        host.server_infos = [ServerInfo(name="srv", state="ready", tools=1, prompts=1, resources=2)]
         host.prompt_infos = [GREET]
         host.resource_infos = [ServerResource("srv", "srv:note:/1", "the first \x1b[2Jnote")]
         screen = await slash.open("/mcp")

@@ -35,11 +35,17 @@ from assent.parts import Failure, Result, Usage
 
 pytestmark = pytest.mark.spec("G5")
 
-APPROVAL = Approval("a1", "d", ExecDetails("rm x", ("rm",), "/w", "high", "it deletes"), ("proceed_once",), "no rule")
+APPROVAL = Approval(
+    id="a1",
+    digest="d",
+    details=ExecDetails("rm x", ("rm",), "/w", "high", "it deletes"),
+    options=("proceed_once",),
+    why="no rule",
+)
 
 
 def tally_of(envelopes: list[Envelope], prices: Prices | None = None) -> Tally:
-    tally = Tally(prices or Prices())
+    tally = Tally(prices=prices or Prices())
     for envelope in envelopes:
         tally.apply(envelope)
     return tally
@@ -50,31 +56,36 @@ def at(*events: tuple[float, DurableEvent]) -> list[Envelope]:
 
 
 def requested(call_id: str, tool: str) -> CallRequested:
-    return CallRequested(CallRequest(call_id, tool, {}, "p"))
+    return CallRequested(CallRequest(call_id=call_id, tool=tool, args={}, prompt_id="p"))
 
 
 def finished(call_id: str, tool: str, status: str = "success") -> CallFinished:
     failure = Failure("x", "no") if status == "error" else None
-    return CallFinished(call_id, status, Result(call_id, tool, {}), failure=failure)  # pyright: ignore[reportArgumentType]
+    return CallFinished(call_id=call_id, status=status, result=Result(call_id, tool, {}), failure=failure)  # pyright: ignore[reportArgumentType]
 
 
 def a_session() -> list[Envelope]:
     return at(
-        (0, SessionCreated("/w", "gemini-2.5-pro", "default", "1")),
+        (0, SessionCreated(folder="/w", model="gemini-2.5-pro", mode="default", version="1")),
         (1, SessionOpened(1, "t")),
         (10, PromptSubmitted("p", "go", "ann")),
-        (14, ModelReplied("p", "gemini-2.5-pro", (), "stop", Usage(1000, 100, 50, 400))),
+        (
+            14,
+            ModelReplied(
+                prompt_id="p", model="gemini-2.5-pro", parts=(), finish="stop", usage=Usage(1000, 100, 50, 400)
+            ),
+        ),
         (14, requested("c1", "run_shell_command")),
         (14, requested("c2", "read_file")),
         (15, ApprovalRequested("c1", APPROVAL)),
-        (15, CallScheduled("c2", Decision("tool", "harmless"))),
-        (35, ApprovalAnswered("c1", "a1", "proceed_once", "ann")),
-        (35, CallScheduled("c1", Decision("person", "said yes", edited=True))),
+        (15, CallScheduled("c2", Decision(source="tool", reason="harmless"))),
+        (35, ApprovalAnswered(call_id="c1", approval_id="a1", outcome="proceed_once", by="ann")),
+        (35, CallScheduled("c1", Decision(source="person", reason="said yes", edited=True))),
         (36, CallStarted("c1", "d")),
         (36, CallStarted("c2", "d")),
         (37, finished("c2", "read_file", "error")),
         (40, finished("c1", "run_shell_command")),
-        (46, ModelReplied("p", "gemini-2.5-flash", (), "stop", Usage(2000, 10))),
+        (46, ModelReplied(prompt_id="p", model="gemini-2.5-flash", parts=(), finish="stop", usage=Usage(2000, 10))),
         (47, TurnFinished("p", "completed")),
     )
 
@@ -105,7 +116,7 @@ def test_the_time_while_the_session_was_closed_is_not_counted():
     crashed_at, reopened_at = before[-1].ts, 10_000.0
     later = [
         (reopened_at, SessionOpened(2, "t")),
-        (reopened_at + 5, ApprovalAnswered("c1", "a1", "cancel", "ann")),
+        (reopened_at + 5, ApprovalAnswered(call_id="c1", approval_id="a1", outcome="cancel", by="ann")),
         (reopened_at + 6, finished("c1", "run_shell_command", "cancelled")),
         (reopened_at + 7, TurnFinished("p", "completed")),
     ]
@@ -115,7 +126,7 @@ def test_the_time_while_the_session_was_closed_is_not_counted():
 
 
 def test_a_model_without_a_price_makes_the_cost_unknown_and_says_what_to_do():
-    events = at((1, ModelReplied("p", "mystery", (), "stop", Usage(5, 5))))
+    events = at((1, ModelReplied(prompt_id="p", model="mystery", parts=(), finish="stop", usage=Usage(5, 5))))
     tally = tally_of(events)
     assert tally.cost is None
     assert "no price for mystery" in session_stats(tally).plain and "[prices." in session_stats(tally).plain
@@ -128,7 +139,11 @@ def test_the_users_own_price_comes_before_the_list():
     assert prices.cost("gemini-2.5-pro", Usage(1_000_000)) == 1
     assert (
         "your prices"
-        in session_stats(tally_of(at((1, ModelReplied("p", "mystery", (), "stop", Usage(5)))), prices)).plain
+        in session_stats(
+            tally_of(
+                at((1, ModelReplied(prompt_id="p", model="mystery", parts=(), finish="stop", usage=Usage(5)))), prices
+            )
+        ).plain
     )
 
 

@@ -370,7 +370,7 @@ async def test_any_command_can_be_sent_and_is_signed_by_the_server(api: Api):
     assert isinstance(submitted, PromptSubmitted)
     assert (submitted.key, submitted.by) == (key, "ann@127.0.0.1")
     (waiting,) = await until_waiting(api, session)
-    await api.send(session, Answer("write", "proceed_once", waiting["approval"]["digest"]))
+    await api.send(session, Answer(call_id="write", outcome="proceed_once", digest=waiting["approval"]["digest"]))
     ended = (await until_event(api, session, "turn.finished"))[-1].event
     assert isinstance(ended, TurnFinished) and ended.status == "completed"
 

@@ -464,16 +464,16 @@ async def test_an_approver_says_yes_once_or_no_and_nothing_more(served: Served):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.org"])
 def test_it_does_not_listen_beyond_this_machine_in_the_clear(host: str):
     with pytest.raises(BadPlace, match="--tls-cert"):
-        check_place(Where(host))
-    check_place(Where(host, tls_cert="c", tls_key="k"))
-    check_place(Where(host, behind_proxy="https://assent.example.org"))
+        check_place(Where(host=host))
+    check_place(Where(host=host, tls_cert="c", tls_key="k"))
+    check_place(Where(host=host, behind_proxy="https://assent.example.org"))
 
 
 def test_behind_a_proxy_only_its_own_address_is_ours():
-    place = place_for(Where("0.0.0.0", behind_proxy="https://assent.example.org"), 8420)
+    place = place_for(Where(host="0.0.0.0", behind_proxy="https://assent.example.org"), 8420)
     assert place.hosts == {"assent.example.org", "assent.example.org:443"}
     with pytest.raises(BadPlace):
-        check_place(Where("0.0.0.0", behind_proxy="http://assent.example.org"))
+        check_place(Where(host="0.0.0.0", behind_proxy="http://assent.example.org"))
 
 
 def test_the_command_names_a_port_and_a_data_folder_that_cannot_be_used(tmp_path: Path):

@@ -122,7 +122,12 @@ async def test_of_a_call_that_runs_the_newest_part_is_told_with_its_place(tmp_pa
     outputs = Outputs({"ASSENT_HOME": str(tmp_path)})
     for text in ("größer\n", "€"):
         outputs.heard(Envelope(0, 1.0, "s", CallOutput("c", text)))
-    running = Executing(CallRequest("c", "run_shell_command", {}, "p"), 1.0, Decision("person", ""), output="r\n€")
+    running = Executing(
+        request=CallRequest(call_id="c", tool="run_shell_command", args={}, prompt_id="p"),
+        started_at=1.0,
+        decision=Decision(source="person", reason=""),
+        output="r\n€",
+    )
     found = await outputs.piece("s", running, 0, 100)
     assert (found.text, found.offset, found.next, found.total) == ("r\n€", 7, 12, 12)
     assert not found.done and not found.saved

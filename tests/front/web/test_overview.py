@@ -12,7 +12,7 @@ from assent.session.log import LogUnavailable
 from assent.session.memory import MemoryLog
 from support.waiting import until
 
-ASKED = ApprovalRequested("c", Approval("a", "d", InfoDetails("look"), (), "why"))
+ASKED = ApprovalRequested("c", Approval(id="a", digest="d", details=InfoDetails("look"), options=(), why="why"))
 ENDED = TurnFinished("p", "completed")
 
 
@@ -51,7 +51,9 @@ class Desk:
 
     async def open(self) -> "Desk":
         for owner in self.told:
-            await self.log.create(f"of-{owner}", 1.0, SessionCreated("/w", "m", "default", "0", owner=owner))
+            await self.log.create(
+                f"of-{owner}", 1.0, SessionCreated(folder="/w", model="m", mode="default", version="0", owner=owner)
+            )
         return self
 
     def happens(self, owner: str, event: DurableEvent) -> None:

@@ -71,7 +71,7 @@ async def test_two_clients_of_one_session_see_the_same_and_may_both_act(served: 
     await ann.send(Submit("go"))
     await until(lambda: bob.state.waiting())
     (call,) = bob.state.waiting()
-    await bob.send(Answer("write", "proceed_once", call.approval.digest))
+    await bob.send(Answer(call_id="write", outcome="proceed_once", digest=call.approval.digest))
     await asyncio.wait_for(asyncio.gather(*following), WAIT_LIMIT)
     durable = [[envelope for envelope in events if envelope.seq] for events in seen.values()]
     assert durable[0] == durable[1]

@@ -185,7 +185,7 @@ _SHAPES = [
 @pytest.mark.parametrize("shape", _SHAPES)
 @pytest.mark.parametrize("decision", ["ask", "deny"])
 def test_a_rule_against_a_command_holds_in_every_shape(shape: str, decision: str, folder: Path) -> None:
-    rule = Rule("deny" if decision == "deny" else "ask", command=("git", "push"))
+    rule = Rule(ruling="deny" if decision == "deny" else "ask", command=("git", "push"))
     assert ruling(shape.format("git push"), folder, rule) == decision
     assert ruling(shape.format("git push --force origin"), folder, rule) == decision
 
@@ -193,7 +193,7 @@ def test_a_rule_against_a_command_holds_in_every_shape(shape: str, decision: str
 @pytest.mark.spec("C8")
 @pytest.mark.parametrize("command", ["for c in push; do git $c; done", "for p in git; do $p push; done"])
 def test_a_denied_command_is_seen_where_a_loop_puts_it_together(command: str, folder: Path) -> None:
-    assert ruling(command, folder, Rule("deny", command=("git", "push"))) == "deny"
+    assert ruling(command, folder, Rule(ruling="deny", command=("git", "push"))) == "deny"
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_denied_command_is_seen_where_a_loop_puts_it_together(command: str, fo
     ],
 )
 def test_a_guarded_file_is_seen_in_every_shape(command: str, folder: Path) -> None:
-    assert ruling(command, folder, Rule("deny", tool="run_shell_command", path="src/**")) == "deny"
+    assert ruling(command, folder, Rule(ruling="deny", tool="run_shell_command", path="src/**")) == "deny"
 
 
 def test_every_round_of_a_loop_is_what_was_judged(folder: Path) -> None:

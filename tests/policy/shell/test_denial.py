@@ -30,12 +30,14 @@ def lines(section: str) -> list[tuple[str, str]]:
 
 
 def verdict(command: str, *given: Rule, mode: Mode = "default"):
-    return Policy(given, mode).judge(Action(SHELL, {}, ExecDetails(command, (), "/w", "low", "")))
+    return Policy(given, mode, roots=("/w",)).judge(
+        Action(tool=SHELL, args={}, details=ExecDetails(command, (), "/w", "low", ""))
+    )
 
 
 def ruling(command: str, rule: str, decision: str, mode: Mode) -> str:
-    said = Rule("deny" if decision == "deny" else "ask", SHELL, command=tuple(rule.split()))
-    return verdict(command, said, Rule("allow", SHELL), mode=mode).ruling
+    said = Rule(ruling="deny" if decision == "deny" else "ask", tool=SHELL, command=tuple(rule.split()))
+    return verdict(command, said, Rule(ruling="allow", tool=SHELL), mode=mode).ruling
 
 
 @pytest.mark.spec("C7")
@@ -119,7 +121,7 @@ def test_a_denied_command_stays_denied_however_it_is_reworded(case: tuple[str, l
 def test_it_is_said_which_rule_decided() -> None:
     found = judge("sudo rm -fr d", rules(deny=["git push", "rm -rf"]), cwd="/w", roots=["/w"])
     assert (found.denied, [part.by for part in found.parts]) == (("rm", "-rf"), ["deny rule `rm -rf`"])
-    rule = Rule("deny", SHELL, command=("rm", "-rf"), place="policy.toml:3", message="Use trash.")
-    told = verdict("rm --force -r d", Rule("deny", SHELL, command=("git",)), rule, mode="yolo")
+    rule = Rule(ruling="deny", tool=SHELL, command=("rm", "-rf"), place="policy.toml:3", message="Use trash.")
+    told = verdict("rm --force -r d", Rule(ruling="deny", tool=SHELL, command=("git",)), rule, mode="yolo")
     assert (told.reason, "policy.toml:3" in told.rule) == ("Use trash.", True)
     assert "`rm -rf`" in verdict("$X -rf d", rule, mode="yolo").reason

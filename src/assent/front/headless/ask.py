@@ -151,7 +151,13 @@ class TerminalAsker:
             self._prompt(call)
             return
         answer = Answer(
-            call.request.call_id, outcome, call.approval.digest, reason, answers=answers, scope=scope, by=self._me
+            call_id=call.request.call_id,
+            outcome=outcome,
+            digest=call.approval.digest,
+            reason=reason,
+            answers=answers,
+            scope=scope,
+            by=self._me,
         )
         job = self._edit(call, answer) if outcome == "modify_with_editor" else self._answer(answer)
         task = asyncio.create_task(job)
@@ -178,7 +184,9 @@ class TerminalAsker:
             self._say("  nothing was changed")
             self._prompt(call)
             return
-        edited = Answer(answer.call_id, answer.outcome, answer.digest, content=content, by=self._me)
+        edited = Answer(
+            call_id=answer.call_id, outcome=answer.outcome, digest=answer.digest, content=content, by=self._me
+        )
         await self._answer(edited)
 
     def _say(self, line: str) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # the code that asks is imported when there is somebody to as
 Asking = Literal["inline", "wait", "refuse"]
 
 
-class Run(Struct, frozen=True):
+class Run(Struct, frozen=True, kw_only=True):
     """What to do, as the command line says it."""
 
     prompt: str | None

@@ -41,7 +41,7 @@ async def _play(log: SessionLog, env: Mapping[str, str], project: str, style: St
     async with await open_session(log, NewSession(project, model="scripted tour"), setup) as client:
         waiting, send = client.runner.waiting, client.send
         asker: Asker = TerminalAsker(waiting, send, style, me()) if interactive else TourAnswers(waiting, send, style)
-        request = Run(PROMPT, None, None, Settings(), asking="wait", folder=project)
+        request = Run(prompt=PROMPT, model=None, mode=None, settings=Settings(), asking="wait", folder=project)
         return await HeadlessRun(client, request, TextOutput(style, live=True), asker).until_done()
 
 
@@ -74,7 +74,9 @@ class TourAnswers:
         for line in question_lines(call, self._style):
             sys.stderr.write(line + "\n")
         sys.stderr.write(self._style.green("  ➜ no terminal here, so the tour answered: yes, once\n"))
-        await self._send(Answer(call.request.call_id, "proceed_once", call.approval.digest, by="tour"))
+        await self._send(
+            Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="tour")
+        )
 
 
 def _introduce(project: Path, style: Style, *, interactive: bool) -> None:

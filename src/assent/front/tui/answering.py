@@ -40,7 +40,7 @@ class Answering:
     def _send(self, **how: Any) -> None:
         client = self._app.client
         by = client.me if client is not None else ""
-        answer = Answer(self._call.request.call_id, digest=self._call.approval.digest, by=by, **how)
+        answer = Answer(call_id=self._call.request.call_id, digest=self._call.approval.digest, by=by, **how)
         self._app.spawn(self._app.send(answer))
 
     def _always(self, scope: Grant | None) -> None:

@@ -381,7 +381,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         outcome = offered_keys(call.approval)[key]
         view = self._views.get(call.approval.id)
         parts = view.partial if view is not None and outcome == "proceed_once" else None
-        answer = Answer(call.request.call_id, outcome, call.approval.digest, hunks=parts, by=self._me())
+        answer = Answer(
+            call_id=call.request.call_id, outcome=outcome, digest=call.approval.digest, hunks=parts, by=self._me()
+        )
         self.post_message(self.Answered(answer))
 
     # --- moving about ---

@@ -30,7 +30,7 @@ class Around:
         self._foot.put(self._facts)
 
     def no_session(self) -> None:
-        self._foot.put(Facts("no session", folder=self._app.host.folder))
+        self._foot.put(Facts(model="no session", folder=self._app.host.folder))
 
     def between_sessions(self) -> None:
         self._away_since, self._over = None, False

@@ -91,7 +91,7 @@ class QueueView(Static):
         self.update(lines)
 
 
-class Facts(Struct, frozen=True):
+class Facts(Struct, frozen=True, kw_only=True):
     """What the last line says."""
 
     model: str = ""

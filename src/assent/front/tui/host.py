@@ -42,7 +42,7 @@ class RuleInfo(Struct, frozen=True):
     note: str = ""
 
 
-class ServerInfo(Struct, frozen=True):
+class ServerInfo(Struct, frozen=True, kw_only=True):
     """An MCP server and how it is doing."""
 
     name: str

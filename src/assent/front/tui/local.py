@@ -223,4 +223,11 @@ def _import_what_runs_sessions() -> None:
 def _info(status: "Status") -> ServerInfo:
     left_out = safe("; ".join(f"left out {refusal.tool}: {refusal.reason}" for refusal in status.refused), "label")
     reason = status.reason or left_out
-    return ServerInfo(status.server, status.state, len(status.tools), reason, status.prompts, status.resources)
+    return ServerInfo(
+        name=status.server,
+        state=status.state,
+        tools=len(status.tools),
+        problem=reason,
+        prompts=status.prompts,
+        resources=status.resources,
+    )

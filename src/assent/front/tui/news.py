@@ -17,7 +17,7 @@ Listen = Callable[[Callable[[], None]], Callable[[], None]]
 
 class News:
     def __init__(self, prices: Prices | None = None) -> None:
-        self.tally = Tally(prices or Prices())
+        self.tally = Tally(prices=prices or Prices())
         self.outcomes = Outcomes()
         self._listeners: list[Callable[[], None]] = []
 

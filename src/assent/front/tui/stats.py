@@ -41,7 +41,7 @@ class ModelUse(Struct):
     """None as soon as one request has no known price."""
 
 
-class ToolUse(Struct):
+class ToolUse(Struct, kw_only=True):
     count: int = 0
     success: int = 0
     error: int = 0
@@ -63,7 +63,7 @@ class Times(Struct):
     waiting: float = 0.0
 
 
-class Tally(Struct):
+class Tally(Struct, kw_only=True):
     """The fold: give it every envelope of a session in order."""
 
     prices: Prices = field(default_factory=Prices)

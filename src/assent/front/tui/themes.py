@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.style import StyleType
 
 
-class Palette(Struct, frozen=True):
+class Palette(Struct, frozen=True, kw_only=True):
     """Colours by meaning, for what is drawn as text. Empty: the colour of the text around it."""
 
     accent: str

@@ -28,7 +28,7 @@ from assent.front.web.tokens import LoginCodes, TokenStore
 CLIENT = "serve"
 
 
-class Setup(Struct, frozen=True):
+class Setup(Struct, frozen=True, kw_only=True):
     """What `assent serve` was told."""
 
     settings: Settings

@@ -70,18 +70,18 @@ class CommandGateway:
 
     async def view(self, info: SessionInfo) -> SessionView:
         return SessionView(
-            info.id,
-            info.title,
-            info.folder,
-            info.model,
-            info.mode,
-            info.owner,
-            await self._status(info),
-            info.waiting,
-            info.events,
-            info.created_at,
-            info.updated_at,
-            self._engine.problem(info.id),
+            id=info.id,
+            title=info.title,
+            folder=info.folder,
+            model=info.model,
+            mode=info.mode,
+            owner=info.owner,
+            status=await self._status(info),
+            waiting=info.waiting,
+            seq=info.events,
+            created_at=info.created_at,
+            updated_at=info.updated_at,
+            problem=self._engine.problem(info.id),
         )
 
     async def _status(self, info: SessionInfo) -> Status:

@@ -42,7 +42,7 @@ _CLASSES: tuple[tuple[TokenKind, str], ...] = (
 )
 
 
-class ShownLine(Struct, frozen=True, gc=False, omit_defaults=True):
+class ShownLine(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A line of a diff; `text` as it is, `pieces` as it may be shown."""
 
     kind: LineKind
@@ -89,7 +89,9 @@ def _lines(hunk: Hunk, lexer: Lexer | None) -> Iterator[ShownLine]:
                 pieces = next(after)
             case " ":
                 pieces, _ = next(after), next(before)
-        yield ShownLine(line.kind, line.text, _safe(line, pieces), line.old, line.new, line.ends)
+        yield ShownLine(
+            kind=line.kind, text=line.text, pieces=_safe(line, pieces), old=line.old, new=line.new, ends=line.ends
+        )
 
 
 def _safe(line: Line, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 
-class Limits(Struct, frozen=True):
+class Limits(Struct, frozen=True, kw_only=True):
     body: int = 1_000_000
     large_body: int = 8_000_000
     """For messages and decisions, which may carry whole files."""

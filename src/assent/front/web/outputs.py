@@ -41,7 +41,7 @@ class Outputs:
                 saved = await asyncio.to_thread(self._saved, session, call.request.call_id, offset, limit)
                 return saved or _cut(_bytes(_text(call)), 0, offset, limit, done=True)
             case _:
-                return Output("", 0, 0, 0, done=False)
+                return Output(text="", offset=0, next=0, total=0, done=False)
 
     def _live(self, session: str, call: Executing, offset: int, limit: int) -> Output:
         data = _bytes(call.output)
@@ -71,7 +71,7 @@ def _output(data: bytes, begin: int, total: int, *, done: bool, saved: bool = Fa
     while data and data[0] & 0xC0 == 0x80:
         data, begin = data[1:], begin + 1
     text, used = codecs.utf_8_decode(data, "replace", begin + len(data) >= total)
-    return Output(text, begin, begin + used, total, done, saved)
+    return Output(text=text, offset=begin, next=begin + used, total=total, done=done, saved=saved)
 
 
 def _text(call: Terminal) -> str:

@@ -42,7 +42,7 @@ class Problem(Exception):
         return msgspec.json.encode(head | self.more)
 
 
-class ProblemShape(msgspec.Struct, frozen=True, omit_defaults=True):
+class ProblemShape(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a problem looks like, for the API's description."""
 
     type: str

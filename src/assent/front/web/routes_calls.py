@@ -107,17 +107,17 @@ async def decide(
     """Answers a waiting call. The digest says what was seen: anything else is refused."""
     await app_state.gateway.find(caller, session_id)
     answer = Answer(
-        call_id,
-        data.outcome,
-        data.digest,
-        data.reason,
-        data.content,
-        data.args,
-        data.hunks,
-        data.answers,
-        data.scope,
-        data.grant_seconds,
-        data.grant_uses,
+        call_id=call_id,
+        outcome=data.outcome,
+        digest=data.digest,
+        reason=data.reason,
+        content=data.content,
+        args=data.args,
+        hunks=data.hunks,
+        answers=data.answers,
+        scope=data.scope,
+        grant_seconds=data.grant_seconds,
+        grant_uses=data.grant_uses,
         by=caller.by,
     )
     taken = await app_state.gateway.decide(caller, session_id, answer)

@@ -37,7 +37,15 @@ async def me(app_state: TheAppState, caller: TheCaller) -> Me:
     mode = setup.settings.approval_mode
     who = caller.principal
     return Me(
-        who.name, who.role, __version__, setup.roots, setup.folder, setup.model, mode, caller.by, setup.settings.models
+        name=who.name,
+        role=who.role,
+        version=__version__,
+        roots=setup.roots,
+        folder=setup.folder,
+        model=setup.model,
+        mode=mode,
+        by=caller.by,
+        models=setup.settings.models,
     )
 
 

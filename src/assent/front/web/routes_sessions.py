@@ -99,7 +99,16 @@ async def snapshot(app_state: TheAppState, caller: TheCaller, session_id: Sessio
     view = msgspec.structs.replace(await app_state.gateway.view(info), seq=state.seq)
     calls = tuple(call_view(call) for call in state.pending())
     reply = app_state.replies.so_far(session_id)
-    return Snapshot(view, state.gate, state.prompts, state.open_prompt, state.usage, state.queued, calls, reply)
+    return Snapshot(
+        session=view,
+        gate=state.gate,
+        prompts=state.prompts,
+        open_prompt=state.open_prompt,
+        usage=state.usage,
+        queued=state.queued,
+        calls=calls,
+        reply=reply,
+    )
 
 
 @post("/sessions/{session_id:str}/fork", status_code=201, opt=OPERATOR)

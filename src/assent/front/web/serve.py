@@ -46,7 +46,7 @@ class BadPlace(ValueError):
     """It cannot listen there; the message says what to do instead."""
 
 
-class Where(Struct, frozen=True):
+class Where(Struct, frozen=True, kw_only=True):
     """Where to listen, as the command line says it."""
 
     host: str = "127.0.0.1"
@@ -114,7 +114,14 @@ def address_of(where: Where, port: int) -> str:
 def make_setup(settings: Settings, env: Mapping[str, str], user: str, roots: tuple[str, ...], limits: Limits) -> Setup:
     here = os.path.realpath(os.getcwd())
     home = os.path.realpath(env.get("HOME") or "/")
-    return Setup(settings, env, user, here, tuple(map(real_folder, roots)) or (home, here), limits)
+    return Setup(
+        settings=settings,
+        env=env,
+        user=user,
+        folder=here,
+        roots=tuple(map(real_folder, roots)) or (home, here),
+        limits=limits,
+    )
 
 
 class Server:

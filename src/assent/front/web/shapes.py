@@ -30,7 +30,7 @@ class Login(Body, frozen=True):
     code: Annotated[str, Meta(max_length=200)]
 
 
-class NewSession(Body, frozen=True):
+class NewSession(Body, frozen=True, kw_only=True):
     folder: ShortText | None = None
     model: Name | None = None
     mode: Mode | None = None
@@ -63,7 +63,7 @@ class ToolRun(Body, frozen=True):
     args: JsonObject
 
 
-class Decided(Body, frozen=True):
+class Decided(Body, frozen=True, kw_only=True):
     outcome: Outcome
     digest: Annotated[str, Meta(max_length=200)] = ""
     reason: ShortText = ""
@@ -87,7 +87,7 @@ class LoggedIn(Struct, frozen=True):
     expires_at: float
 
 
-class Me(Struct, frozen=True):
+class Me(Struct, frozen=True, kw_only=True):
     name: str
     role: Role
     version: str
@@ -101,7 +101,7 @@ class Me(Struct, frozen=True):
     """Models to choose from; any other name may be given as well."""
 
 
-class SessionView(Struct, frozen=True):
+class SessionView(Struct, frozen=True, kw_only=True):
     id: str
     title: str
     folder: str
@@ -131,7 +131,7 @@ class CallView(Struct, frozen=True):
     """Of a question: exactly what would happen, made safe to show, and why to look twice."""
 
 
-class Snapshot(Struct, frozen=True):
+class Snapshot(Struct, frozen=True, kw_only=True):
     session: SessionView
     gate: GateKind
     prompts: int
@@ -170,7 +170,7 @@ class EventList(Struct, frozen=True):
     more: bool
 
 
-class Output(Struct, frozen=True):
+class Output(Struct, frozen=True, kw_only=True):
     text: str
     offset: int
     """Where it begins, in bytes: not always where it was asked for."""

@@ -39,7 +39,7 @@ class Principal(Struct, frozen=True):
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
-class TokenRecord(Struct, frozen=True, omit_defaults=True):
+class TokenRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     name: str
     role: Role
     hash: str
@@ -70,7 +70,9 @@ class TokenStore:
         self._refresh()
         token = secrets.token_urlsafe(32)
         expires = None if seconds is None else self._clock() + seconds
-        self._records[_hash(token)] = TokenRecord(name, role, _hash(token), owner, expires, kind)
+        self._records[_hash(token)] = TokenRecord(
+            name=name, role=role, hash=_hash(token), owner=owner, expires_at=expires, kind=kind
+        )
         self._save()
         return token
 

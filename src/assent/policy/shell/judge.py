@@ -41,7 +41,7 @@ class PartJudgement(Struct, frozen=True):
     why: str
 
 
-class Judgement(Struct, frozen=True):
+class Judgement(Struct, frozen=True, kw_only=True):
     """What to do with a command. A plan is there exactly when the decision is allow."""
 
     decision: Decision
@@ -69,13 +69,13 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
     written, steps, seen, inner = parsed.written, parsed.steps, parsed.seen, parsed.inner
     risk, reasons = assess(command, seen, (*seen.commands[:MAX_COMMANDS], *inner), cwd, places)
     about = Judgement(
-        "ask",
-        _described(seen),
-        _roots(command, seen),
-        _texts(seen, inner),
-        risk,
-        reasons,
-        "It was not understood.",
+        decision="ask",
+        parts=_described(seen),
+        roots=_roots(command, seen),
+        inner=_texts(seen, inner),
+        risk=risk,
+        reasons=reasons,
+        why="It was not understood.",
         readable=not isinstance(steps, Refused),
     )
     everything = (*seen.commands, *inner, *_stages(steps))
@@ -145,7 +145,9 @@ def _plan(steps: tuple[Step, ...], verdicts: Sequence[Verdict], where: Place) ->
     writes = tuple(path for verdict in verdicts for path in verdict.writes)
     sweeps = any(verdict.sweeps for verdict in verdicts)
     hidden = hidden_paths() if any(stage.hides for stage in simple_commands(steps)) else ()
-    return Plan(steps, where.cwd, where.roots, writes, sweeps=sweeps, secret=secret_path(), hidden=hidden)
+    return Plan(
+        steps=steps, cwd=where.cwd, roots=where.roots, writes=writes, sweeps=sweeps, secret=secret_path(), hidden=hidden
+    )
 
 
 def _part(verdict: Verdict) -> PartJudgement:

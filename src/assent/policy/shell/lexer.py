@@ -46,7 +46,7 @@ class Refused(Exception):
     """The command leaves the accepted grammar. The text names what it contains: "a quote that is not closed"."""
 
 
-class Token(Struct, frozen=True):
+class Token(Struct, frozen=True, kw_only=True):
     """`raw` is the source text; a redirect carries its descriptor; a word its value. `{a,b}` makes `more` words."""
 
     kind: TokenKind
@@ -81,12 +81,14 @@ class Lexer:
         if match := _REDIRECT.match(self.source, start):
             self.at = match.end()
             operator = match[2] or match[3]
-            return Token("redirect", operator, start, self.at, fd=match[1] or "")
+            return Token(kind="redirect", raw=operator, start=start, end=self.at, fd=match[1] or "")
         if match := _OPERATOR.match(self.source, start):
             self.at = match.end()
-            return Token("operator", match[0], start, self.at)
+            return Token(kind="operator", raw=match[0], start=start, end=self.at)
         word, *more = self._words()
-        return Token("word", self.source[start : self.at], start, self.at, word, more=tuple(more))
+        return Token(
+            kind="word", raw=self.source[start : self.at], start=start, end=self.at, word=word, more=tuple(more)
+        )
 
     def take_lines(self, end: str, *, strip_tabs: bool) -> str:
         """The heredoc body from here to the line `end`."""

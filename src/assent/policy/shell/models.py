@@ -36,7 +36,7 @@ _FIELDS: tuple[tuple[str, OptionUse], ...] = (
 )
 
 
-class Wrapper(Struct, frozen=True, forbid_unknown_fields=True):
+class Wrapper(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A program that runs the program in its operands. `trusted`: running it adds nothing to the payload."""
 
     payload: Literal["argv", "shell", "remote", "none"]
@@ -47,7 +47,7 @@ class Wrapper(Struct, frozen=True, forbid_unknown_fields=True):
     feeds: bool = False  # adds words read from its input, so the payload must be harmless with any option
 
 
-class Model(Struct, frozen=True, forbid_unknown_fields=True):
+class Model(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One program, or one sub-command of it."""
 
     does: str = ""

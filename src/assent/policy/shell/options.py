@@ -23,7 +23,7 @@ _NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
 Words = tuple[Word, ...]
 
 
-class Use(Struct):
+class Use(Struct, kw_only=True):
     """What a command does, as far as its model can tell. `problems` are sentences; none means harmless."""
 
     names: tuple[str, ...]
@@ -91,7 +91,7 @@ def examine(program: str, words: tuple[Word, ...], *, more: bool = False, many: 
     found = model(program)
     if found is None:
         return None
-    use = Use((program,), found, [found])
+    use = Use(names=(program,), model=found, models=[found])
     _Scan(use, words, more=more, many=many).run()
     return use
 

@@ -51,7 +51,7 @@ class Phrase(Struct, frozen=True):
     values: tuple[str, ...]
 
 
-class _Grammar(Struct, frozen=True):
+class _Grammar(Struct, frozen=True, kw_only=True):
     """What is known of the options of a program and a sub-command of it."""
 
     program: str
@@ -72,14 +72,18 @@ class _Grammar(Struct, frozen=True):
 def _grammar(program: str, sub: str = "") -> _Grammar:
     found = model(program)
     if found is None:
-        return _Grammar(program, sub, {}, {}, synonyms(program).whole, tree=False, modelled=False)
+        return _Grammar(
+            program=program, sub=sub, top={}, table={}, whole=synonyms(program).whole, tree=False, modelled=False
+        )
     tree = any(not name.startswith("-") for name in found.sub)
     top = options((program,), found)
     below = found.sub.get(sub)
     table = top | options((program, sub), below) if below is not None and not below.same else top
     words = (below or found).style == "words" and found.kind != "interpreter"  # which are described in little detail
     whole = synonyms(program).whole or words
-    return _Grammar(program, sub, top, table, whole, tree, modelled=not _says_nothing(found))
+    return _Grammar(
+        program=program, sub=sub, top=top, table=table, whole=whole, tree=tree, modelled=not _says_nothing(found)
+    )
 
 
 def _says_nothing(found: Model) -> bool:

@@ -53,7 +53,12 @@ class _SimpleDraft(_Draft):
         self.words: list[Word] = []
 
     def command(self, source: str) -> Command:
-        return Stage(tuple(self.words), tuple(self.env), tuple(self.redirects), source[self.start : self.end])
+        return Stage(
+            words=tuple(self.words),
+            env=tuple(self.env),
+            redirects=tuple(self.redirects),
+            text=source[self.start : self.end],
+        )
 
 
 class _StepDraft:
@@ -315,7 +320,7 @@ class _Reader:
             raise Refused("a place where a command is missing")
         if len(draft.words) > MAX_WORDS:
             raise Refused(f"more than {MAX_WORDS} words in one command")
-        as_test(Stage(tuple(draft.words), tuple(draft.env)))  # it must have a plainer form
+        as_test(Stage(words=tuple(draft.words), env=tuple(draft.env)))  # it must have a plainer form
         return draft
 
     def _item(self, draft: _SimpleDraft, token: Token) -> None:

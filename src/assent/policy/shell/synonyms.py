@@ -19,7 +19,7 @@ _VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*")
 Names = tuple[str, ...]
 
 
-class Synonyms(Struct, frozen=True, forbid_unknown_fields=True):
+class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The synonyms of one program or sub-command; the keys are explained in the file."""
 
     programs: str = ""

@@ -68,7 +68,7 @@ class Place(Struct, frozen=True):
     """The words from the pipe stand behind those of the command."""
 
 
-class Verdict(Struct, frozen=True):
+class Verdict(Struct, frozen=True, kw_only=True):
     """The decision about one command, with the words that will run and the files that will change."""
 
     decision: Decision
@@ -109,18 +109,20 @@ def judge_stage(
     if verdict.decision == "ask" and exact:
         by = _rule("exact", tuple(word.text for word in stage.words))
         ready = replace(_hardened(stage, use), git="")
-        return Verdict("allow", by, "A rule allows exactly this command.", ready)
+        return Verdict(decision="allow", by=by, why="A rule allows exactly this command.", stage=ready)
     return verdict
 
 
 def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str], where: Place, depth: int) -> Verdict:
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
-        return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
+        return Verdict(
+            decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
+        )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
     rule = covering(known, texts, use.names) or with_options(known, use)
     if rule is None:
-        return Verdict("ask", "no rule", f"No rule allows `{' '.join(use.names)}`.", stage)
+        return Verdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     if len(rule) < len(use.names) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
@@ -128,12 +130,17 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
     if uncovered is not None:
         problems.append(f"no rule allows `{' '.join(uncovered)}`")
     if problems:
-        return Verdict("ask", f"model {use.names[0]}", _sentence(name, problems[0]), stage)
+        return Verdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(name, problems[0]), stage=stage)
     if use.payload:
         return _wrapped(stage, use, rules, rule, where, depth)
     why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
     return Verdict(
-        "allow", _rule("allow", rule), why, _hardened(stage, use), _written(use, where), sweeps=passes_over(use)
+        decision="allow",
+        by=_rule("allow", rule),
+        why=why,
+        stage=_hardened(stage, use),
+        writes=_written(use, where),
+        sweeps=passes_over(use),
     )
 
 
@@ -162,23 +169,35 @@ def _must_be_named(use: Use, rule: Prefix) -> bool:
 def _wrapped(stage: Stage, use: Use, rules: Rules, rule: Prefix, where: Place, depth: int) -> Verdict:
     """Both the wrapper and what it runs must be allowed."""
     if depth >= MAX_DEPTH:
-        return Verdict("ask", "limit", f"Commands are wrapped in each other more than {MAX_DEPTH} times.", stage)
+        return Verdict(
+            decision="ask",
+            by="limit",
+            why=f"Commands are wrapped in each other more than {MAX_DEPTH} times.",
+            stage=stage,
+        )
     if why := _not_wrapped(use):
-        return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
+        return Verdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(use.names[0], why), stage=stage)
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
     known = replace(rules, allow=(*rules.allow, rule[use.payload_at :])) if _names_payload(use, rule) else rules
-    inner = judge_stage(Stage(use.payload, text=stage.text), known, _fed_by(use, where), depth + 1, fed=fed)
+    inner = judge_stage(Stage(words=use.payload, text=stage.text), known, _fed_by(use, where), depth + 1, fed=fed)
     if inner.decision != "allow":
-        return Verdict("ask", inner.by, inner.why, stage)
+        return Verdict(decision="ask", by=inner.by, why=inner.why, stage=stage)
     words, names = stage.words[: use.payload_at] + inner.stage.words, inner.stage.names
     if fed and shows_content(program(use.payload[0].text)):
         if why := unsifted(use):
-            return Verdict("ask", f"model {use.names[0]}", _sentence(use.names[0], why), stage)
+            return Verdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(use.names[0], why), stage=stage)
         words, names = sifted(use, words, names=where.harmless_names)
     ready = replace(inner.stage, words=words, env=stage.env + inner.stage.env, redirects=stage.redirects, names=names)
     why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
-    return Verdict("allow", f"{_rule('allow', rule)}, {inner.by}", why, ready, inner.writes, inner.sweeps)
+    return Verdict(
+        decision="allow",
+        by=f"{_rule('allow', rule)}, {inner.by}",
+        why=why,
+        stage=ready,
+        writes=inner.writes,
+        sweeps=inner.sweeps,
+    )
 
 
 def _not_wrapped(use: Use) -> str | None:
@@ -202,13 +221,15 @@ def _finding(stage: Stage, clause: Clause, rules: Rules, where: Place, depth: in
     if outer.decision != "allow":
         return replace(outer, stage=stage)
     if why := payload_problem(clause, where.cwd, where.roots):
-        return Verdict("ask", "model find", _sentence("find", why), stage)
-    inner = judge_stage(Stage(clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=clause.finds)
+        return Verdict(decision="ask", by="model find", why=_sentence("find", why), stage=stage)
+    inner = judge_stage(Stage(words=clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=clause.finds)
     if inner.decision != "allow":
-        return Verdict("ask", inner.by, inner.why, stage)
+        return Verdict(decision="ask", by=inner.by, why=inner.why, stage=stage)
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
     sweeps = inner.sweeps or clause.passes_over
-    return Verdict("allow", f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}", ready, sweeps=sweeps)
+    return Verdict(
+        decision="allow", by=f"{outer.by}, {inner.by}", why=f"{outer.why} {inner.why}", stage=ready, sweeps=sweeps
+    )
 
 
 def _fed_by(use: Use, where: Place) -> Place:
@@ -236,18 +257,20 @@ def _unmodelled(
     """What nobody described: the words of the rule, and after them nothing but plain operands and options."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts)) is not None:
-        return Verdict("ask", _rule("ask", ask), "A rule of yours wants to be asked about this.", stage)
+        return Verdict(
+            decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
+        )
     rule = texts if texts in rules.exact else covering(rules.allow, texts)
     if rule is None:
-        return Verdict("ask", "no rule", f"No rule allows `{name}`.", stage)
+        return Verdict(decision="ask", by="no rule", why=f"No rule allows `{name}`.", stage=stage)
     problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
     problems += unknown_words(stage.words, len(rule), described=use is not None)
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so only literal words are covered")
     if problems:
-        return Verdict("ask", "no model", _sentence(name, problems[0]), stage)
+        return Verdict(decision="ask", by="no model", why=_sentence(name, problems[0]), stage=stage)
     ready = stage if use is None else _hardened(stage, use)
-    return Verdict("allow", _rule("allow", rule), "A rule allows these words.", ready)
+    return Verdict(decision="allow", by=_rule("allow", rule), why="A rule allows these words.", stage=ready)
 
 
 def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 20_000_000
 
 
-class Plan(Struct, frozen=True):
+class Plan(Struct, frozen=True, kw_only=True):
     """One change of one file: what was there, byte for byte, and what will be."""
 
     path: str
@@ -82,7 +82,9 @@ class EditInvocation(Invocation):
     def _details(self, place: Verdict, change: str, old: str | None, new: str) -> EditDetails:
         secret = "" if old is None else self._files.why_asked(self._file_path)
         protected = place.reason if place.kind == "protected" else secret
-        return EditDetails(place.path, change, old, new, protected, place.runs, secret)
+        return EditDetails(
+            path=place.path, diff=change, old=old, new=new, protected=protected, runs=place.runs, secret=secret
+        )
 
     def change(self) -> FileChange:
         plan = self._plan()
@@ -124,7 +126,9 @@ class EditInvocation(Invocation):
         wanted = self.edited(current)
         old = None if current is None else current.text
         made = diff(self._files.shown(path), old, wanted.text)
-        return Plan(path, before, old, wanted.text, self._encoded(wanted), made, place)
+        return Plan(
+            path=path, before=before, old=old, new=wanted.text, after=self._encoded(wanted), diff=made, place=place
+        )
 
     def _before(self, path: str) -> bytes | None:
         pending = self._earlier(path)

@@ -19,7 +19,7 @@ from assent.tools.support.files import Files
 from assent.tools.support.stuck import unless_stuck
 
 
-class Query(Struct, frozen=True):
+class Query(Struct, frozen=True, kw_only=True):
     pattern: str
     include: str = ""
     exclude: str = ""

@@ -126,6 +126,10 @@ def would(details: Details) -> str:
 
 
 COMMANDS = (
-    SlashCommand("policy", "Lists the rules and grants that hold: explain, revoke", policy, "Approving"),
-    SlashCommand("approvals", "Lists everything that waits for your answer", approvals, "Approving"),
+    SlashCommand(
+        name="policy", help="Lists the rules and grants that hold: explain, revoke", run=policy, group="Approving"
+    ),
+    SlashCommand(
+        name="approvals", help="Lists everything that waits for your answer", run=approvals, group="Approving"
+    ),
 )

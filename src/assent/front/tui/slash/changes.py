@@ -69,11 +69,18 @@ async def complete_undo(desk: "Desk", argument: str) -> Sequence[Candidate]:
 
 COMMANDS = (
     SlashCommand(
-        "compress",
-        "Replaces the older conversation by a summary",
-        compress,
-        "Session",
+        name="compress",
+        help="Replaces the older conversation by a summary",
+        run=compress,
+        group="Session",
         aliases=("compact", "summarize"),
     ),
-    SlashCommand("undo", "Takes back what a call wrote", undo, "Session", "[CALL]", complete=complete_undo),
+    SlashCommand(
+        name="undo",
+        help="Takes back what a call wrote",
+        run=undo,
+        group="Session",
+        usage="[CALL]",
+        complete=complete_undo,
+    ),
 )

@@ -132,17 +132,36 @@ def _kept(desk: "Desk", problem: str, done: str) -> None:
 
 
 COMMANDS = (
-    SlashCommand("model", "Chooses the model", model, "Model and mode", "[NAME]", complete=complete_model),
     SlashCommand(
-        "mode",
-        "Chooses what runs without asking",
-        mode,
-        "Model and mode",
-        "[MODE]",
+        name="model",
+        help="Chooses the model",
+        run=model,
+        group="Model and mode",
+        usage="[NAME]",
+        complete=complete_model,
+    ),
+    SlashCommand(
+        name="mode",
+        help="Chooses what runs without asking",
+        run=mode,
+        group="Model and mode",
+        usage="[MODE]",
         complete=complete_mode,
     ),
-    SlashCommand("theme", "Chooses the colours", theme, "This program", "[NAME]", complete=complete_theme),
     SlashCommand(
-        "editor", "Chooses the editor for long texts", editor, "This program", "[NAME]", complete=complete_editor
+        name="theme",
+        help="Chooses the colours",
+        run=theme,
+        group="This program",
+        usage="[NAME]",
+        complete=complete_theme,
+    ),
+    SlashCommand(
+        name="editor",
+        help="Chooses the editor for long texts",
+        run=editor,
+        group="This program",
+        usage="[NAME]",
+        complete=complete_editor,
     ),
 )

@@ -31,7 +31,7 @@ async def nothing(desk: "Desk", argument: str) -> Sequence[Candidate]:
     return ()
 
 
-class SlashCommand(Struct, frozen=True):
+class SlashCommand(Struct, frozen=True, kw_only=True):
     name: str
     help: str
     """One line."""

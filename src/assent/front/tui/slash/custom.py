@@ -23,7 +23,7 @@ def custom_slash(command: "CustomCommand") -> SlashCommand:
         else:
             await desk.submit(text)
 
-    return SlashCommand(command.name, command.description, run, "Custom", command.usage)
+    return SlashCommand(name=command.name, help=command.description, run=run, group="Custom", usage=command.usage)
 
 
 async def _finished(desk: "Desk", tool: "RunTool") -> "CallFinished | str":

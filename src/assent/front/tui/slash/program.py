@@ -51,7 +51,13 @@ def help_command(registry: "Registry") -> SlashCommand:
         return [Candidate(command.name, command.help) for command in registry.commands()]
 
     return SlashCommand(
-        "help", "Shows the commands and keys", run, "This program", "[COMMAND]", aliases=("?",), complete=complete
+        name="help",
+        help="Shows the commands and keys",
+        run=run,
+        group="This program",
+        usage="[COMMAND]",
+        aliases=("?",),
+        complete=complete,
     )
 
 
@@ -88,6 +94,12 @@ def _line(name: Content, text: str, width: int) -> Content:
 
 
 COMMANDS = (
-    SlashCommand("about", "Shows the version, the session and the folder", about, "This program"),
-    SlashCommand("quit", "Ends the program; what waits for you stays", quit_program, "This program", aliases=("exit",)),
+    SlashCommand(name="about", help="Shows the version, the session and the folder", run=about, group="This program"),
+    SlashCommand(
+        name="quit",
+        help="Ends the program; what waits for you stays",
+        run=quit_program,
+        group="This program",
+        aliases=("exit",),
+    ),
 )

@@ -22,7 +22,9 @@ def prompt_slash(prompt: "Prompt") -> SlashCommand:
             desk.complain(str(error))
 
     name, complete = prompt_command(prompt.server, prompt.name), _completion(prompt.arguments)
-    return SlashCommand(name, help_of(prompt), run, "Prompts of servers", usage(prompt), complete=complete)
+    return SlashCommand(
+        name=name, help=help_of(prompt), run=run, group="Prompts of servers", usage=usage(prompt), complete=complete
+    )
 
 
 def named_slash(prompt: "NamedPrompt") -> SlashCommand:
@@ -30,7 +32,14 @@ def named_slash(prompt: "NamedPrompt") -> SlashCommand:
         await desk.host.use_prompt(prompt.name, typed)
 
     complete = _completion(prompt.arguments)
-    return SlashCommand(prompt.name, prompt.help, run, "Prompts on the server", prompt.usage, complete=complete)
+    return SlashCommand(
+        name=prompt.name,
+        help=prompt.help,
+        run=run,
+        group="Prompts on the server",
+        usage=prompt.usage,
+        complete=complete,
+    )
 
 
 def _completion(arguments: "Sequence[Argument]") -> Complete:

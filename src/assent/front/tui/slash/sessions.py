@@ -123,10 +123,25 @@ async def queue(desk: "Desk", argument: str) -> None:
 
 
 COMMANDS = (
-    SlashCommand("clear", "Begins a new session; this one can be resumed", clear, "Session", aliases=("new",)),
-    SlashCommand("sessions", "Lists all sessions: open, fork, rename", sessions, "Session", complete=complete_session),
-    SlashCommand("resume", "Opens another session", resume, "Session", "[ID | latest]", complete=complete_session),
-    SlashCommand("rename", "Gives this session a name", rename, "Session", "[TITLE]"),
-    SlashCommand("fork", "Goes on in a copy of this session", fork, "Session"),
-    SlashCommand("queue", "Lists what waits for the turn's end: take back, edit", queue, "Session"),
+    SlashCommand(
+        name="clear", help="Begins a new session; this one can be resumed", run=clear, group="Session", aliases=("new",)
+    ),
+    SlashCommand(
+        name="sessions",
+        help="Lists all sessions: open, fork, rename",
+        run=sessions,
+        group="Session",
+        complete=complete_session,
+    ),
+    SlashCommand(
+        name="resume",
+        help="Opens another session",
+        run=resume,
+        group="Session",
+        usage="[ID | latest]",
+        complete=complete_session,
+    ),
+    SlashCommand(name="rename", help="Gives this session a name", run=rename, group="Session", usage="[TITLE]"),
+    SlashCommand(name="fork", help="Goes on in a copy of this session", run=fork, group="Session"),
+    SlashCommand(name="queue", help="Lists what waits for the turn's end: take back, edit", run=queue, group="Session"),
 )
