@@ -1,6 +1,6 @@
 """One browser and one server for all tests of the page; each test brings its own sessions and windows.
 
-The browser lives as long as a module: while it does, no event loop can be started, and other tests need theirs.
+While the browser lives no event loop can be started, and other tests need theirs: those of the page come last.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,11 @@ from playwright.sync_api import Browser
 from support.page import Served, Windows, a_browser, a_server
 
 
-@pytest.fixture(scope="module")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with a_browser() as browser:
         yield browser
