@@ -451,6 +451,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-clean": git.git_clean,
     "git-apply": git.git_apply,
     "git-add": git.git_add,
+    "git-rm": git.git_rm,
     "format-patch": git.format_patch,
     "npm-install": builders.npm_install,
     "requirements": builders.requirements,

@@ -147,6 +147,12 @@ def git_diff(use: Use, words: Words) -> None:
         use.problems.append("it may compare files that are not under version control, which may hold secrets")
 
 
+def git_rm(use: Use, _words: Words) -> None:
+    """Without `-f` git deletes only what it can bring back; a part of a larger repository has more above it."""
+    if any(_OUTSIDE.match(word.text) for word in use.operands):
+        use.problems.append("it deletes something outside the workspace")
+
+
 def git_reflog(use: Use, _words: Words) -> None:
     if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
         use.problems.append("it deletes the memory of old commits")
