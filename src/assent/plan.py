@@ -28,8 +28,9 @@ UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 class Part(Struct, frozen=True):
     """A piece of a word. `text` stands for itself; the other kinds are expanded by the runner.
 
-    `status` is how the last pipeline ended, `item` the word that the loop over the variable `text` is at, and `output`
-    what `steps` print. Without quotes these are cut into words as bash does.
+    `status` is how the last pipeline ended (`?`) or what a variable holds that is only shown, `item` the word that the
+    loop over the variable `text` is at, and `output` what `steps` print. Without quotes these are cut into words as
+    bash does.
     """
 
     kind: PartKind

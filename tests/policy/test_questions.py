@@ -67,9 +67,9 @@ def test_what_only_asks_needs_no_rule(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("printenv", "printenv GITHUB_TOKEN", "printenv HOME GITHUB_TOKEN", "env", "ps aux", "yarn --version"),
+        *("printenv", "printenv GITHUB_TOKEN", "printenv HOME GITHUB_TOKEN", "env", "ps auxe", "yarn --version"),
         *("git config --list", "git config -l", "git config http.extraheader", "git config credential.helper"),
-        *("git config remote.origin.url x", "git config user.name x", "git config --get-regexp .", "mvn --version"),
+        *("git config remote.origin.url x", "git config user.name x", "git config --get-regexp .", "pnpm --version"),
         *("git config --file .env user.name", "./node --version", "node --version x", "node --version --eval x"),
         *(
             "printenv HOME; printenv HOME EDITOR",

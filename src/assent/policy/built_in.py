@@ -17,7 +17,8 @@ column jq basename dirname realpath readlink pwd cd echo printf true false : tes
 uptime free nproc seq md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum awk gawk mawk
 xargs paste join expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat zgrep
 tar zipinfo hostname sleep arch tty groups logname hostid expr factor numfmt cal ncal locale getconf lscpu lsblk
-sw_vers vmstat whereis bc fd fdfind bat
+sw_vers vmstat whereis bc fd fdfind bat yq who w users last ps pgrep pidof pstree lsof ss netstat ip ifconfig route arp
+iostat mpstat lsusb lspci lsmod lsb_release findmnt mount nm readelf objdump size
 """
 _SUBCOMMANDS = """
 command -v
@@ -63,6 +64,31 @@ git check-attr
 git remote get-url
 git bisect log
 git version
+git notes list
+git notes show
+git fsck
+top -b
+systemctl status
+systemctl is-active
+systemctl is-enabled
+systemctl is-failed
+systemctl list-units
+systemctl list-unit-files
+systemctl list-timers
+systemctl list-dependencies
+timedatectl status
+hostnamectl status
+dpkg -l
+dpkg -L
+dpkg -s
+dpkg -S
+apt list
+apt show
+apt search
+apt policy
+apt-cache show
+apt-cache search
+apt-cache policy
 tput cols
 tput lines
 tput colors
@@ -102,10 +128,10 @@ _FOLLOWING = {
 
 def stays_inside(plan: Plan, roots: tuple[str, ...]) -> bool:
     """No word of the plan names a place outside the workspace, as far as its text can tell."""
-    return all(
-        bool(folders) and all(_stage_inside(stage, cwd, roots) for cwd in folders)
-        for stage, folders in with_folders(plan)
-    )
+    stages = list(with_folders(plan))
+    if len(stages) > 1 and moves(stages[-1][0]) and len(stages[-1][0].words) == 2:
+        del stages[-1]  # nothing runs where it goes: `cd src; ls; cd ..`
+    return all(bool(folders) and all(_stage_inside(stage, cwd, roots) for cwd in folders) for stage, folders in stages)
 
 
 def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
@@ -127,4 +153,4 @@ def _follows_links(stage: Stage) -> bool:
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
     if any(part.kind == "variable" for part in word.parts):
         return False
-    return all(inside(place(text, cwd), roots) for text in paths_in(word.text))
+    return word.text == "/dev/null" or all(inside(place(text, cwd), roots) for text in paths_in(word.text))

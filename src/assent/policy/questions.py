@@ -10,8 +10,8 @@ import re
 import shutil
 from collections.abc import Sequence
 
-# They print their version and look at no file of the folder. Not yarn, pnpm, mvn, gradle, bazel, dotnet, pytest,
-# bundle, flake8 and terraform: files of a project say which code of theirs runs, or what is loaded.
+# They print their version and look at no file of the folder, but for those of `_CHOOSERS`. Not yarn, pnpm, bazel,
+# pytest, bundle and flake8: files of a project say which code of theirs runs, or what is loaded.
 _PROGRAMS = frozenset(
     """
     python python3 python3.11 python3.12 python3.13 pip pip3 uv node nodejs npm npx deno bun git go cargo rustc java
@@ -20,6 +20,10 @@ _PROGRAMS = frozenset(
     nano tmux openssl gpg psql mysql sqlite3 redis-cli mongosh nginx ffmpeg ffprobe convert magick pandoc ruff black
     isort mypy poetry pipx tsc shellcheck hadolint yamllint golangci-lint gofmt kubectl helm ls cat sort
     head tail ghc R Rscript less file diff patch ldd ar ld strace gdb lldb valgrind node-gyp act direnv just
+    terraform tofu packer vagrant gcloud heroku glab protoc buf hugo
+    clang-format clang-tidy cppcheck meson ctest conan rustfmt conda pdm hatch virtualenv pre-commit dotnet mvn gradle
+    systemctl swift dart kotlinc scala kind minikube k3d kustomize skaffold pulumi nvcc nasm cpack ccache doxygen swiftc
+    rustup lsof rclone mariadb pg_dump createdb code zstd bzip2 lz4 7z parallel entr watch fzf htop
     """.split()  # noqa: SIM905
 )
 # They print a text, open no pager, and load nothing for it.
@@ -33,14 +37,26 @@ _VERSION = {
     "--version": _PROGRAMS,
     "--help": _HELPFUL,
     "-V": frozenset("python python3 ssh tmux tar pip pip3 uv ruff black mypy poetry curl wget rg bat jq less".split()),  # noqa: SIM905
-    "-v": frozenset("node npm npx ruby perl php lua gem nginx tsc make git gcc ldd".split()),  # noqa: SIM905
-    "-version": frozenset("java javac ffmpeg ffprobe convert magick".split()),  # noqa: SIM905
-    "version": frozenset("go git openssl uv helm".split()),  # noqa: SIM905
+    "-v": frozenset(
+        "node npm npx ruby perl php lua gem nginx tsc make git gcc ldd terraform mvn gradle cc clang g++".split()  # noqa: SIM905
+    ),
+    "-version": frozenset("java javac ffmpeg ffprobe convert magick terraform kotlinc".split()),  # noqa: SIM905
+    "version": frozenset(
+        "go git openssl uv helm terraform tofu packer kind minikube k3d kustomize pulumi hugo skaffold".split()  # noqa: SIM905
+    ),
+    "--info": frozenset(("dotnet",)),
+    "--list-sdks": frozenset(("dotnet",)),
+    "--list-runtimes": frozenset(("dotnet",)),
 }
 _QUESTIONS = frozenset(
     (
         ("kubectl", "version", "--client"),
         ("ulimit", "-a"),
+        ("tee", "/dev/null"),
+        ("git", "config", "--list", "--local"),
+        ("git", "config", "--local", "--list"),
+        ("git", "config", "--local", "-l"),
+        ("git", "config", "-l", "--local"),
         ("git", "help"),
         ("node", "-p", "process.version"),
     )
@@ -53,6 +69,10 @@ _CHOOSERS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"/\.?nodenv/"), (".node-version",)),
     (re.compile(r"/\.?goenv/"), (".go-version",)),
     (re.compile(r"/\.?jenv/"), (".java-version",)),
+    (re.compile(r"/\.?(?:tf|tofu)env/"), (".terraform-version", ".opentofu-version", ".tfswitchrc")),
+    (re.compile(r"/dotnet(?:\.\w+)?$"), ("global.json",)),
+    (re.compile(r"/mvn(?:\.\w+)?$"), (".mvn",)),
+    (re.compile(r"/gradle(?:\.\w+)?$"), ("gradle.properties", "gradle")),
     (
         re.compile(
             r"/(?:shims|\.?(?:asdf|mise|volta|proto))/|/(?:volta-shim|asdf|mise|rtx|proto|corepack|corepack\.js)$"
@@ -69,7 +89,7 @@ _PLACES = ("--global", "--local", "--get", "--show-origin", "--show-scope")
 _SETTING = re.compile(
     r"user\.(?:name|email|signingkey)|(?:init|pull|push|fetch|merge|rebase|color|commit|tag|branch|status|log|rerere)\.\w+"
     r"|core\.(?:autocrlf|bare|editor|eol|excludesfile|filemode|hookspath|ignorecase|quotepath|safecrlf|symlinks)"
-    r"|branch\.[\w./-]+\.(?:remote|merge|rebase)",
+    r"|branch\.[\w./-]+\.(?:remote|merge|rebase)|remote\.[\w-]+\.(?:url|pushurl|fetch)",
     re.IGNORECASE,
 )
 
@@ -81,9 +101,9 @@ def is_question(words: Sequence[str], folder: str, roots: Sequence[str]) -> bool
             return not _may_be_chosen(name, folder, roots)
         case ["printenv", name]:
             return name in _VARIABLES
-        case ["go", "env", name]:
-            return name in _OF_GO and not _may_be_chosen("go", folder, roots)
-        case ["git", "config", *options, key]:
+        case ["go", "env", *names] if names:
+            return all(name in _OF_GO for name in names) and not _may_be_chosen("go", folder, roots)
+        case ["git", "config", *options, key] if tuple(words) not in _QUESTIONS:
             return all(option in _PLACES for option in options) and _SETTING.fullmatch(key) is not None
         case _:
             return tuple(words) in _QUESTIONS and not _may_be_chosen(words[0], folder, roots)

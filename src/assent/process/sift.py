@@ -17,6 +17,7 @@ from msgspec import Struct
 _CHUNK = 65_536
 _WORD = re.compile(rb"""(?:[^ \t'"\\]+|\\.|'[^']*'|"[^"]*")+""", re.DOTALL)
 _QUOTED = re.compile(rb"""\\(.)|'([^']*)'|"([^"]*)\"""", re.DOTALL)
+_MORE_THAN_A_NAME = (b"-", b"@", b"+")  # `-x` is an option, `@x` a file of options; a name is nothing but a file
 _LONGEST = 2_000_000
 """Bytes without an end: no system takes so many words for a program."""
 
@@ -75,7 +76,7 @@ def sift(source: IO[bytes], target: IO[bytes], kind: str, keeps: Callable[[str],
         with source, target:
             for name in _names(source, kind):
                 if keeps(os.fsdecode(name)):
-                    target.write(name + b"\0")
+                    target.write((b"./" if name[:1] in _MORE_THAN_A_NAME else b"") + name + b"\0")
                 else:
                     found.dropped += 1
     except UnreadableNames as error:

@@ -243,7 +243,7 @@ class Starter:
             case "item":
                 return frame.items[part.text]
             case "status":
-                return str(frame.status)
+                return str(frame.status) if part.text == "?" else self._shown(part.text)
             case "output":
                 return self._output_of(part.steps, frame)
             case "home":
@@ -252,6 +252,12 @@ class Starter:
                 return self._known(part.text, frame)
             case "text" | "glob":
                 return part.text
+
+    def _shown(self, name: str) -> str:
+        """A variable that echo prints or a condition looks at. The gate lets through only names that hold no secret."""
+        if name in ("UID", "EUID"):
+            return str(os.getuid())
+        return self.environment.get(name) or os.environ.get(name, "")
 
     def _known(self, name: str, frame: Frame) -> str:
         match name:

@@ -214,8 +214,11 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
         ["npm run other", "npm run-script build", "npm run", "npm build"],
     ),
     "npm run-script build": (["npm run-script build"], ["npm run-script other"]),
-    "npm run": (["npm run"], ["npm run build"]),
-    "npm run-script": (["npm run-script"], ["npm run-script build"]),
+    "npm run": (
+        ["npm run", "npm run build", "npm run test:unit"],
+        ["npm run deploy", "npm run db:drop", "npm run x\ny"],
+    ),
+    "npm run-script": (["npm run-script", "npm run-script build"], ["npm run-script publish"]),
     "go env": (["go env", "go env GOPATH"], ["go env A=b", "go env GOPATH A=b"]),
     "pytest": (
         ["pytest", "pytest a", "pytest --cov-report=term", "pytest -k a:b", "pytest -W ignore", "pytest -k 'A.B'"],
@@ -278,12 +281,20 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
             *("git branch", "git branch -a", "git branch -l x", "git branch --list x", "git branch --points-at HEAD x"),
             *(f"git branch --{one} x" for one in ("contains", "no-contains", "merged", "no-merged")),
         ],
-        ["git branch -D x", "git branch -u x", "git branch -f x", "git branch 'x y'", "git branch -x"],
+        [
+            "git branch -M x",
+            "git branch -f x",
+            "git branch -u ../x",
+            "git branch --edit-description",
+            "git branch 'x y'",
+            "git branch -x",
+        ],
     ),
     "git config": (
         ["git config user.name", "git config --get user.name", "git config get user.name", "git config -l"],
         [
-            "git config user.name x",
+            *("git config core.pager x", "git config alias.x '!x'", "git config --global user.name x"),
+            *("git config core.hooksPath x", "git config --get user.name --unset", "git config user.name -- x y"),
             *(f"git config {one}" for one in ("set", "unset", "edit", "rename-section", "remove-section")),
         ],
     ),

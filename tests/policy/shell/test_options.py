@@ -178,7 +178,7 @@ def _texts(words: list[Word]) -> str:
         ("unlink a b", "unlink; operands a,b; writes a; ! the operand `b` ?"),
         ("printf -- x", "printf; operands x; texts x"),
         ("printf a -b", "printf; operands a,-b; texts a,-b"),
-        ("docker exec x ls", "docker exec; operands x,ls; ! the operand `x` ?; ! the operand `ls` ?"),
+        ("docker exec x ls", "docker exec; operands x,ls; texts x,ls"),
         ("poetry run ls -l", "poetry run; payload ls -l"),
         ("git worktree", "git worktree; ! `git worktree` needs a sub-command"),
         ("git stash", "git stash"),

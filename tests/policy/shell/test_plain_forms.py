@@ -60,7 +60,9 @@ def test_a_plain_condition_is_one_in_single_brackets(double: str, single: list[s
             "[[ a -eq b ]]",
             "[[ -v a ]]",
             "[[ -R a ]]",
-            "[[ -f a && -f b ]]",
+            "[[ -f a && -f b || -f c ]]",
+            "[[ -f a && b ]]",
+            "[[ a == '&&' ]]",
             "[[ a ]]",
         ),
         *(

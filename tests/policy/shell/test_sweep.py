@@ -624,7 +624,7 @@ def test_names_of_ordinary_files_are_passed_on(command: str, tree: Path) -> None
         "find . -type f | xargs grep -r needle",
         "find . -type f | xargs grep -R needle",
         "find . -type f -exec grep -r needle {} +",
-        "find . -name '*.py' | xargs sort",
+        "find . | xargs sort",
         "find . -type f | xargs grep --recursive needle",
         "find . -type f | xargs grep --dereference-recursive needle",
         "find . -type f | xargs rgrep needle",

@@ -4,7 +4,7 @@ import re
 
 from assent.plan import Word
 from assent.policy.shell.options import Use, Words, examine
-from assent.policy.shell.unknown import plain_flag
+from assent.policy.shell.unknown import changes_something, plain_flag
 
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _SCRIPT_OPTIONS = frozenset(
@@ -53,6 +53,9 @@ _GOALS = frozenset(
         "dependency:tree",
     ]
 )
+_PROFILE = re.compile(r"-P[\w,!-]+")
+_MAVENS = ("mvn", "./mvnw")
+_GOAL = re.compile(r"[A-Za-z0-9_:][\w.:-]*(?:@[\w-]+)?")
 _PACKAGE = re.compile(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d*\])?")
 _PASSED_ON = re.compile(r"(?:\./)?[A-Za-z0-9_](?:::|[A-Za-z0-9_.\[\]/-])*")
 # Options of test programs that choose among the tests, and what they may be followed by.
@@ -66,6 +69,22 @@ _FOLDER = re.compile(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?
 _OUTPUT = re.compile(
     r"/dev/null|(?:\./)?(?:bin|build|dist|out|tmp)/[A-Za-z0-9_][\w.-]*|[\w-]*cover[\w-]*\.(?:out|txt)|c\.out"
 )
+# The program that is built has the name that one gives it; a source or a script has another.
+_GO_PROGRAM = re.compile(
+    rf"{_OUTPUT.pattern}|(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*[A-Za-z0-9_][\w-]*(?:\.(?:exe|test|so|a|wasm))?|(?:\./)?(?:bin|build|dist|out)/?"
+)
+_GO_PROFILE = re.compile(r"(?:\./)?[\w-]+\.(?:out|prof|pprof)")
+_GO_OUTPUTS = {
+    "-o": _GO_PROGRAM,
+    "-coverprofile": _OUTPUT,
+    **dict.fromkeys(("-cpuprofile", "-memprofile", "-blockprofile"), _GO_PROFILE),
+}
+_LINKING = r"(?:-s|-w|-v|-X[ =]'?[\w./-]+=[\w.:+-]*'?)"
+_COMPILING = r"(?:-N|-l|-m|-m=\d|-e|-B)"
+_GO_FLAGS = {
+    "-ldflags": re.compile(rf"{_LINKING}(?: +{_LINKING})*"),
+    "-gcflags": re.compile(rf"(?:all=|\./\.\.\.=)?{_COMPILING}(?: +{_COMPILING})*"),
+}
 _REPORT = re.compile(r"(?:\./)?(?:(?:build|out|reports|test-results)/)?(?:junit|(?:test-?)?(?:report|results))\.xml")
 _REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:@[\w.^~*+-]+|(?:===|[=~!<>^]=?|==)[\w.*+!-]+(?:,(?:[=~!<>]=?|==)[\w.*+!-]+)*)?"
@@ -75,13 +94,22 @@ _PROJECT = re.compile(r"\.(?:\[[\w,.-]+\])?")
 _GO_MODULE = re.compile(r"\.|(?:\./)?[A-Za-z0-9_][\w./-]*(?:\.\.\.)?(?:@[\w.+-]+)?|\./\.\.\.|\.\.\.")
 _PLAIN_VALUE = re.compile(r"[\w.,+-]*")
 _TEST_FILTER = re.compile(r"[\w .,:=!~&|()-]*")
-_VALUES = {"--filter": _TEST_FILTER, "--project": _FOLDER}
+_VALUES = {
+    "--filter": _TEST_FILTER,
+    **dict.fromkeys(("--project", "-o", "--output"), _FOLDER),
+    **dict.fromkeys(("-l", "--logger"), re.compile(r"(?:console|trx|html|junit)(?:;verbosity=\w+)?")),
+    "--collect": re.compile(r"[\w ]+"),
+}
+_PLAN = re.compile(r"(?:\./)?(?:[\w-]+\.)?(?:tf)?plan(?:\.(?:out|tfplan|bin))?|[\w-]+\.tfplan")
 _SETTING = re.compile(r"[@A-Za-z][\w.:@/-]*")
 _SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")
 _TS_PROJECT = re.compile(r"\.?/?|tsconfig[\w.-]*\.json")
 _TASK = re.compile(r"(?:[\w-]*:)*(?:assemble|compile|test|check|lint|jar|classes|dependencies|javadoc)(?:[A-Z]\w*)?")
 _VARIABLE = re.compile(r"(?:VERSION|TAG|DEBUG|RELEASE|TEST|TESTS|COVERAGE|JOBS)=[A-Za-z0-9_][\w.-]*")
 _USUAL_SCRIPTS = (["test"], ["build"], ["lint"], ["typecheck"])
+_PYTEST_SETTING = re.compile(
+    r"(?:log_cli|log_cli_level|log_level|xfail_strict|console_output_style|asyncio_mode|junit_family|verbosity_\w+)=[\w-]+"
+)
 _MAKES = ("make", "gmake")
 _PYTEST = ("pytest", "py.test")
 
@@ -152,9 +180,7 @@ def terraform_fmt(use: Use, _words: Words) -> None:
 def plan_file(use: Use, _words: Words) -> None:
     """The plan goes to a file of its own, whose name says what it is."""
     file = use.option("-out")
-    if file is not None and not re.fullmatch(
-        r"(?:\./)?(?:[\w-]+\.)?(?:tf)?plan(?:\.(?:out|tfplan|bin))?|[\w-]+\.tfplan", file
-    ):
+    if file is not None and not _PLAN.fullmatch(file):
         use.problems.append("`-out` names a file that is not plain")
     elif file is not None:
         use.writes.append(Word(file))
@@ -182,24 +208,106 @@ def go_build(use: Use, _words: Words) -> None:
     if use.option("-mod") == "mod":
         use.problems.append("`-mod=mod` fetches modules and changes go.mod")
     for name, value in use.seen:
-        if name in ("-o", "-coverprofile") and not _OUTPUT.fullmatch(value):
+        if name in _GO_OUTPUTS and not _GO_OUTPUTS[name].fullmatch(value):
             use.problems.append(f"`{name}` writes a file that is not plain")
-        elif name in ("-o", "-coverprofile"):
+        elif name in _GO_OUTPUTS:
             use.writes.append(Word(value))
+        elif name in _GO_FLAGS and not _GO_FLAGS[name].fullmatch(value):
+            use.problems.append(f"`{name}` may say which program builds")
 
 
 def go_run(use: Use, words: Words) -> None:
     """Only a package of the project; what stands behind it goes on to the program."""
     go_build(use, words)
+    _passed_on_by_go(use, words)
     if not use.operands or not _GO_PACKAGE.fullmatch(use.operands[0].text):
         use.problems.append("what it runs is not a package of this folder")
+
+
+def _passed_on_by_go(use: Use, words: Words) -> None:
+    """Plain flags and numbers behind the package are for the program of the project."""
+    at = next((index for index, word in enumerate(words) if use.operands and word is use.operands[0]), len(words))
+    passed = [word.text for word in words[at + 1 :]]
+    unknown = {
+        f"the option `{text.partition('=')[0]}` is not known to be harmless" for text in passed if plain_flag(text)
+    }
+    use.problems[:] = [problem for problem in use.problems if problem not in unknown]
     use.problems += [
-        f"`{word.text}` is passed on to a program" for word in use.operands[1:] if not _is_go_file(word.text)
+        f"`{text}` is passed on to a program"
+        for text in passed
+        if not text.startswith("-") and not _is_go_file(text) and not text.isdigit()
     ]
 
 
 def _is_go_file(text: str) -> bool:
     return text.endswith(".go") and _GO_PACKAGE.fullmatch(text) is not None
+
+
+def node_test(use: Use, _words: Words) -> None:
+    """Tests of the project, by plain names; a reporter that is a file would be run."""
+    reporters = [value for name, value in use.seen if name == "--test-reporter"]
+    if not all(re.fullmatch(r"[a-z]+", value) for value in reporters):
+        use.problems.append("a reporter that is a file is run as code")
+
+
+def dotnet_new(use: Use, _words: Words) -> None:
+    """A new project by a template that is installed, in a folder of this one."""
+    texts = [word.text for word in use.operands]
+    if texts[:1] in (["install"], ["uninstall"], ["update"]) or not all(
+        map(re.compile(r"[a-z][\w.-]*").fullmatch, texts)
+    ):
+        use.problems.append("it is more than a new project by a plain template")
+    for name, value in use.seen:
+        if value and not (_FOLDER if name in ("-o", "--output") else _PLAIN_VALUE).fullmatch(value):
+            use.problems.append(f"the value of `{name}` is not plain")
+
+
+def plain_revision(use: Use, _words: Words) -> None:
+    use.by_name = True  # it changes a database
+    if not all(re.fullmatch(r"[+-]?\d+|[\w@+:-]+", word.text) for word in use.operands):
+        use.problems.append("it names no plain revision")
+
+
+def plan_variables(use: Use, words: Words) -> None:
+    """`-var` sets a variable of the configuration to a plain text."""
+    plan_file(use, words)
+    for name, value in use.seen:
+        if name == "-var" and not re.fullmatch(r"\w+=[\w.,:/@ +-]*", value):
+            use.problems.append("the value of `-var` is not plain")
+        if name == "-target" and not re.fullmatch(r"[\w.\[\]\"-]+", value):
+            use.problems.append("the value of `-target` is not plain")
+
+
+def terraform_apply(use: Use, words: Words) -> None:
+    """It changes what the configuration says: a rule must name it. A plan is a file whose name says so."""
+    plan_variables(use, words)
+    use.by_name = True
+    if not all(_PLAN.fullmatch(word.text) for word in use.operands):
+        use.problems.append("it does not name a plain plan")
+
+
+def go_cover(use: Use, _words: Words) -> None:
+    page = use.option("-o")
+    if page is not None and not re.fullmatch(r"(?:\./)?[\w-]*cover[\w-]*\.html", page):
+        use.problems.append("`-o` writes a file that is not plain")
+    use.writes += [Word(page)] if page else []
+    if use.option("-html") is not None and page is None:
+        use.problems.append("without `-o` it opens a browser")
+
+
+def npm_version(use: Use, _words: Words) -> None:
+    """Alone it shows versions; with a word it gives the package a new one."""
+    use.by_name = bool(use.operands)
+    plain = re.compile(r"major|minor|patch|pre(?:major|minor|patch|release)|v?\d+\.\d+\.\d+(?:-[\w.]+)?")
+    if not all(plain.fullmatch(word.text) for word in use.operands):
+        use.problems.append("it names no plain version")
+
+
+def new_crate(use: Use, _words: Words) -> None:
+    """In a new folder of the project."""
+    use.by_name = True
+    if not all(re.fullmatch(r"\.|[A-Za-z0-9_](?:(?!\.\.)[\w/-])*", word.text) for word in use.operands):
+        use.problems.append("it makes a project elsewhere")
 
 
 def plain_folder(use: Use, _words: Words) -> None:
@@ -231,6 +339,9 @@ def make(use: Use, _words: Words) -> None:
             word.text
         ):
             use.problems.append(f"`{word.text}` is not the plain name of a target")
+    file = use.option("-f", "--file", "--makefile") if use.names[0] in _MAKES else None
+    if file not in (None, "Makefile", "makefile", "GNUmakefile"):
+        use.problems.append("`-f` names another file than the one that a rule is about")
     number = r"\d+" if use.option("-j", "--jobs") == "" else "(?!)"  # `-j 8`
     targets = [word.text for word in use.operands if "=" not in word.text]
     folders = [value for name, value in use.seen if name in ("-C", "--directory")] if use.names[0] in _MAKES else []
@@ -247,25 +358,34 @@ def _each_named(use: Use, goals: list[str]) -> None:
         use.names, use.also = (use.names[0], goals[0]), [(use.names[0], goal) for goal in goals[1:]]
 
 
-def maven(use: Use, _words: Words) -> None:
+def maven(use: Use, words: Words) -> None:
     for name, value in use.seen:
         if name == "--tests" and not re.fullmatch(r"[A-Za-z0-9_.*$]+", value):
             use.problems.append("`--tests` names no plain test")
         if name in ("-x", "--exclude-task") and not re.fullmatch(r"[\w:-]+", value):
             use.problems.append("what is left out is no plain task")
-    for word in use.operands:
-        if word.text not in _GOALS and not (
-            use.names[0].endswith(("gradle", "gradlew")) and _TASK.fullmatch(word.text)
-        ):
-            use.problems.append(f"the goal `{word.text}` is not known")
-    _each_named(use, [word.text for word in use.operands])
+    profiles = {
+        f"the option `{word.text}` is not known to be harmless" for word in words if _PROFILE.fullmatch(word.text)
+    }
+    use.problems[:] = [problem for problem in use.problems if use.names[0] not in _MAVENS or problem not in profiles]
+    goals = [word.text for word in use.operands]
+    if not all(word.literal and _GOAL.fullmatch(word.text) for word in use.operands):
+        use.problems.append("a goal is not plain")
+    unusual = [goal for goal in goals if not _is_usual(use, goal)]
+    _each_named(use, goals)
+    use.by_name = bool(unusual)
+
+
+def _is_usual(use: Use, goal: str) -> bool:
+    """What builds, tests or shows. Another goal, as `deploy`, needs a rule that names it."""
+    return goal in _GOALS or (use.names[0].endswith(("gradle", "gradlew")) and _TASK.fullmatch(goal) is not None)
 
 
 def script(use: Use, words: Words) -> None:
     """`npm run NAME -- …`: a rule must name the script; what is passed on to it must be plain."""
     texts = [word.text for word in use.operands]
     if use.names[-1] in ("run", "run-script") and use.names[0] in _SCRIPT_RUNNERS and texts:
-        use.names, use.by_name = (*use.names, texts.pop(0)), True
+        _named_script(use, texts.pop(0))
     for before, text in zip(("", *texts), texts, strict=False):
         chosen = _CHOICE.fullmatch(text) is not None if before in _CHOOSING else _CHOSEN.fullmatch(text) is not None
         chosen = chosen or plain_flag(text)
@@ -273,6 +393,12 @@ def script(use: Use, words: Words) -> None:
             use.problems.append(f"`{text}` is passed on to a program that is not known")
     if any(not word.literal for word in words):
         use.problems.append("a wildcard is passed on to a program that is not known")
+
+
+def _named_script(use: Use, name: str) -> None:
+    """A rule for `npm run` means the scripts of the project, but for one whose name says that it changes more."""
+    use.names = (*use.names, name)
+    use.by_name = any(map(changes_something, re.split(r"[:._-]", name)))
 
 
 def cargo(use: Use, words: Words) -> None:
@@ -299,6 +425,8 @@ def plain_words(use: Use, _words: Words) -> None:
         use.problems.append("`-p` loads a module")
     if any(word.text.startswith(("@", "+")) for word in use.operands):
         use.problems.append("`@` reads further options from a file, `+` chooses another program")
+    if any(name in ("-o", "--override-ini") and not _PYTEST_SETTING.fullmatch(value) for name, value in use.seen):
+        use.problems.append("`-o` changes a setting that may name a file or a plugin")
     if any(name == "--cov-report" and ":" in value for name, value in use.seen):
         use.problems.append("`--cov-report` with `:` names where it writes")
     if use.names[-1] in _PYTEST and any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
@@ -324,8 +452,18 @@ def only_checks(use: Use, _words: Words) -> None:
     use.by_name = use.option("--check", "--diff") is None
 
 
+def _is_ts_project(word: Word) -> bool:
+    folder, _, last = word.text.rpartition("/")
+    named = _FOLDER.fullmatch(folder or ".") is not None and _TS_PROJECT.fullmatch(last) is not None
+    return named or (_FOLDER.fullmatch(word.text) is not None and not last.endswith(".json"))
+
+
 def tsc(use: Use, words: Words) -> None:
     plain_words(use, words)
+    if use.option("-b", "--build") is not None and not all(map(_is_ts_project, use.operands)):
+        use.problems.append("`--build` does not name a plain folder of the project")
+    if not _FOLDER.fullmatch(use.option("--outDir", "--declarationDir") or "."):
+        use.problems.append("`--outDir` does not name a plain folder of the project")
     project = use.option("-p", "--project")
     if (
         project is not None

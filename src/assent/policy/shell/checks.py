@@ -9,16 +9,20 @@ import re
 from collections.abc import Callable
 from itertools import takewhile
 
-from assent.policy.shell import builders, compiling, git, languages, services
-from assent.policy.shell.cloud import cloud_problems, without_account
+from assent.plan import Word
+from assent.policy.shell import builders, compilers, compiling, containers, git, languages, services
+from assent.policy.shell.cloud import CHANGES, changes_by_name, cloud_problems, without_account
 from assent.policy.shell.operands import is_several
-from assent.policy.shell.options import Use, Words
+from assent.policy.shell.options import Use, Words, changing
 from assent.policy.shell.paths import secret
 from assent.secrets.names import variable_is_secret
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DNS = re.compile(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")
 _OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
+_OLD_TAR_PACKS = re.compile(r"(?=[a-zJ]*c)[cvzjJap]+f")
+_TAR_FILE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst)")
+_PACKED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
 _PS_OPTION = re.compile(
     r"-[AaefFlLMjHTwZdNyc]+|[aufxwlLjTmrhcSv]+|-?[0-9,]+|-[opCuUpgGtO](?!.*environ)[A-Za-z0-9_,%.:=+-]+"
     r"|--(?:forest|headers?|no-headers?|version|help|info|sort=[a-z_,%+-]+|(?:ppid|pid|user|cols|width)=[\w,%=]+)"
@@ -103,6 +107,8 @@ def _dig(use: Use, words: Words) -> None:
 def _tar(use: Use, words: Words) -> None:
     first = words[1].text if len(words) > 1 else ""
     archives = [word.text for word in use.reads]
+    if _tar_packs(use, first):
+        return
     if not first.startswith("-"):
         if not _OLD_TAR.fullmatch(first):
             use.problems.append("`tar` without `t` packs or unpacks")
@@ -111,6 +117,30 @@ def _tar(use: Use, words: Words) -> None:
         use.problems.append("`tar` without `-t` packs or unpacks")
     if any(":" in archive for archive in archives):
         use.problems.append("an archive name with `:` is fetched from another machine by a program")
+
+
+def _tar_packs(use: Use, first: str) -> bool:
+    """`tar -czf x.tgz FILES` writes a file whose name says so; true when that is all that it does."""
+    old = _OLD_TAR_PACKS.fullmatch(first) is not None
+    if not old and use.option("-c", "--create") is None:
+        return False
+    named = [value for name, value in use.seen if name in ("-f", "--file")] or [word.text for word in use.texts[1:2]]
+    packed = use.texts[2:] if old else use.texts
+    if (
+        len(named) != 1
+        or not _TAR_FILE.fullmatch(named[0])
+        or use.option("-T", "--files-from", "-C", "--directory", "-X", "--exclude-from", "-h", "-P") is not None
+    ):
+        return False
+    if not all(
+        word.literal and re.fullmatch(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*", word.text) for word in packed
+    ):
+        return False
+    use.problems[:] = [problem for problem in use.problems if problem not in (changing("-c"), changing("--create"))]
+    use.makes = True
+    use.writes.append(Word(named[0]))
+    use.reads = [*(word for word in use.reads if word.text != named[0]), *packed]
+    return True
 
 
 def _unzip(use: Use, _words: Words) -> None:
@@ -126,6 +156,11 @@ def _listing(use: Use, _words: Words) -> None:
     """Of `-l`, `-t` and `-d` the last counts for some; `-c` leaves the files alone beside all of them."""
     looks = use.option("-l", "--list", "-t", "--test") is not None and use.option("-d", "--decompress") is None
     prints = use.option("-V", "--version", "--help") is not None and not use.operands
+    keeps = use.option("-k", "--keep") is not None and use.option("-d", "--decompress", "-f", "--force") is None
+    if keeps and use.names[0] in _PACKED and use.operands:
+        use.makes, use.by_name = True, True
+        use.writes += [Word(word.text + _PACKED[use.names[0]], word.literal) for word in use.operands]
+        return
     if not looks and not prints and use.option("-c", "--stdout") is None:
         use.problems.append("without `-l`, `-t` or `-c` it replaces files")
 
@@ -147,6 +182,10 @@ def _ldd(use: Use, _words: Words) -> None:
 def _cloud(use: Use, words: Words) -> None:
     texts = without_account([word.text for word in words[1:]])
     use.problems[:] = cloud_problems(use.names[0], texts)
+    if use.problems == [CHANGES] and (named := changes_by_name(use.names[0], texts)):
+        use.names, use.by_name = named, True
+        use.problems.clear()
+        return
     use.names = (use.names[0], *takewhile(lambda text: not text.startswith("-"), texts))
 
 
@@ -273,13 +312,57 @@ def _certificate(use: Use, _words: Words) -> None:
 
 def _kubectl_apply(use: Use, _words: Words) -> None:
     if use.names[-1] == "apply" and use.option("--dry-run") not in ("client", "server"):
-        use.problems.append("without `--dry-run` it changes the cluster")
+        use.by_name = True  # it changes the cluster
     if any("://" in word.text or word.text == "-" for word in use.reads):
         use.problems.append("what to apply is said elsewhere")
 
 
+def _cluster(use: Use, words: Words) -> None:
+    """It changes the cluster: a rule must name it. What it is told comes from files of the project."""
+    _kubectl_apply(use, words)
+    _kubectl(use, words)
+    use.by_name = True
+
+
+_ARCHIVE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.zip")
+
+
+# What programs make anew, by the names that they give it.
+_MADE_ANEW = re.compile(
+    r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:build|dist|out|target|node_modules|coverage|htmlcov|__pycache__|_build|storybook-static"
+    r"|[\w-]+\.egg-info|\.(?:pytest_cache|mypy_cache|ruff_cache|tox|nox|next|nuxt|turbo|parcel-cache|svelte-kit|eggs|nyc_output))/?"
+)
+
+
+def _rm(use: Use, _words: Words) -> None:
+    """A folder goes with all that is in it only where a program makes it anew, or where the rule says `-r`."""
+    if not use.operands or not all(word.literal and _MADE_ANEW.fullmatch(word.text) for word in use.operands):
+        return
+    use.problems[:] = [problem for problem in use.problems if problem not in map(changing, ("-r", "-R", "--recursive"))]
+    use.writes = [word for word in use.writes if "node_modules" not in word.text]
+
+
+def _plain_image(use: Use, _words: Words) -> None:
+    """Images and containers by their plain names. What is deleted is named one by one, so a rule says enough."""
+    use.by_name = True
+    plain = re.compile(r"[A-Za-z0-9][\w./:@-]*")
+    if not use.operands or not all(
+        plain.fullmatch(word.text) or (word.unknown and word.fixed) for word in use.operands
+    ):
+        use.problems.append("it names no plain image or container")
+
+
+def _packing(use: Use, _words: Words) -> None:
+    """Into a file whose name says that it is an archive."""
+    if not use.operands or not _ARCHIVE.fullmatch(use.operands[0].text):
+        use.problems.append("it does not pack into a plain archive")
+    if len(use.operands) < 2:
+        use.problems.append("it names nothing to pack")
+
+
 def _compose_names(use: Use, _words: Words) -> None:
     """The whole configuration has the values of `.env` in it."""
+    containers.compose(use, _words)
     if use.option("-q", "--quiet", "--services", "--images", "--volumes", "--profiles") is None:
         use.problems.append("it shows variables, which may hold secrets")
 
@@ -367,6 +450,9 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "git-restore": git.git_restore,
     "git-clean": git.git_clean,
     "git-apply": git.git_apply,
+    "git-add": git.git_add,
+    "git-rm": git.git_rm,
+    "format-patch": git.format_patch,
     "npm-install": builders.npm_install,
     "requirements": builders.requirements,
     "go-modules": builders.go_modules,
@@ -390,6 +476,28 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "docker-build": builders.docker_build,
     "dotnet-add": builders.dotnet_add,
     "certificate": _certificate,
+    "compiler": compilers.compiler,
+    "javac": compilers.javac,
+    "rustc": compilers.rustc,
+    "container": containers.container,
+    "compose": containers.compose,
+    "pod": containers.pod,
+    "release": containers.release,
+    "served": services.served,
+    "node-test": builders.node_test,
+    "dotnet-new": builders.dotnet_new,
+    "plain-revision": builders.plain_revision,
+    "variables-of-plan": builders.plan_variables,
+    "cluster": _cluster,
+    "packing": _packing,
+    "rm": _rm,
+    "plain-image": _plain_image,
+    "terraform-apply": builders.terraform_apply,
+    "go-cover": builders.go_cover,
+    "npm-version": builders.npm_version,
+    "new-crate": builders.new_crate,
+    "uv-venv": compiling.uv_venv,
+    "cmake-install": compiling.cmake_install,
     "kubectl-apply": _kubectl_apply,
     "compose-names": _compose_names,
     "named": _by_name,

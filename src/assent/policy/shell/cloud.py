@@ -31,13 +31,20 @@ _KEYS = re.compile(
 _OPTION = re.compile(r"(--[a-z][a-z0-9-]*)(?:=.*)?|-[oglnqh]", re.DOTALL)
 # Options that read a file, ask another machine, take other rights or write more than the answer.
 _HARM = re.compile(
-    r"file|(?<!-next)(?<!-starting)-token|credential|endpoint|url|^--config|^--account|impersonat|^--debug|^--trace"
+    r"(?<!pro)file|(?<!-next)(?<!-starting)-token|credential|endpoint|url|^--config|^--account|impersonat|^--debug|^--trace"
     r"|^--log|http|proxy|^--ca-|^--cli-in|^--flags|^--exec"
 )
 # They may be shortened: `--end` is `--endpoint-url`.
 _LONG = (
     *("--endpoint-url", "--cli-input", "--ca-bundle", "--debug", "--flags-file", "--configuration", "--account"),
     *("--impersonate-service-account", "--access-token", "--api-url", "--log-http", "--trace", "--http-retry-max"),
+)
+CHANGES = "it may change something"
+_WORD = re.compile(r"[A-Za-z0-9][\w.-]*")
+# What runs, connects, copies, or changes who one is.
+_MORE = re.compile(
+    r"ssh|scp|exec|session|login|logout|configure|kubeconfig|credential|copy|cp$|sync|download|upload|tunnel|import|export|invoke"
+    r"|run-command|auth|proxy|submit|interactive|shell"
 )
 _WHOSE = ("--profile", "--region", "--output", "--project", "--subscription")
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -62,12 +69,22 @@ def cloud_problems(program: str, texts: Sequence[str]) -> list[str]:
     named, rest = texts[:at], texts[at:]
     problems: list[str] = []
     if not (_aws_reads(named) if program == "aws" else _reads(program, named)):
-        problems.append("it may change something")
+        problems.append(CHANGES)
     if any(map(_KEYS.search, named)):
         problems.append("it may show keys")
     if not all(map(_harmless_option, rest)) or any("://" in one and not one.startswith("s3://") for one in texts):
         problems.append("an option of it is not known to be harmless")
     return problems
+
+
+def changes_by_name(program: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """The words that say what is changed, for a rule that names them all; none where more than that may happen."""
+    at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
+    named = texts[:at]
+    verb = 1 if program == "aws" else next((at for at, text in enumerate(named) if text not in _GROUPS), len(named))
+    if not 0 < verb < len(named) or not all(map(_WORD.fullmatch, named)) or named[0] in ("s3", "configure"):
+        return ()
+    return () if any(map(_MORE.search, named[: verb + 1])) else (program, *named[: verb + 1])
 
 
 def _aws_reads(named: Sequence[str]) -> bool:

@@ -54,6 +54,10 @@ def make_folder(use: Use, words: Words) -> None:
     """Ninja, meson: targets as of make, in a folder of the project."""
     if not _FOLDER.fullmatch(use.option("-C") or "."):
         use.problems.append("`-C` does not name a plain folder of the project")
+    if use.names[-1] == "--build" and len(use.operands) > 1 and use.operands[1].text.isdigit():
+        del use.operands[1]  # `--parallel 4`
+    if use.names[-1] == "--build" and len(use.operands) > 1:
+        use.problems.append("it names more than the folder of the build")
     if use.names[0] == "meson" or use.names[-1] == "--build":
         plain_folder(use, words)
         if not all(re.fullmatch(r"[\w.,/+-]*", value) for _, value in use.seen):
@@ -94,6 +98,21 @@ def tox(use: Use, _words: Words) -> None:
 def venv(use: Use, _words: Words) -> None:
     if not all(re.fullmatch(r"\.?[\w-]+", word.text) for word in use.operands):
         use.problems.append("it makes an environment elsewhere")
+
+
+def uv_venv(use: Use, words: Words) -> None:
+    venv(use, words)
+    version = use.option("-p", "--python")
+    if version is not None and not re.fullmatch(r"(?:python|cpython|pypy)?@?\d[\d.]*", version):
+        use.problems.append("`--python` does not name a plain version")
+
+
+def cmake_install(use: Use, words: Words) -> None:
+    """Into a folder of the project; without one it changes the system."""
+    cmake(use, words)
+    prefix = use.option("--prefix")
+    if prefix is not None and not _FOLDER.fullmatch(prefix):
+        use.problems.append("`--prefix` does not name a plain folder of the project")
 
 
 def bazel(use: Use, _words: Words) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, branches, outputs
 from assent.policy.shell.lexer import word_of
-from assent.policy.shell.names import give_harmless_names
+from assent.policy.shell.names import give_harmless_names, give_names_inside
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import cd_target, moves, place
 from assent.policy.shell.plain_texts import plain_texts
@@ -89,7 +89,7 @@ class TreeJudge:
         stage = replace(stage, words=tuple(self._word(word, where) for word in stage.words))
         verdict = judge_stage(stage, self._rules, where)
         if has_unknown(stage):
-            verdict = _with_unknown(verdict, stage)
+            verdict = _with_unknown(verdict, stage, where)
         self.verdicts.append(verdict)
         return _with_files(verdict.stage)
 
@@ -97,7 +97,7 @@ class TreeJudge:
         """With the commands in it as they will run."""
         if not any(part.kind == "output" for part in word.parts):
             return word
-        inner = replace(where, harmless_names=False)
+        inner = replace(where, harmless_names=False, names_inside=False)
         return word_of([replace(part, steps=self._inside(part.steps, inner)) for part in word.parts])
 
 
@@ -110,8 +110,8 @@ def _with_files(stage: Stage) -> Stage:
     return replace(stage, files=tuple(files), texts=plain_texts(use, stage.words))
 
 
-def _with_unknown(verdict: Verdict, stage: Stage) -> Verdict:
-    kind = what_unknown(examine(program(stage.words[0].text), stage.words), stage)
+def _with_unknown(verdict: Verdict, stage: Stage, where: Place) -> Verdict:
+    kind = what_unknown(examine(program(stage.words[0].text), stage.words), stage, where.cwd, where.roots)
     if not kind:
         unknown = next(part for word in stage.words for part in word.parts if word.unknown and part.kind != "text")
         why = f"`{stage.words[0].text}`: what {_spelled(unknown)} stands for is not known, and may be anything."
@@ -126,7 +126,8 @@ def _spelled(part: Part) -> str:
 def _fed(where: Place, step: Step, at: int) -> Place:
     before = [one for one in step.stages[:at] if isinstance(one, Stage)]
     harmless = len(before) == at and give_harmless_names(before, where.cwd, where.roots)
-    return replace(where, harmless_names=harmless)
+    inside = len(before) == at and give_names_inside(before, where.cwd, where.roots)
+    return replace(where, harmless_names=harmless, names_inside=inside)
 
 
 def _moved(stage: Stage, where: Place) -> Place:

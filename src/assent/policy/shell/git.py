@@ -14,6 +14,31 @@ _BRANCH = re.compile(rf"-|{_REFERENCE.pattern}|[A-Za-z0-9_@][\w./@-]*(?:[~^]\d*|
 _ADDRESS = re.compile(
     r"(?:https://[A-Za-z0-9][\w.-]*(?::\d+)?/|(?:ssh://)?git@[A-Za-z0-9][\w.-]*[:/])(?:[\w~-][\w.~-]*/)*([\w-][\w.-]*?)(?:\.git)?/?"
 )
+_OF_BRANCHES = (
+    *("-d", "-D", "--delete", "-m", "--move", "-t", "--track", "--no-track"),
+    *("-u", "--set-upstream-to", "--unset-upstream", "--create-reflog"),
+)
+# Settings that say how something is shown, who commits, and what is usual; none names a program, a file or an address.
+_HARMLESS_SETTING = re.compile(
+    r"user\.(?:name|email|useconfigonly)|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|init\.defaultbranch"
+    r"|fetch\.(?:prune|prunetags|all|parallel)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths"
+    r"|precomposeunicode|whitespace|commentchar|preloadindex|untrackedcache)|color\.[\w.]+|column\.\w+|advice\.\w+"
+    r"|rerere\.(?:enabled|autoupdate)|merge\.(?:conflictstyle|ff|stat|log|renames|renamelimit|branchdesc)"
+    r"|diff\.(?:algorithm|colormoved|colormovedws|context|mnemonicprefix|noprefix|renames|renamelimit|wserrorhighlight)"
+    r"|branch\.(?:autosetupmerge|autosetuprebase|sort)|branch\.[\w/-]+\.rebase|tag\.sort|log\.(?:date|abbrevcommit|decorate|follow)"
+    r"|status\.\w+|rebase\.(?:autostash|autosquash|updaterefs|stat|abbreviatecommands)|commit\.(?:verbose|status|cleanup)"
+    r"|apply\.whitespace|stash\.show\w+|blame\.(?:date|coloring|showemail)|grep\.(?:linenumber|column|patterntype)"
+    r"|feature\.(?:manyfiles|experimental)|gc\.auto|help\.format|versionsort\.suffix|index\.threads|transfer\.fsckobjects",
+    re.IGNORECASE,
+)
+_SETTING_VALUE = re.compile(r"[\w@+][\w .,@+%/:'()-]*|-\d+")
+_STRATEGIES = re.compile(r"ort|recursive|resolve|octopus|ours|subtree")
+_STRATEGY_OPTIONS = re.compile(
+    r"ours|theirs|ignore-(?:all-space|space-change|space-at-eol|cr-at-eol)|patience|histogram|(?:no-)?renormalize|no-renames"
+    r"|find-renames(?:=\d+%?)?|diff-algorithm=\w+"
+)
+_ASKING = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list")
+_NOT_HERE = ("--global", "--system", "--worktree")
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 _OUTSIDE = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|$)")
 
@@ -24,14 +49,17 @@ def git_format(use: Use, _words: Words) -> None:
 
 
 def git_branch(use: Use, words: Words) -> None:
-    """`git branch x` makes it, `-d` drops one that is merged, `-m` gives another name: a rule must say `git branch`."""
-    _makes(use, use.option("-d", "--delete", "-m", "--move") is not None)
+    """`git branch x` makes it, `-d` drops it, `-m` renames it: a rule must say `git branch`. The commits stay."""
+    _makes(use, use.option(*_OF_BRANCHES) is not None)
     if use.makes:
         git_names(use, words)
+    followed = [value for name, value in use.seen if name in ("-u", "--set-upstream-to")]
+    if not all(map(_REFERENCE.fullmatch, followed)):
+        use.problems.append("it follows no plain branch")
 
 
 def git_tag(use: Use, words: Words) -> None:
-    _makes(use, use.option("-a", "--annotate", "-m", "--message") is not None)
+    _makes(use, use.option("-a", "--annotate", "-m", "--message", "-d", "--delete") is not None)
     if use.makes:
         git_names(use, words)
     if use.option("-a", "--annotate") is not None and use.option("-m", "--message") is None:
@@ -57,13 +85,51 @@ def git_address(use: Use, _words: Words) -> None:
 
 
 def git_config(use: Use, _words: Words) -> None:
+    """A value is set only for this repository, and only where it cannot make git run or read something."""
     texts = [word.text for word in use.operands]
-    if use.option("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") is not None:
+    if use.option("--unset") is None and use.option(*_ASKING) is not None:
         return
+    if _sets_harmlessly(use, texts[1:] if texts[:1] in (["set"], ["unset"]) else texts):
+        use.makes = use.by_name = True
+        return
+    if use.option("--unset") is not None:
+        use.problems.append("`--unset` changes settings")
     if texts[:1] in (["get"], ["list"]):
         texts = texts[1:]
     if len(texts) != 1 or texts[0] in ("set", "unset", "edit", "rename-section", "remove-section"):
         use.problems.append("`git config` with a value changes settings")
+
+
+def _sets_harmlessly(use: Use, texts: list[str]) -> bool:
+    unset = use.option("--unset") is not None or [word.text for word in use.operands[:1]] == ["unset"]
+    if use.option(*_NOT_HERE, *_ASKING) is not None or not all(word.literal for word in use.operands):
+        return False
+    match texts:
+        case [key]:
+            return unset and _HARMLESS_SETTING.fullmatch(key) is not None
+        case [key, value]:
+            named = _HARMLESS_SETTING.fullmatch(key) is not None
+            return not unset and named and _SETTING_VALUE.fullmatch(value) is not None
+        case _:
+            return False
+
+
+def git_add(use: Use, _words: Words) -> None:
+    """What is ignored may be a secret: only files that are named one by one are added by force."""
+    if use.option("-f", "--force") is not None and not (use.operands and all(map(_is_a_file, use.operands))):
+        use.problems.append("`-f` adds whatever is ignored, which may hold secrets")
+
+
+def _is_a_file(word: Word) -> bool:
+    return word.literal and re.fullmatch(r"(?:.*/)?[^/]+\.\w+", word.text) is not None
+
+
+def format_patch(use: Use, words: Words) -> None:
+    git_names(use, words)
+    folder = use.option("-o", "--output-directory")
+    if folder is not None and not re.fullmatch(r"(?:\./)?[\w-](?:(?!\.\.)[\w./-])*", folder):
+        use.problems.append("`-o` names no plain folder")
+    use.writes += [Word(folder)] if folder else []
 
 
 def git_outside(use: Use, _words: Words) -> None:
@@ -81,6 +147,12 @@ def git_diff(use: Use, words: Words) -> None:
         use.problems.append("it may compare files that are not under version control, which may hold secrets")
 
 
+def git_rm(use: Use, _words: Words) -> None:
+    """Without `-f` git deletes only what it can bring back; a part of a larger repository has more above it."""
+    if any(_OUTSIDE.match(word.text) for word in use.operands):
+        use.problems.append("it deletes something outside the workspace")
+
+
 def git_reflog(use: Use, _words: Words) -> None:
     if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
         use.problems.append("it deletes the memory of old commits")
@@ -92,7 +164,16 @@ def git_checkout(use: Use, words: Words) -> None:
         use.problems.append("it may throw changes in files away")
 
 
+def _strategies(use: Use) -> None:
+    """Git's own ways to merge; another name would be that of a program."""
+    for name, value in use.seen:
+        ways = _STRATEGIES if name in ("-s", "--strategy") else _STRATEGY_OPTIONS
+        if name in ("-s", "--strategy", "-X", "--strategy-option") and value and not ways.fullmatch(value):
+            use.problems.append(f"`{name}` names no way to merge of git itself")
+
+
 def git_remote(use: Use, _words: Words) -> None:
+    _strategies(use)
     texts = [word.text for word in use.operands if not word.unknown or word is use.operands[0]]
     if texts and not _REMOTE.fullmatch(texts[0]):
         use.problems.append(f"`{texts[0]}` is not the plain name of a remote")
@@ -102,7 +183,8 @@ def git_remote(use: Use, _words: Words) -> None:
 
 
 def git_names(use: Use, _words: Words) -> None:
-    """Branches and commits by plain names; a strategy or an address would be more."""
+    """Branches and commits by plain names; an address would be more."""
+    _strategies(use)
     for word in use.operands:
         if not _REVISION.fullmatch(word.text) and not word.unknown:  # the runner looks at what is not known yet
             use.problems.append(f"`{word.text}` is not the plain name of a commit")

@@ -26,9 +26,16 @@ _REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
 # Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are text.
 _BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
 _CHOICE = re.compile(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}")
+_SEQUENCE = re.compile(r"\{(0|[1-9]\d{0,5})\.\.(0|[1-9]\d{0,5})\}")  # with a zero in front bash fills up with zeros
 _WILD = re.compile(r"[*?]|[^*?]+")
 _MOST_CHOICES = 64
 _VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
+# They are only shown or compared, never the name of anything: what they hold is known when the command runs.
+_SHOWN_NAMES = (
+    r"PATH|SHELL|LANG|LC_ALL|TERM|HOSTNAME|LOGNAME|TZ|TMPDIR|EDITOR|VISUAL|PAGER|CI|VIRTUAL_ENV|CONDA_DEFAULT_ENV"
+    r"|JAVA_HOME|GOPATH|GOROOT|NODE_ENV|DISPLAY|XDG_[A-Z_]+|UID|EUID"
+)
+_SHOWN = re.compile(rf"\$(?:({_SHOWN_NAMES})(?![A-Za-z0-9_])|\{{({_SHOWN_NAMES})\}})")
 _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _TAB = r"$'\t'"  # the one string with an escape that is common: `cut -d$'\t'`
 _QUOTED = re.compile(r"[^\"`$\\]+")
@@ -116,6 +123,9 @@ class Lexer:
         while self.at < len(self.source) and self.source[self.at] not in _WORD_ENDS:
             if self.source[self.at] == '"':
                 parts += self._double()
+            elif match := _SEQUENCE.match(self.source, self.at):
+                self.at = match.end()
+                parts.append(_counted(int(match[1]), int(match[2])))
             elif match := _CHOICE.match(self.source, self.at):
                 self.at = match.end()
                 parts.append(tuple(match[1].split(",")))
@@ -193,6 +203,9 @@ class Lexer:
         if (match := _NAME.match(self.source, self.at)) and (match[1] or match[2]) in self.variables:
             self.at = match.end()
             return Part("item", match[1] or match[2], quoted)
+        if match := _SHOWN.match(self.source, self.at):
+            self.at = match.end()
+            return Part("status", match[1] or match[2], quoted)
         if self.source.startswith("$?", self.at):
             self.at += 2
             return Part("status", "?", quoted)
@@ -295,6 +308,15 @@ def _variables_stand_apart(parts: list[Part | tuple[str, ...]]) -> bool:
         if is_user and after and after not in _AFTER_USER:
             return False
     return True
+
+
+def _counted(first: int, last: int) -> tuple[str, ...]:
+    """The numbers of `{1..5}`, up or down."""
+    if abs(last - first) >= _MOST_CHOICES:
+        raise Refused(f"braces that make more than {_MOST_CHOICES} words")
+    return tuple(
+        str(number) for number in range(first, last + 1 if last >= first else last - 1, 1 if last >= first else -1)
+    )
 
 
 def _each_choice(parts: list[Part | tuple[str, ...]]) -> list[Word]:

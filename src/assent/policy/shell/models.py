@@ -44,6 +44,7 @@ class Wrapper(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     trusted: bool = False
     named: bool = False  # a rule that also names what it runs covers both: `npx tsc`
     assignments: bool = False
+    contained: bool = False  # what it runs is kept apart from this machine: a rule for the wrapper is about all of it
     feeds: bool = False  # adds words read from its input, so the payload must be harmless with any option
 
 

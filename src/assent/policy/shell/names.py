@@ -69,6 +69,26 @@ def give_harmless_names(stages: Sequence[Stage], cwd: str, roots: Sequence[str])
     return _lists_harmless(first, cwd, roots) and all(map(_only_drops_lines, filters))
 
 
+def give_names_inside(stages: Sequence[Stage], cwd: str, roots: Sequence[str]) -> bool:
+    """Whether what these commands print are names of files in the workspace, perhaps with secrets among them."""
+    if not stages:
+        return False
+    first, *filters = stages
+    inside = give_harmless_names(stages[:1], cwd, roots) or _git_lists(first)
+    return inside and all(map(_only_drops_lines, filters))
+
+
+def _git_lists(stage: Stage) -> bool:
+    """`git ls-files` and `git diff --name-only` name what is in the repository, unless told to look elsewhere."""
+    use = examine(program(stage.words[0].text), stage.words)
+    if use is None or use.names[:1] != ("git",) or not all(map(_is_plain, stage.words)):
+        return False
+    if any(".." in word.text.split("/") for word in stage.words) or use.option("-C", "--no-index") is not None:
+        return False
+    named = use.names[1:] == ("ls-files",) or (use.names[1:] == ("diff",) and use.option("--name-only") is not None)
+    return named and use.option("-s", "--stage", "-t", "-v", "-f", "--format", "--eol", "--debug", "-z") is None
+
+
 def finds_harmless(words: Sequence[Word], cwd: str, roots: Sequence[str]) -> bool:
     """Whether a find command acts only on files in the workspace whose names no secret has."""
     given = list(words[1:])

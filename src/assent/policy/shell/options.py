@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from assent.plan import Word
+from assent.plan import Part, Stage, Step, Word
 from assent.policy.shell.models import Model, OptionUse, Wrapper, model, options
 from assent.policy.shell.operands import UNKNOWN, is_several, meanings
 
@@ -92,8 +92,28 @@ def examine(program: str, words: tuple[Word, ...], *, more: bool = False, many: 
     if found is None:
         return None
     use = Use(names=(program,), model=found, models=[found])
-    _Scan(use, words, more=more, many=many).run()
+    _Scan(use, tuple(map(_with_numbers, words)), more=more, many=many).run()
     return use
+
+
+_NUMBER_GIVERS = (("nproc",), ("nproc", "--all"), ("getconf", "_NPROCESSORS_ONLN"))
+
+
+def is_number(word: Word) -> bool:
+    """Whether all that is not known of it is a number: `-j$(nproc)`."""
+    return word.unknown and all(part.kind == "text" or _prints_number(part) for part in word.parts)
+
+
+def _prints_number(part: Part) -> bool:
+    match part.steps:
+        case (Step(stages=(Stage() as stage,), negated=False),) if not stage.env and not stage.redirects:
+            return tuple(word.text for word in stage.words) in _NUMBER_GIVERS
+        case _:
+            return False
+
+
+def _with_numbers(word: Word) -> Word:
+    return Word("".join(part.text if part.kind == "text" else "8" for part in word.parts)) if is_number(word) else word
 
 
 class _Scan:
@@ -282,7 +302,8 @@ class _Scan:
         self.at += 1
         if is_several(word) or (self.many and word.text == self.many):
             self.use.problems.append(f"`{word.text}` may become several words after `{name}`")
-        if word.text.startswith("-") and not _NEGATIVE.fullmatch(word.text):
+        is_text = self.use.model.style == "words" and " " in word.text  # no name of an option has a blank in it
+        if word.text.startswith("-") and not _NEGATIVE.fullmatch(word.text) and not is_text:
             self.use.problems.append(f"`{word.text}` after `{name}` may be an option or a value")
         return word
 

@@ -1,28 +1,60 @@
 """Forms of bash that say the same as a plainer one, which is then judged and run in their place.
 
-`[[ -f x ]]` is `[ -f x ]` as long as it has no pattern, no calculation and no second condition in it, and
-`"$(cat <<'EOF' … EOF)"` is a text of several lines. Knows what they mean, not whether they may run.
+`[[ -f x ]]` is `[ -f x ]` as long as it has no pattern and no calculation in it, `[[ a && b ]]` is `[ a ] && [ b ]`,
+and `"$(cat <<'EOF' … EOF)"` is a text of several lines. Knows what they mean, not whether they may run.
 """
+
+import re
 
 from msgspec.structs import replace
 
-from assent.plan import Part, Redirect, Stage, Word
+from assent.plan import Group, Join, Part, Redirect, Stage, Step, Word
 from assent.policy.shell.lexer import Refused
 
 _ABOUT_ONE = frozenset(f"-{letter}" for letter in "bcdefghknpLrsSuwxz")
-_COMPARING = {"=": "=", "==": "=", "!=": "!="}
+_COMPARING = {"=": "=", "==": "=", "!=": "!=", "-nt": "-nt", "-ot": "-ot", "-ef": "-ef"}
+_COUNTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_NUMBER = re.compile(r"-?\d+")
+CONDITIONS: dict[str, Join] = {"&&": "&&", "||": "||"}
 
 
-def as_test(stage: Stage) -> Stage:
-    """A condition in double brackets as the program `[`. Raises Refused."""
+def as_test(stage: Stage) -> Stage | Group:
+    """A condition in double brackets as the program `[`, or as several of them. Raises Refused."""
     if stage.words[0].text != "[[":
         return stage
     *words, last = stage.words[1:] or (Word(""),)
+    joins: list[Join] = [CONDITIONS[word.text] for word in words if word.text in CONDITIONS]
+    if last != Word("]]") or stage.env or len(set(joins)) > 1:  # `&&` and `||` have another order in brackets
+        raise Refused("a condition in double brackets that is not plain")
+    if not joins:
+        return _one_test(stage, words)
+    tests = [_one_test(replace(stage, redirects=()), part) for part in _parts(words)]
+    joined: list[Join] = [";", *joins]
+    return Group(
+        tuple(Step(join, (test,)) for join, test in zip(joined, tests, strict=True)), redirects=stage.redirects
+    )
+
+
+def _parts(words: list[Word]) -> list[list[Word]]:
+    parts: list[list[Word]] = [[]]
+    for word in words:
+        if word.text in CONDITIONS:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _one_test(stage: Stage, words: list[Word]) -> Stage:
     negated = bool(words) and words[0] == Word("!")
-    condition = words[1:] if negated else words
-    if last != Word("]]") or stage.env or not all(map(_is_whole, condition)):
+    condition = words[1:] if negated else words[:]
+    if not all(map(_is_whole, condition)):
         raise Refused("a condition in double brackets that is not plain")
     match [word.text for word in condition]:
+        case [first, compared, second] if compared in _COUNTING:
+            # The program compares numbers and nothing else; bash would calculate with whatever it is given.
+            if not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(second)):
+                raise Refused("a condition in double brackets that is not plain")
         case [about, _] if about in _ABOUT_ONE:
             pass
         case [first, compared, _] if compared in _COMPARING and not first.startswith(("-", "(", "!")):

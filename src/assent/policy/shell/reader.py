@@ -9,7 +9,7 @@ import re
 
 from assent.plan import Branch, Choice, Command, Group, Join, Loop, Redirect, Stage, Step, Word
 from assent.policy.shell.lexer import Lexer, Refused, Token
-from assent.policy.shell.plain_forms import as_test
+from assent.policy.shell.plain_forms import CONDITIONS, as_test
 
 MAX_STAGES = 64
 MAX_WORDS = 1000
@@ -314,8 +314,12 @@ class _Reader:
         if self.stages > MAX_STAGES:
             raise Refused(f"more than {MAX_STAGES} commands")
         draft = _SimpleDraft(start)
-        while self.token is not None and self.token.kind != "operator":
-            self._item(draft, self.token)
+        while self.token is not None and (self.token.kind != "operator" or _joins_conditions(draft.words, self.token)):
+            if self.token.kind == "operator":
+                draft.words.append(Word(self.token.raw))
+                self._advance()
+            else:
+                self._item(draft, self.token)
         if not draft.words:
             raise Refused("a place where a command is missing")
         if len(draft.words) > MAX_WORDS:
@@ -334,6 +338,8 @@ class _Reader:
             raise Refused("braces in the name of a program")
         if draft.words and token.raw == "[[":
             raise Refused("double brackets that are no condition")
+        if draft.words and draft.words[0].text == "[[" and token.word.text in CONDITIONS:
+            raise Refused("a condition in double brackets that is not plain")
         if not draft.words and _ASSIGNMENT.match(token.raw):
             draft.env.append(_assignment(token.raw, token.word))
         elif not draft.words and token.raw in _RESERVED:
@@ -416,3 +422,9 @@ def _output(fd: int, target: Word) -> Redirect:
     if target.text in _STANDARD_FILES:
         return Redirect("copy", fd, _STANDARD_FILES[target.text])
     raise Refused(f"a redirection that writes to the file {target.text}")
+
+
+def _joins_conditions(words: list[Word], token: Token) -> bool:
+    """Whether `&&` or `||` stands within double brackets."""
+    opened = bool(words) and words[0].text == "[[" and words[-1] != Word("]]")
+    return opened and token.raw in CONDITIONS

@@ -138,6 +138,10 @@ def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason
             yield Reason("high", "It overwrites a disk.")
         case "git" if "push" in use.names and _FORCE & set(texts):
             yield Reason("high", "It overwrites or deletes history on a remote.")
+        case "git" if use.names == ("git", "branch") and use.option("-D", "-d", "--delete", "-m", "--move") is not None:
+            yield Reason("medium", "It changes branches.")
+        case "git" if use.names == ("git", "tag") and use.option("-d", "--delete") is not None:
+            yield Reason("medium", "It changes tags.")
         case "git" if "reset" in use.names and "--hard" in texts:
             yield Reason("high", "It throws uncommitted work away.")
         case _:

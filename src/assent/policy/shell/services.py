@@ -26,6 +26,8 @@ _NUMBER = re.compile(r"[\d.,-]+")
 _WRITE_OUT = re.compile(r"(?:[\w .,:;=/'\"\\-]|%\{[\w.]+\})*")
 _AGENT = re.compile(r"[\w ./();:,+-]+")
 _METHOD = re.compile(r"GET|HEAD|OPTIONS")
+_DATA = ("-d", "--data", "--data-urlencode")
+_QUERY = re.compile(r"[\w.\[\]-]+=[^@<\r\n]{0,200}")  # part of the address; `@` would read it from a file
 _NOWHERE = re.compile(r"-|/dev/null")
 _TEXTS = {
     **dict.fromkeys(("-H", "--header"), _HEADER),
@@ -37,8 +39,12 @@ _TEXTS = {
 
 
 def curl(use: Use, _words: Words) -> None:
+    asked = use.option("-G", "--get") is not None
     for name, value in use.seen:
-        if value and not _TEXTS.get(name, _NUMBER).fullmatch(value):
+        if name in _DATA:
+            if not asked or not _QUERY.fullmatch(value):
+                use.problems.append(f"`{name}` sends data")
+        elif value and not _TEXTS.get(name, _NUMBER).fullmatch(value):
             use.problems.append(f"the value of `{name}` may do more than ask for a page")
     _addresses(use)
     if use.option("-k", "--insecure") is not None and not all(_HERE.match(word.text) for word in use.operands):
@@ -71,6 +77,25 @@ def _unusual(host: str) -> bool:
 
 
 # --- databases ---
+
+_APPLICATION = re.compile(r"[A-Za-z_][\w.]*(?::[A-Za-z_][\w.]*(?:\(\))?)?")
+_SERVED = re.compile(r"[\w.:,%*-]*")
+_DIRECTORY = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_TO_A_FILE = ("--access-logfile", "--error-logfile")
+
+
+def served(use: Use, _words: Words) -> None:
+    """An application of the project by its plain name; where it listens and how it works are plain values."""
+    use.by_name = use.names == ("flask", "run")
+    for name, value in use.seen:
+        plain = _APPLICATION if name in ("-A", "--app") else re.compile("-") if name in _TO_A_FILE else _SERVED
+        if value and name not in ("--reload-dir", "--app-dir", "--root-path") and not plain.fullmatch(value):
+            use.problems.append(f"the value of `{name}` is not plain")
+    if not all(_DIRECTORY.fullmatch(word.text) for word in use.reads):
+        use.problems.append("it takes code from a place that is not plainly one of the project")
+    if use.names[0] != "fastapi" and not all(_APPLICATION.fullmatch(word.text) for word in use.operands):
+        use.problems.append("it does not name an application of the project")
+
 
 _SQL_WORDS = frozenset(
     """

@@ -17,6 +17,7 @@ from assent.policy.shell.paths import secret
 _LETTERS = re.compile(r"\[[^]]*\]|[a-z]")
 _RANGES = re.compile(r"[a-z](?:-[a-z])?")
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
+_PACKERS = frozenset(("tar", "bsdtar", "zip"))
 _GLOBS = ("--include", "-g", "--glob", "--iglob")
 _RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
 _ONLY_NAMES = frozenset(("ls", "stat", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "["))
@@ -48,10 +49,20 @@ def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
     extra = _exclusions(use)
     if not extra:
         return words
+    if use.names[0] in _PACKERS:
+        return _packing_no_secret(use, words, extra)
     words = _without_following(use, words)
     at = 1
     if any(name in _GLOBS for name, _ in use.seen):
         at = next((index for index, word in enumerate(words) if word.text == "--"), len(words))
+    return (*words[:at], *map(Word, extra), *words[at:])
+
+
+def _packing_no_secret(use: Use, words: tuple[Word, ...], extra: list[str]) -> tuple[Word, ...]:
+    """With the options where the program looks for them: zip at the end, tar before the files, behind `cf NAME`."""
+    if use.names[0] == "zip":
+        return (*words, *map(Word, extra))
+    at = 1 if words[1].text.startswith("-") else 3
     return (*words[:at], *map(Word, extra), *words[at:])
 
 
@@ -92,6 +103,17 @@ def _exclusions(use: Use) -> list[str]:
             return ["--iglob", f"!{{{','.join((*secret_globs(), *secret_folders()))}}}"]
         case "diff":  # it repeats its options before every pair of files, so it gets fewer, and in small letters
             return [f"--exclude={name}" for name in (*brief_secret_globs(), *secret_folders())]
+        case "tar" | "bsdtar" if use.writes:  # what is packed could be read from the archive
+            return [f"--exclude={_any_case(name)}" for name in (*secret_globs(), *secret_folders())]
+        case "zip" if use.writes:
+            names = [_any_case(name) for name in (*secret_globs(), *secret_folders())]
+            return [
+                "-y",  # a link is packed as a link
+                "-x",
+                *names,
+                *(f"*/{name}" for name in names),
+                *(f"*/{name}/*" for name in map(_any_case, secret_folders())),
+            ]
         case "ag":
             names = (*secret_globs(), *secret_folders())
             return [word for name in names for word in ("--ignore", _any_case(name))]
@@ -132,9 +154,21 @@ def _both(letters: str) -> str:
 # --- names from a pipe ---
 
 
-def fed_problem(use: Use, words: tuple[Word, ...], *, harmless_names: bool, at_the_end: bool) -> str | None:
-    """Why it must not get words from its input. `harmless_names`: none of them can be a secret."""
+def takes_files(use: Use) -> bool:
+    """Whether it does to any number of files what it does to one, and its words can be nothing but files."""
+    plain = use.model.kind == "program" and use.model.wrapper is None and use.model.effect in ("read", "run")
+    return plain and use.models[0].kind == "program" and use.model.operands.split()[-1:] == ["read*"]
+
+
+def fed_problem(
+    use: Use, words: tuple[Word, ...], *, harmless_names: bool, names_inside: bool, at_the_end: bool
+) -> str | None:
+    """Why it must not get words from its input. `harmless_names`: none of them can be a secret. `names_inside`: they
+    are those of files in the workspace; the runner passes over secrets among them, and makes no option of any.
+    """
     name = use.names[0]
+    if names_inside and at_the_end and takes_files(use) and not use.model.inert:
+        return None
     if not use.model.inert:
         return "it would get words from its input, and some of its options do harm"
     if harmless_names or name in _NO_CONTENT:

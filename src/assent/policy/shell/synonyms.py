@@ -5,6 +5,7 @@ said in the models; nothing here is a permission.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -32,6 +33,9 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     lists: bool = False
     letters: bool = False
     whole: bool = False  # an option is a word, not letters: `kill -KILL`
+    instead: dict[str, str] = {}
+    hands_on: str = ""
+    skips: tuple[str, ...] = ()
     folded: bool = False  # upper and lower case are the same
     sub: dict[str, "Synonyms"] = {}
 
@@ -77,6 +81,45 @@ def same_command(program: str, names: Names) -> tuple[Names, ...]:
         ways = [tuple(way.split("/")) for way in line.split()]
         found += [(*other, *names[len(way) :]) for way in ways if names[: len(way)] == way for other in ways]
     return tuple(dict.fromkeys(found))
+
+
+def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Commands that do the same: the first words of each, and which of the given words stand behind them."""
+    program = same_program(words[0])
+    own = synonyms(program)
+    for skipped in own.skips:
+        if (at := _behind(words, skipped.split())) is not None:
+            yield program, tuple(range(at, len(words)))
+    if own.hands_on:
+        yield from _handed_on(words, own.hands_on)
+    for said, meant in own.instead.items():
+        command, option = said.split()
+        names = [word.partition("=")[0].replace("--", "-") for word in words]
+        if command in words[1:] and option in names and f"{option}=false" not in words:
+            left = (at for at in range(1, len(words)) if words[at] != command and names[at] != option)
+            yield f"{program} {meant}", tuple(left)
+
+
+def _handed_on(words: Names, program: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """`uv pip install` is pip's, and all that terragrunt is told is for terraform."""
+    if program in words[1:]:
+        yield program, tuple(range(words.index(program, 1) + 1, len(words)))
+    elif not synonyms(program).hands_on and synonyms(same_program(words[0])).skips:
+        yield program, tuple(range(1, len(words)))
+
+
+def _behind(words: Names, skipped: Sequence[str]) -> int | None:
+    """Where the words behind the skipped ones begin; options may stand among them."""
+    at = 1
+    for wanted in skipped:
+        while at < len(words) and words[at].startswith("-") and words[at] != wanted:
+            at += 1
+        if at >= len(words) or wanted not in ("*", words[at]):
+            return None
+        at += 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 1
+    return at if at < len(words) else None
 
 
 @cache

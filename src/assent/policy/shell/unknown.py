@@ -78,7 +78,13 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
     for at in range(max(1, named), len(words)):
         word, following = words[at], words[at + 1].text if at + 1 < len(words) else ""
         if word.literal and word.text.startswith("-") and plain_option(word.text, following):
-            if named == 1 and word.text.startswith("--") and not _FLAG_CHANGES.isdisjoint(_parts(word.text)):
+            parts = _parts(word.text)
+            if (
+                named == 1
+                and word.text.startswith("--")
+                and parts != ["dry", "run"]
+                and not _FLAG_CHANGES.isdisjoint(parts)
+            ):
                 yield f"`{word.text}` may change something, so a rule must name it"
         elif not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is not known"

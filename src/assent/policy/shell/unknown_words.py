@@ -7,8 +7,10 @@ that does not matter, or where the runner can look at them before the program st
 from collections.abc import Sequence
 
 from assent.plan import Stage, Step, Unknown, Word, outputs
-from assent.policy.shell.options import Use, examine
+from assent.policy.shell.names import give_names_inside
+from assent.policy.shell.options import Use, examine, is_number
 from assent.policy.shell.rules import program
+from assent.policy.shell.sweep import takes_files
 
 # Whatever they get, they print it or compare it.
 ANY_WORD = frozenset(("echo", "printf", "true", "false", "test", "[", "basename", "dirname"))
@@ -35,13 +37,14 @@ _TEXT_OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("git", "switch"): ("-c", "--create"),
     ("docker", "build"): ("-t", "--tag", "--label", "--build-arg"),
 }
-_NAMED = (("git", "tag"), ("git", "branch"))
+_NAMED = (("git", "tag"), ("git", "branch"), ("docker", "tag"))
 
 # What they print are names of files or of commits. Whoever wants to say something in other words takes `echo`.
 _NAME_GIVERS = frozenset(("find", "ls", "basename", "dirname", "pwd", "realpath", "which"))
 _NAME_GIVERS_OF_GIT = frozenset(
     ("ls-files", "rev-parse", "describe", "merge-base", "rev-list", "branch", "tag", "diff", "symbolic-ref")
 )
+_COMMIT_GIVERS = (("git", "merge-base"), ("git", "describe"), ("git", "rev-list"), ("git", "symbolic-ref"))
 _ONLY_NAMES = ("-l", "-L", "--files", "--files-with-matches", "--files-without-match", "--name-only")
 _FILTERS = frozenset(("head", "tail", "sort", "uniq", "grep", "egrep", "fgrep"))
 
@@ -50,22 +53,53 @@ def has_unknown(stage: Stage) -> bool:
     return any(word.unknown for word in stage.words)
 
 
-def what_unknown(use: Use | None, stage: Stage) -> Unknown:
+def what_unknown(use: Use | None, stage: Stage, cwd: str, roots: Sequence[str]) -> Unknown:
     """What the unknown words of a command may be; nothing when it must not have any."""
     unknown = [word for word in stage.words if word.unknown]
     if use is None or not unknown or stage.words[0].unknown:
         return ""
+    if all(map(is_number, unknown)):
+        return "file"  # which the runner lets be no option, but for its own beginning
     if use.names[0] in ANY_WORD:
         return "text"
+    if any(part.kind == "status" and part.text != "?" for word in unknown for part in word.parts):
+        return ""
     if all(_is_made_up(word, use, stage) for word in unknown):
         return "name"
-    if not _gives_names(outputs(unknown)):
-        return ""
+    return _names_of(use, unknown, cwd, roots) if _gives_names(outputs(unknown)) else ""
+
+
+def _names_of(use: Use, unknown: list[Word], cwd: str, roots: Sequence[str]) -> Unknown:
+    """What words may be that are names of files or of commits."""
+    if _changes_files(use) and all(_is_among(word, use.reads) for word in unknown):
+        return "file" if _give_names_inside(outputs(unknown), cwd, roots) else ""
+    if use.names == ("git", "checkout") and _give_commits(outputs(unknown)):
+        return "revision" if all(_is_among(word, use.texts) for word in unknown) else ""
     if use.names[0] in _READERS and all(_is_among(word, [*use.reads, *use.texts]) for word in unknown):
         return "file"
     if use.names[0] == "git" and use.names[1:2] and use.names[1] in _REVISIONS:
         return "revision" if all(_is_among(word, use.texts) for word in unknown) else ""
     return ""
+
+
+def _changes_files(use: Use) -> bool:
+    """What may run over any file of the workspace: checkers, formatters and `git add`."""
+    return use.names == ("git", "add") or (takes_files(use) and use.model.effect == "run")
+
+
+def _give_names_inside(steps: Sequence[Step], cwd: str, roots: Sequence[str]) -> bool:
+    stages = [[one for one in step.stages if isinstance(one, Stage)] for step in steps]
+    return all(give_names_inside(found, cwd, roots) for found in stages) and bool(stages)
+
+
+def _give_commits(steps: Sequence[Step]) -> bool:
+    """A name of a file would throw away what has changed in it."""
+    match [one for step in steps for one in step.stages]:
+        case [Stage() as stage]:
+            use = examine(program(stage.words[0].text), stage.words)
+            return use is not None and use.names in _COMMIT_GIVERS
+        case _:
+            return False
 
 
 def _is_made_up(word: Word, use: Use, stage: Stage) -> bool:

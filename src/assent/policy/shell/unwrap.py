@@ -11,6 +11,7 @@ from assent.plan import Word
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.rules import loose, program
 from assent.policy.shell.survey import Found, commands_in
+from assent.policy.shell.synonyms import other_ways
 
 MAX_DEPTH = 4
 MAX_COMMANDS = 400
@@ -41,6 +42,8 @@ def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
 
 def _direct(found: Found) -> Iterator[Found]:
     words = found.words
+    for first, rest in other_ways(tuple(word.text for word in words)):
+        yield _command((*map(Word, first.split()), *(words[at] for at in rest)))
     name = program(words[0].text)
     use = examine(name, words) or examine(loose(name), words)
     if use is None:
@@ -63,6 +66,8 @@ def _direct(found: Found) -> Iterator[Found]:
 def _strings(use: Use, *, remote: bool) -> Iterator[str]:
     """The command strings of `bash -c`, `eval`, `ssh host`."""
     rest = [word.text for word in use.operands[1 if remote else 0 :]]
+    if remote and "--" in rest:  # `kubectl exec POD -c NAME -- …`
+        rest = rest[rest.index("--") + 1 :]
     if given := use.option("-c", "--command", "--call"):  # without a value it means something else: `watch -c`
         yield given
     elif use.names[-1] in _SEVERAL:

@@ -51,6 +51,7 @@ _FOLDERS = ("mkdir", "rmdir", "rm")  # what they are about is a folder, as a rul
 _SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _FILE = re.compile(r"\.\w+$")
 _TESTS = ("pytest", "py.test", "unittest")
+_MODULE = 2  # `python -m`: a rule of more words says which
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and the like, which a person takes for the beginning of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -64,6 +65,8 @@ class Place(Struct, frozen=True):
     certain: bool = True
     harmless_names: bool = False
     """What comes through the pipe are names of files, and none of a secret."""
+    names_inside: bool = False
+    """What comes through the pipe are names of files in the workspace."""
     at_the_end: bool = True
     """The words from the pipe stand behind those of the command."""
 
@@ -103,7 +106,13 @@ def judge_stage(
     exact = not fed and not problems and _exact(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage, rules) + _file_problems(use, stage.words, where)
     if fed:
-        why = fed_problem(use, stage.words, harmless_names=where.harmless_names, at_the_end=where.at_the_end)
+        why = fed_problem(
+            use,
+            stage.words,
+            harmless_names=where.harmless_names,
+            names_inside=where.names_inside,
+            at_the_end=where.at_the_end,
+        )
         problems += [why] if why else []
     verdict = _decide(stage, name, use, rules, problems, where, depth)
     if verdict.decision == "ask" and exact:
@@ -120,13 +129,18 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
             decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
         )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
-    rule = covering(known, texts, use.names) or with_options(known, use)
+    every = (
+        *use.names,
+        *(other[-1] for other in use.also if len(use.names) > 1),
+    )  # `mvn clean install`, wherever its options stand
+    rule = _closest(covering(known, texts, use.names, every), with_options(known, use))
     if rule is None:
         return Verdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     if len(rule) < len(use.names) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
-    uncovered = next((other for other in use.also if covering(rules.allow, other) is None), None)
+    rest = [] if len(every) > len(use.names) and every == rule[: len(every)] else use.also
+    uncovered = next((other for other in rest if not _covered(other, rules, whole=use.by_name)), None)
     if uncovered is not None:
         problems.append(f"no rule allows `{' '.join(uncovered)}`")
     if problems:
@@ -142,6 +156,18 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
         writes=_written(use, where),
         sweeps=passes_over(use),
     )
+
+
+def _covered(names: Prefix, rules: Rules, *, whole: bool) -> bool:
+    found = covering(rules.allow, names)
+    return found is not None and (not whole or len(found) == len(names))
+
+
+def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | None:
+    """`sed -i` says more about `sed -i.bak` than `sed` does."""
+    if by_words is None or by_options is None:
+        return by_words or by_options
+    return max(by_words, by_options, key=len)
 
 
 def _not_named(problems: list[str], use: Use, rule: Prefix, where: Place) -> list[str]:
@@ -161,8 +187,10 @@ def _must_be_named(use: Use, rule: Prefix) -> bool:
     runs whatever file is called x.
     """
     named = use.models[min(len(rule), len(use.models)) - 1]
-    if use.by_name or (use.models[0].kind == "interpreter" and named.effect != "run"):
+    if use.by_name:
         return True
+    if use.models[0].kind == "interpreter" and named.effect != "run" and len(rule) <= _MODULE:
+        return use.names[-1] != "--test"  # of node itself
     return use.model.effect != "read" and named.effect == "read"
 
 
@@ -239,7 +267,12 @@ def _fed_by(use: Use, where: Place) -> Place:
     spliced = any(mark in word.text and word.text != mark for word in use.payload)
     whole = use.option("-d", "--delimiter") in (None, "\n", "\\n", "\\0")  # a part of a name is another name
     from_pipe = whole and use.option("-a", "--arg-file") is None and not spliced
-    return replace(where, harmless_names=where.harmless_names and from_pipe, at_the_end=marker is None)
+    return replace(
+        where,
+        harmless_names=where.harmless_names and from_pipe,
+        names_inside=where.names_inside and from_pipe,
+        at_the_end=marker is None,
+    )
 
 
 def _undescribed(use: Use, name: str, stage: Stage, rules: Rules) -> Use | None:
@@ -282,9 +315,25 @@ def _exact(rules: Rules, name: str, use: Use, stage: Stage) -> bool:
         return False
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
+    texts = _without_runtime(use, texts)
     # A rule of one word names a program, not a command.
     named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow) or _continues_script(use, texts, rules)
     return named and all(word.literal for word in stage.words)
+
+
+# How the interpreter itself works, whatever it runs.
+_RUNTIME = re.compile(
+    r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
+    r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
+)
+
+
+def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """`node --watch server.js` is `node server.js` to a rule."""
+    at = 1
+    while use.models[0].kind == "interpreter" and at < len(texts) and _RUNTIME.fullmatch(texts[at]):
+        at += 1
+    return (texts[0], *texts[at:])
 
 
 def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: Rules) -> bool:
@@ -365,6 +414,8 @@ def _kind_problems(use: Use, stage: Stage, rules: Rules) -> list[str]:
         return ["it runs shell commands"]
     if about.kind == "interpreter" and len(texts) == 1:
         return ["it runs what it reads from its input"]
+    if about.wrapper is not None and about.wrapper.contained:
+        return []
     if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in _ASKS_FOR_VERSION:
         return [f"it {about.does or 'runs another program'}"]
     if about.wrapper is not None and about.wrapper.assignments:
@@ -394,6 +445,8 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: Place) -> list[str]
         problems += [
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
         ]
+    if use.model.effect == "network" and use.names[0] != "git":
+        problems += [f"{word.text} is outside the workspace" for word in use.reads if _leaves(word, where)]
     for word in use.writes:
         problems += _write_problem(word, where, folder=_is_about_folders(use))
         if secret(word, where.cwd):

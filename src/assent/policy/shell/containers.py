@@ -1,0 +1,83 @@
+"""Programs in containers and clusters: whether what is started is kept apart from this machine.
+
+A rule for `docker run` or `kubectl exec` is about whatever runs in there. A folder of this machine, more rights,
+another daemon or a file of variables is more than that, and asks. Knows options; decides nothing else.
+"""
+
+import re
+
+from assent.policy.shell.options import Use, Words
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_IMAGE = re.compile(r"[A-Za-z0-9][\w./:@-]*")
+_VALUE = re.compile(r"[\w.:/@=,+%-]*")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=[^\n]*")  # a name alone passes a variable of this machine on
+_PORTS = re.compile(r"(?:(?:127\.0\.0\.1|0\.0\.0\.0|localhost):)?[\d-]*:?[\d-]+(?:/(?:tcp|udp))?")
+_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]+:/(?!.*\.\.)[\w./-]+(?::(?:ro|rw))?")  # one of docker's own, by its name
+_NETWORK = re.compile(r"(?!host$|container:)[A-Za-z0-9][\w.-]*")
+_CONTAINER_VALUES = {
+    **dict.fromkeys(("-e", "--env"), _VARIABLE),
+    **dict.fromkeys(("-p", "--publish"), _PORTS),
+    **dict.fromkeys(("-v", "--volume"), _VOLUME),
+    **dict.fromkeys(("--network", "--net"), _NETWORK),
+    **dict.fromkeys(("-u", "--user"), re.compile(r"[\w:.-]+")),
+}
+_COMPOSE_FILE = re.compile(r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:docker-)?compose(?:[.-][\w-]+)*\.ya?ml")
+
+
+def container(use: Use, words: Words) -> None:
+    """`docker run IMAGE …` and `docker exec CONTAINER …`: what stands behind the name is for the container."""
+    use.by_name = True
+    compose(use, words)
+    for name, value in use.seen:
+        if not _CONTAINER_VALUES.get(name, _VALUE).fullmatch(value):
+            use.problems.append(f"the value of `{name}` is not plain, or leads out of the container")
+    if not use.operands or not _IMAGE.fullmatch(use.operands[0].text):
+        use.problems.append("it names no plain image or container")
+    use.texts += use.operands
+    use.operands = []  # `/app` is a place in the container
+
+
+def compose(use: Use, _words: Words) -> None:
+    """Files of the project that are called as such files are, and plain names."""
+    if "compose" not in use.names and use.names[0] != "docker-compose":
+        return
+    files = [value for name, value in use.seen if name in ("-f", "--file") and value]
+    if not all(map(_COMPOSE_FILE.fullmatch, files)):
+        use.problems.append("the file that says what to start is not plainly one")
+
+
+_POD = re.compile(
+    r"(?:(?:pod|pods|po|deploy|deployment|deployments|svc|service|job|sts|statefulset)/)?[a-z0-9][a-z0-9.-]*"
+)
+_POD_FLAGS = frozenset(("-i", "-t", "-it", "-ti", "--stdin", "--tty", "-q", "--quiet"))
+_POD_VALUES = frozenset(("-c", "--container", "-n", "--namespace"))
+
+
+def pod(use: Use, _words: Words) -> None:
+    """`kubectl exec POD -- …`."""
+    use.by_name = True
+    texts = [word.text for word in use.operands]
+    at = texts.index("--") if "--" in texts else len(texts)
+    rest = texts[1:at]
+    while rest and (rest[0] in _POD_FLAGS or (rest[0] in _POD_VALUES and _NAME.fullmatch(rest[1] if rest[1:] else ""))):
+        del rest[: 1 + (rest[0] in _POD_VALUES)]
+    if rest or at + 1 >= len(texts) or not _POD.fullmatch(texts[0]):
+        use.problems.append("it does not plainly say in which pod it runs what")
+    use.texts += use.operands
+    use.operands = []
+
+
+_SETTING = re.compile(r"[A-Za-z0-9_][\w.\[\]-]*=[\w.,:/@+-]*")
+_CHART = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*|\.")
+
+
+def release(use: Use, _words: Words) -> None:
+    """`helm upgrade NAME CHART`: a chart of the project or of a repository that is known, and plain settings."""
+    use.by_name = True
+    for name, value in use.seen:
+        parts, plain = (value.split(","), _SETTING) if name.startswith("--set") else ([value], _VALUE)
+        if not all(map(plain.fullmatch, parts)):
+            use.problems.append(f"the value of `{name}` is not plain")
+    if not all(map(_CHART.fullmatch, (word.text for word in use.operands))):
+        use.problems.append("it names no plain chart")
