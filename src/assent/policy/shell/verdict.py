@@ -129,17 +129,14 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
             decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
         )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
-    every = (
-        *use.names,
-        *(other[-1] for other in use.also if len(use.names) > 1),
-    )  # `mvn clean install`, wherever its options stand
+    every = _every_goal(use)
     rule = _closest(covering(known, texts, use.names, every), with_options(known, use))
     if rule is None:
         return Verdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     if len(rule) < len(use.names) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
-    rest = [] if len(every) > len(use.names) and every == rule[: len(every)] else use.also
+    rest: list[Prefix] = [] if every != use.names and every == rule[: len(every)] else use.also
     uncovered = next((other for other in rest if not _covered(other, rules, whole=use.by_name)), None)
     if uncovered is not None:
         problems.append(f"no rule allows `{' '.join(uncovered)}`")
@@ -156,6 +153,12 @@ def _decide(stage: Stage, name: str, use: Use, rules: Rules, problems: list[str]
         writes=_written(use, where),
         sweeps=passes_over(use),
     )
+
+
+def _every_goal(use: Use) -> Prefix:
+    """`mvn clean install`, wherever its options stand."""
+    further = use.also if use.names[1:] else []
+    return (*use.names, *(other[-1] for other in further))
 
 
 def _covered(names: Prefix, rules: Rules, *, whole: bool) -> bool:
