@@ -59,7 +59,9 @@ def forward():
     threading.Thread(target=pump, args=(far, near), daemon=True).start()
     pump(near, far)
 wanted = decision()
-if not os.fork(): forward()
+if not os.fork():
+    forward()
+    os._exit(0)
 print(ask(*wanted, to=listener.getsockname()), flush=True)
 """,
     "as a daemon": """
