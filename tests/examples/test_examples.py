@@ -89,9 +89,9 @@ def test_the_server_of_the_settings_brings_the_tool_that_they_include(program: P
     call = asks_for({"name": "mcp_roman_to_roman", "args": {"number": 1998}, "id": "c1"})
     left_out = asks_for({"name": "mcp_roman_history", "args": {}, "id": "c2"})
     model = program.scenario(call, left_out, says("done"))
-    running = program.start("-p", "go", "-m", model, "--allowed-tools", "mcp_roman_*")
-    running.goes_on()
-    ended = running.wait()
+    with program.start("-p", "go", "-m", model, "--allowed-tools", "mcp_roman_*") as running:
+        running.goes_on()
+        ended = running.wait()
     first, second = program.events_of_type("call.finished")
     assert "MCMXCVIII" in str(first["result"]["response"]), ended.err
     assert second["failure"]["type"] == "tool_not_registered"
