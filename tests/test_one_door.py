@@ -125,6 +125,17 @@ def nodes(path: Path) -> list[ast.AST]:
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
+def dotted(node: ast.expr) -> str:
+    """`os.path.join` as it is written; whatever is no name is left out, as in `.write_text` of something."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            return f"{dotted(value)}.{name}"
+        case _:
+            return ""
+
+
 @cache
 def used_names(path: Path) -> set[str]:
     """The dotted names that the module calls or imports."""
@@ -136,7 +147,7 @@ def used_names(path: Path) -> set[str]:
             case ast.ImportFrom(module=str(module)):
                 found.add(module)
             case ast.Call(func=func):
-                found.add(ast.unparse(func))
+                found.add(dotted(func))
             case _:
                 pass
     return found
@@ -179,7 +190,7 @@ def writes(path: Path) -> set[str]:
     found: set[str] = set()
     for node in nodes(path):
         if isinstance(node, ast.Call):
-            name = ast.unparse(node.func)
+            name = dotted(node.func)
             modes = [a.value for a in node.args[1:2] if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             if name == "open" and any(set(mode) & set("wax+") for mode in modes):
                 found.add(name)

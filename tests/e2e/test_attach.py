@@ -161,7 +161,7 @@ async def test_a_token_that_the_server_does_not_know_is_named(program: Program, 
 async def test_a_new_session_is_begun_on_the_server(program: Program, served: ServedProgram):
     async with served.start() as api:
         with attach(program, "--new") as terminal:
-            await asyncio.to_thread(terminal.until, "Ask something")
+            await asyncio.to_thread(terminal.until, "Ask something about this folder")  # the session is open
             await asyncio.to_thread(terminal.type, "go\r")
             await asyncio.to_thread(terminal.until, "yes, once")
             terminal.interrupt_twice()

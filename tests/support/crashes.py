@@ -1,6 +1,6 @@
 """One crash, seen from outside: Assent runs commands that do not want to end, is killed, and is opened again.
 
-What is checked: nobody is left after a few seconds, what was announced is in the log, every call has one end, and its
+What is checked: nobody is left, what was announced is in the log, every call has one end, and its
 effect (a line in a file) is there at most once, and exactly once where the log says that it succeeded. Nothing of the
 program's own code is asked.
 """
@@ -27,13 +27,11 @@ from assent.events import Envelope, to_wire
 from support.program import Json, Program, asks_for, says, shell
 from support.served import ServedProgram
 from support.terminal import Terminal
+from support.waiting import WAIT_LIMIT
 
 Front = Literal["prompt", "terminal", "server"]
 FRONTS: tuple[Front, ...] = ("prompt", "prompt", "terminal", "server")
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
-GONE_WITHIN = 5.0
-"""Seconds from the end of Assent until nobody of its commands is left."""
-LEAVES_WITHIN = 15.0
 HITS = 40
 """About as many fail points as a run passes until its commands run."""
 
@@ -111,9 +109,9 @@ class Rehearsal:
             reading.start()
             self._until_moment(running.process.poll)
             running.process.send_signal(self.crash.number)
-            running.process.wait(LEAVES_WITHIN)
+            running.process.wait(WAIT_LIMIT)
             self.died = time.monotonic()
-            reading.join(LEAVES_WITHIN)
+            reading.join(WAIT_LIMIT)
 
     def _listen(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -143,7 +141,7 @@ class Rehearsal:
             listening = asyncio.create_task(self._listen_to(api.events(session)))
             await asyncio.to_thread(self._until_moment, process.poll)
             process.send_signal(self.crash.number)
-            await asyncio.to_thread(process.wait, LEAVES_WITHIN)
+            await asyncio.to_thread(process.wait, WAIT_LIMIT)
             self.died = time.monotonic()
             listening.cancel()
             await asyncio.wait([listening])
@@ -160,7 +158,7 @@ class Rehearsal:
 
     def _until_moment(self, ended: Callable[[], object]) -> None:
         """Until a command runs, if it shall be then; and a little longer. At a fail point it dies by itself, or not."""
-        deadline = time.monotonic() + LEAVES_WITHIN
+        deadline = time.monotonic() + WAIT_LIMIT
         while (self.crash.running or self.crash.hit) and not self.effects() and ended() is None:
             assert time.monotonic() < deadline, "the commands do not begin"
             time.sleep(0.005)
@@ -171,7 +169,7 @@ class Rehearsal:
 
     def _nobody_is_left(self) -> None:
         while left := self.survivors():
-            assert time.monotonic() - self.died < GONE_WITHIN, f"still there: {left}"
+            assert time.monotonic() - self.died < WAIT_LIMIT, f"still there: {left}"
             time.sleep(0.02)
 
     def survivors(self) -> list[str]:
