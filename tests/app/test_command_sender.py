@@ -12,8 +12,7 @@ import pytest
 
 from assent.app import command_sender
 from assent.app.command_sender import Closed, CommandSender, Outcomes, Sent, run, send
-from assent.app.opening import NewSession, SessionSetup, open_session
-from assent.app.session_client import LocalClient
+from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.storage import open_log
 from assent.commands import Command, Rename, RevokeGrant, RunTool, person_call_id
 from assent.config import Settings

@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
-from assent.app.session_client import LocalClient
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,

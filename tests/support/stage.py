@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 from textual.pilot import Pilot
 
-from assent.app.session_client import LocalClient
+from assent.app.opening import LocalClient
 from assent.approval import Mode
 from assent.config import Settings
 from assent.events import DurableEvent

@@ -10,26 +10,33 @@
 No other module knows what runs a session.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.app.identity import me
-from assent.app.session_client import LocalClient
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.approval import Mode
+from assent.commands import Command
 from assent.config import Settings
 from assent.events import Envelope
 from assent.models.base import Model
 from assent.models.choose import open_model
 from assent.policy.rules import Rule
+from assent.session.hub import Subscription
 from assent.session.log import LogError, SessionInfo, SessionLog
 from assent.session.options import Options
 from assent.session.runner import Runner, create_session
+from assent.session.state import SessionState
 
-__all__ = ("NewSession", "SessionSetup", "create_session", "open_session")
+if TYPE_CHECKING:
+    from assent.mcp.manager import McpManager
+    from assent.session.running_session import RunningSession
+
+__all__ = ("LocalClient", "NewSession", "SessionSetup", "Subscription", "create_session", "open_session")
 
 Prepare = Callable[[SessionEnvironment], Awaitable[None]]
 
@@ -65,6 +72,76 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """Hears every event from the opening on, at once."""
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits as long as something more urgent goes on; asked before a call runs."""
+
+
+class LocalClient:
+    """A session that runs in this process, with the model and the environment that are closed with it."""
+
+    def __init__(
+        self,
+        runner: "RunningSession",
+        me: str,
+        model: Model | None = None,
+        past: Sequence[Envelope] = (),
+        environment: SessionEnvironment | None = None,
+    ) -> None:
+        """`past`: the first events, when they were read already; they are kept until they were shown."""
+        self.me = me
+        self.runner = runner
+        self._model = model
+        self._environment = environment
+        self._events: Subscription | None = None
+        self._known = 0
+        self._past = past
+
+    @property
+    def state(self) -> SessionState:
+        return self.runner.state
+
+    @property
+    def servers(self) -> "McpManager | None":
+        return None if self._environment is None else self._environment.mcp
+
+    async def history(self) -> list[Envelope]:
+        self._unsubscribe()
+        self._events = self.runner.subscribe()
+        past, self._past = self._past, ()
+        history = [*past, *await self.runner.read(past[-1].seq if past else 0)]
+        self._known = history[-1].seq
+        return history
+
+    def on_link(self, changed: Callable[[bool], None]) -> None:
+        """It is always there: it is us."""
+
+    async def events(self) -> AsyncIterator[Envelope]:
+        self._events = self._events or self.runner.subscribe()
+        async for envelope in self._events:
+            if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
+                yield envelope
+        if self.runner.failure is not None:
+            raise self.runner.failure
+
+    async def send(self, command: Command, key: str | None = None) -> str:
+        return await self.runner.send(command, key)
+
+    def _unsubscribe(self) -> None:
+        if self._events is not None:
+            self._events.close()
+
+    async def close(self) -> None:
+        self._unsubscribe()
+        try:
+            await self.runner.close()
+        finally:
+            for each in (self._environment, self._model):
+                if each is not None:
+                    await each.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
 
 async def open_session(

@@ -9,8 +9,7 @@ from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, new_
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
 from assent.app.model_access import NoModel
-from assent.app.opening import SessionSetup, open_session
-from assent.app.session_client import LocalClient
+from assent.app.opening import LocalClient, SessionSetup, open_session
 from assent.app.session_log import SessionBusy, SessionInfo, SessionLog
 from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log

@@ -6,7 +6,7 @@ import pytest
 
 from assent.app.custom_commands import BUILT_IN, CustomCommand, Stopped
 from assent.app.custom_filling import filled
-from assent.app.session_client import LocalClient
+from assent.app.opening import LocalClient
 from assent.commands import RunTool
 from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.files.workspace import Workspace

@@ -162,7 +162,10 @@ async def test_deleting_the_session_ends_what_waits(served: Served):
 
 
 @pytest.mark.spec("E5")
-async def test_prompts_of_servers_are_listed_when_they_are_there_and_filled_by_them(tmp_path: Path):
+async def test_prompts_of_servers_are_listed_when_they_are_there_and_filled_by_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(prompts, "COMMAND_TIMEOUT", 60.0)  # the server of the test may start slowly
     entry = program(SDK, tmp_path).entry
     mcp = Servers({"srv": {"command": entry.command, "args": list(entry.args)}})
     async with Served(tmp_path, mcp=mcp) as served:

@@ -16,9 +16,8 @@ from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.mcp_prompts import NoText, typed_out
 from assent.app.model_access import ModelError
-from assent.app.opening import NewSession, SessionSetup, open_session
+from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.rule_sources import BadRule, Rule
-from assent.app.session_client import LocalClient
 from assent.app.session_environment import SessionEnvironment
 from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.app.style import Style
@@ -32,7 +31,7 @@ from assent.front.headless.summary import Summariser, failed
 from assent.parts import Failure
 
 if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
-    from assent.app.session_client import Subscription
+    from assent.app.opening import Subscription
     from assent.front.headless.ask import Asker
 
 Asking = Literal["inline", "wait", "refuse"]

@@ -21,10 +21,9 @@ from assent.front.tui.host import (
 if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt, Status
-    from assent.app.opening import SessionSetup
+    from assent.app.opening import LocalClient, SessionSetup
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
-    from assent.app.session_client import LocalClient
     from assent.app.session_environment import SessionEnvironment
     from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
