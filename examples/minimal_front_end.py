@@ -58,7 +58,7 @@ async def ask(session: SessionClient, call_id: str) -> None:
             print(*question_lines(call, Style(colour=False)), sep="\n")
             yes = (await asyncio.to_thread(input, "  Allow it once? [y/N] ")).strip() == "y"
             outcome = "proceed_once" if yes else "cancel"
-            await session.send(Answer(call_id, outcome, call.approval.digest, by=session.me))
+            await session.send(Answer(call_id=call_id, outcome=outcome, digest=call.approval.digest, by=session.me))
 
 
 if __name__ == "__main__":

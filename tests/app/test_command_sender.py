@@ -130,7 +130,7 @@ async def test_an_outcome_that_comes_before_the_response_is_not_lost() -> None:
     outcomes = Outcomes()
     refused = Client(outcomes, lambda key: CommandTaken(key, "ann", "not now"))
     assert await send(refused, outcomes, Rename("shop")) == "not now"
-    end = CallFinished(person_call_id("made-there"), "success", Result("c", "x", {}))
+    end = CallFinished(call_id=person_call_id("made-there"), status="success", result=Result("c", "x", {}))
     client = Client(outcomes, lambda key: CommandTaken(key, "ann", ""), lambda _: end)
     assert await run(client, outcomes, RunTool("x", {})) == end
 

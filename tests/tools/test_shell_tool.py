@@ -88,7 +88,7 @@ async def test_model_and_person_are_told_which_secret_git_left_out(bench: Bench)
     _repository(bench.root, {".env": "needle=1\n", "a.txt": "needle=2\n"})
     plan = judge("git grep needle", rules(["git"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
     assert plan is not None
-    result = await shell(bench).build({"command": "git grep needle"}).execute(Permit("c", "d", plan), Heard())
+    result = await shell(bench).build({"command": "git grep needle"}).execute(Permit(call_id="c", digest="d", plan=plan), Heard())
     assert isinstance(result.display, TerminalDisplay)
     for told in (str(result.content), result.display.text):
         assert "left out: .env (usual place for secrets)" in told
