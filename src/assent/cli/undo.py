@@ -10,10 +10,10 @@ from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
 from assent.app.model_access import NoModel
 from assent.app.opening import LocalClient, SessionSetup, open_session
+from assent.app.person_calls import undo_command
 from assent.app.session_log import SessionBusy, SessionInfo, SessionLog
 from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
-from assent.app.undo_command import undo_command
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run

@@ -11,7 +11,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from assent.front.web.caller import Caller
+from assent.front.web.peer_process import PeerProcess
 from assent.front.web.problems import Problem
 from assent.front.web.security import CALLER, HEADERS, problem_headers
 
@@ -26,7 +26,7 @@ class HastyProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._caller = Caller(self.client, self.server)
+        self._caller = PeerProcess(self.client, self.server)
         self._wait()
 
     def data_received(self, data: bytes) -> None:

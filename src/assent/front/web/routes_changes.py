@@ -2,7 +2,7 @@
 
 from litestar import Response, get, post
 
-from assent.app.undo_command import undo_command
+from assent.app.person_calls import undo_command
 from assent.commands import Compress, person_call_id
 from assent.front.web.params import CallId, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem

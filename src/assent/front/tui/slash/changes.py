@@ -47,7 +47,7 @@ def _changes(desk: "Desk") -> list[Row]:
 
 async def _take_back(desk: "Desk", call_id: str) -> None:
     from assent.app.command_sender import run
-    from assent.app.undo_command import undo_command
+    from assent.app.person_calls import undo_command
 
     state = desk.client.state
     if call_id not in state.undoable():

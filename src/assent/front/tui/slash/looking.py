@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from textual.content import Content
 
 from assent.app.wording import count, safe
-from assent.commands import ReloadContext, RunTool
+from assent.commands import ReloadContext
 from assent.front.tui.lists import Column, ListScreen, Row
 from assent.front.tui.pages import PageScreen
 from assent.front.tui.prompt.completion import Candidate
@@ -151,12 +151,13 @@ def _show_memory(desk: "Desk") -> None:
 
 
 async def _add_memory(desk: "Desk", fact: str) -> None:
-    from assent.tools.save_memory import SaveMemoryTool
+    from assent.app.person_calls import remember_command
 
-    if all(tool.name != SaveMemoryTool.name for tool in desk.host.tools()):
+    command = remember_command(fact, desk.client.me)
+    if all(tool.name != command.tool for tool in desk.host.tools()):
         desk.complain("There is no tool here that could remember it.")
     else:
-        await carry_out(desk, RunTool(SaveMemoryTool.name, {"fact": fact}, by=desk.client.me))
+        await carry_out(desk, command)
 
 
 async def complete_memory(desk: "Desk", argument: str) -> Sequence[Candidate]:

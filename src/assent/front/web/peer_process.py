@@ -2,13 +2,13 @@
 
 import asyncio
 
-from assent.process import callers
+from assent.app import local_peers
 
 
-class Caller:
+class PeerProcess:
     """`client` and `server` are the two ends as the connection has them, not as a header tells them."""
 
-    def __init__(self, client: callers.Address | None, server: tuple[str, int | None] | None) -> None:
+    def __init__(self, client: local_peers.Address | None, server: tuple[str, int | None] | None) -> None:
         self._client, self._server = client, server
         self._looking: asyncio.Task[str | None] | None = None
 
@@ -22,6 +22,6 @@ class Caller:
         """In a thread: there may be thousands of processes."""
         match self._client, self._server:
             case (str(), int()) as client, (str(), int()) as server:
-                return await asyncio.to_thread(callers.why_refused, client, server)
+                return await asyncio.to_thread(local_peers.why_refused, client, server)
             case _:
-                return callers.GONE
+                return local_peers.GONE
