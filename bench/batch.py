@@ -20,7 +20,7 @@ from assent.scheduler.call import Success
 from assent.scheduler.scheduler import Scheduler
 from assent.session.hub import Hub
 from assent.session.journal import SessionJournal
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 from assent.session.runner import create_session
 from assent.session.state import fold
 from assent.tools.builtin import builtin_tools

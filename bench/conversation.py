@@ -21,7 +21,7 @@ from assent.events import (
 )
 from assent.parts import Call, ModelPart, PlainDisplay, Result, Text, Usage
 from assent.session.runner import create_session
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
 
 SECTION = """\
 ## Step {n}: where the total goes wrong

@@ -21,12 +21,12 @@ from assent.scheduler.scheduler import Scheduler
 from assent.session.hub import Hub
 from assent.session.journal import SessionJournal
 from assent.session.log import SessionLog
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 from assent.session.runner import create_session
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
 from assent.session.state import fold
-from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
 from assent.tools.registry import Registry
+from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
 from bench.measure import interleaved
 from bench.report import Row
 

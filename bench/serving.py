@@ -38,13 +38,15 @@ def say(**facts: object) -> None:
 async def assent(folder: Path, linger: float) -> None:
     from assent.config import Settings
     from assent.front.web.app_state import Setup
-    from assent.front.web.limits import Limits
-    from assent.front.web.serve import Server, Where
-    from assent.session.sqlite import SqliteLog
+    from assent.front.web.request_limits import RequestLimits
+    from assent.front.web.web_server import Server, Where
+    from assent.session.sqlite_log import SqliteLog
 
     work = (folder / "work").resolve()
     env = {"ASSENT_HOME": str(folder), "HOME": str(folder), "PATH": os.environ["PATH"]}
-    limits = Limits(requests_per_second=1e6, burst=1_000_000, streams=10_000, streams_of_one=10_000, requests=5_000)
+    limits = RequestLimits(
+        requests_per_second=1e6, burst=1_000_000, streams=10_000, streams_of_one=10_000, requests=5_000
+    )
     settings = Settings(model=f"scripted:{folder / 'scenario.json'}")
     setup = Setup(
         settings=settings, env=env, user="bench", folder=str(work), roots=(str(work),), limits=limits, linger=linger

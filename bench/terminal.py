@@ -109,8 +109,8 @@ def stream_cpu(open_window: Callable[[], Window], ready: str, keys: str) -> floa
         return window.cpu - before
 
 
-def floor_key(stage: Stage) -> float:
-    with stage.floor("frame") as window:
+def floor_key(harness: Stage) -> float:
+    with harness.floor("frame") as window:
         window.until(PROMPT_SHOWN)
         window.until_quiet(1.0)
         return cpu_per_key(window)
@@ -134,27 +134,27 @@ def cpu_per_resize(window: Window) -> float:
 
 def measure(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="assent-bench-") as root:
-        stage = Stage(Path(root))
-        yield from _first_frame(stage, 2 if quick else 11)
-        yield from _stream(stage, 1 if quick else 5)
-        yield from _visits(stage, 1 if quick else 5)
-        idle = [stage.idle(3.0 if quick else 10.0) for _ in range(1 if quick else 3)]
+        harness = Stage(Path(root))
+        yield from _first_frame(harness, 2 if quick else 11)
+        yield from _stream(harness, 1 if quick else 5)
+        yield from _visits(harness, 1 if quick else 5)
+        idle = [harness.idle(3.0 if quick else 10.0) for _ in range(1 if quick else 3)]
         yield Row("at rest, CPU", median(idle), "%", most=IDLE_PERCENT)
 
 
-def _first_frame(stage: Stage, runs: int) -> Iterator[Row]:
-    opened: Mapping[str, Callable[[], Window]] = {"assent": stage.assent, "floor": lambda: stage.floor("frame")}
+def _first_frame(harness: Stage, runs: int) -> Iterator[Row]:
+    opened: Mapping[str, Callable[[], Window]] = {"assent": harness.assent, "floor": lambda: harness.floor("frame")}
     medians = interleaved({name: partial(first_frame, window) for name, window in opened.items()}, runs)
     yield Row("start to first frame", medians["assent"], "ms", medians["floor"], FIRST_FRAME)
     medians = interleaved({name: partial(first_frame_cpu, window) for name, window in opened.items()}, runs)
     yield Row("start to first frame, CPU", medians["assent"], "ms", medians["floor"], FIRST_FRAME)
 
 
-def _stream(stage: Stage, runs: int) -> Iterator[Row]:
+def _stream(harness: Stage, runs: int) -> Iterator[Row]:
     medians = interleaved(
         {
-            "assent": lambda: stream_cpu(stage.assent, "stream.json", "go\r"),
-            "floor": lambda: stream_cpu(lambda: stage.floor("stream"), "ready", "\r"),
+            "assent": lambda: stream_cpu(harness.assent, "stream.json", "go\r"),
+            "floor": lambda: stream_cpu(lambda: harness.floor("stream"), "ready", "\r"),
         },
         runs,
         warm_ups=0,
@@ -162,17 +162,17 @@ def _stream(stage: Stage, runs: int) -> Iterator[Row]:
     yield Row("14 kB in 580 fragments, CPU", medians["assent"], "s", medians["floor"], STREAM)
 
 
-def _visits(stage: Stage, runs: int) -> Iterator[Row]:
+def _visits(harness: Stage, runs: int) -> Iterator[Row]:
     visits: dict[int, list[Visit]] = {size: [] for size in SIZES}
     for _ in range(runs):
         for size in SIZES:
-            visits[size].append(stage.visit(size))
+            visits[size].append(harness.visit(size))
 
     def row(what: str, size: int, unit: str, figure: Callable[[Visit], float], most: float | None) -> Row:
         floor, found = (median(map(figure, visits[one])) for one in (SIZES[0], size))
         return Row(f"{what}, {size:,} messages", found, unit, floor, most)
 
-    least = median(floor_key(stage) for _ in range(runs))
+    least = median(floor_key(harness) for _ in range(runs))
     yield Row("a key, CPU, against a TextArea", median(map(_key, visits[SIZES[0]])), "ms", least)
     for size in SIZES:
         goal = FLAT if size > SIZES[0] else None

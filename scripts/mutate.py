@@ -33,16 +33,16 @@ from _pytest.main import pytest_runtestloop
 _ROOT = Path(__file__).resolve().parent.parent
 _SOURCE = _ROOT / "src" / "assent"
 _GATE = (
-    *("policy/commands.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
+    *("policy/command_policy.py", "policy/policy.py", "policy/rules.py", "policy/rulefile.py", "policy/grants.py"),
     "policy/rulefile_words.py",
-    *("policy/trust.py", "policy/built_in.py", "policy/globs.py", "policy/folders.py", "policy/behind.py"),
+    *("policy/trust.py", "policy/built_in.py", "policy/globs.py", "policy/cwd_tracking.py", "policy/symlink_checks.py"),
     *(f"web/{name}.py" for name in ("urls", "url_text", "addresses", "hosts", "dial", "fetch", "content")),
     *(f"front/web/{name}.py" for name in ("security", "tokens", "limits")),
     *(f"screen/{path.name}" for path in sorted((_SOURCE / "screen").glob("*.py"))),
     *(f"policy/shell/{path.name}" for path in sorted((_SOURCE / "policy" / "shell").glob("*.py"))),
     *(f"process/{name}.py" for name in ("sift", "family", "run", "memory")),
     *(f"files/{path.name}" for path in sorted((_SOURCE / "files").glob("*.py"))),
-    "cli/gate.py",
+    "cli/policy_jsonl.py",
 )
 _TESTS = {
     "policy/shell": ["policy/shell", "policy/test_policy.py"],
@@ -65,18 +65,22 @@ _TESTS = {
     ],
     **{f"files/{name}.py": ["files/test_file_access.py"] for name in ("access", "beneath", "draft", "errors")},
     **{f"files/{name}.py": ["files/test_private.py"] for name in ("plain", "private")},
-    "files/context.py": ["files/test_context_files.py"],
+    "files/context_reader.py": ["files/test_context_files.py"],
     "files/ignore.py": ["files/test_ignore.py"],
     "files/listing.py": ["files/test_listing.py"],
     "files/locks.py": ["files/test_locks.py"],
     "files/protected.py": ["files/test_protected.py", "files/test_workspace.py", "policy/shell/test_sweep.py"],
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
-    "process/sift.py": ["process/test_sift.py"],
+    "process/name_filter.py": ["process/test_sift.py"],
     "process/family.py": ["process/test_family.py"],  # never one that ends a family: a changed one may be anybody
-    "process/memory.py": ["process/test_memory.py"],
-    "process/run.py": ["process/test_process_run.py", "process/test_process_text.py", "process/test_process_kill.py"],
-    "cli/gate.py": ["policy/test_gate_lines.py"],
+    "process/memory_limit.py": ["process/test_memory.py"],
+    "process/run_program.py": [
+        "process/test_process_run.py",
+        "process/test_process_text.py",
+        "process/test_process_kill.py",
+    ],
+    "cli/policy_jsonl.py": ["policy/test_gate_lines.py"],
     "front/web": ["front/web/test_door_checks.py"],
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }

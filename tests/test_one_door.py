@@ -14,13 +14,13 @@ from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.call import Failed
 from assent.scheduler.scheduler import Scheduler
-from assent.tools.base import AnyTool
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.tool import AnyTool
 from assent.tools.web_search import WebSearchTool
 from assent.web.fetch import Web
-from support.desk import Desk
 from support.doubles import ListJournal
+from support.scheduler_harness import SchedulerHarness
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "assent"
 
@@ -82,8 +82,8 @@ async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: P
     policy = Policy([Rule(ruling="deny")], "yolo", roots=(str(tmp_path),))
     scheduler = Scheduler("s", Registry(tools), policy, journal)
     before = tree(tmp_path)
-    desk = Desk()
-    results = await scheduler.schedule([desk.call(name, args=args) for name, args in ARGS.items()]).results()
+    harness = SchedulerHarness()
+    results = await scheduler.schedule([harness.call(name, args=args) for name, args in ARGS.items()]).results()
     assert [type(call) for call in results] == [Failed] * len(ARGS)
     assert not any(isinstance(event, CallStarted) for event in journal.events)
     assert tree(tmp_path) == before
@@ -98,8 +98,8 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
     registry = Registry(network.tools(tmp_path))
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
-    desk = Desk()
-    changing = [desk.call(name, args=ARGS[name]) for name in CHANGING]
+    harness = SchedulerHarness()
+    changing = [harness.call(name, args=ARGS[name]) for name in CHANGING]
     results = await scheduler.schedule(changing).results()
     assert [type(call) for call in results] == [Failed] * len(CHANGING)
     assert tree(tmp_path) == before
@@ -109,8 +109,8 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
 # --- rooms ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models/http.py", "web/dial.py", "mcp/http_transport.py", "client", "front/web/serve.py"}
-SUPERVISING = {f"process/{name}.py" for name in ("supervision", "supervisor", "reaper", "leftover")} | {
+MAY_DIAL = {"models/streaming_client.py", "web/dial.py", "mcp/http_transport.py", "client", "front/web/web_server.py"}
+SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "supervisor", "reaper", "leftover")} | {
     "process/connections.py"
 }
 MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.process import table
+from assent.process import process_table
 from support.waiting import WAIT_LIMIT
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
@@ -90,8 +90,8 @@ def test_starts():
         shown, _ = process.communicate(timeout=WAIT_LIMIT)
     assert process.returncode == 130 and "interrupted" in shown
     for pid in pids:
-        fields = table.line(pid)
-        assert fields is None or table.is_dead(fields)
+        fields = process_table.line(pid)
+        assert fields is None or process_table.is_dead(fields)
 
 
 def test_on_a_terminal_one_line_changes(folder: Path):

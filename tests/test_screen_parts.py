@@ -8,7 +8,7 @@ from assent.screen import LABEL_LENGTH, Context, SafeStream, SafeText, make_safe
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
 from assent.screen.lookalikes import Lookalikes, lookalikes
-from assent.screen.rules import Rules
+from assent.screen.screen_patterns import ScreenPatterns
 
 # --- colours ---
 
@@ -259,13 +259,13 @@ def test_where_a_piece_ends_changes_nothing(context: Context, pieces: tuple[str,
 
 @pytest.mark.parametrize(("first", "more"), [(" ", " "), ("\n", " \n"), ("\u200b", "\u200c")])
 def test_a_run_that_is_held_back_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch, first: str, more: str) -> None:
-    looks, look = list[str](), Rules.complete_until
+    looks, look = list[str](), ScreenPatterns.complete_until
 
-    def watched(rules: Rules, buffer: str, start: int) -> int:
+    def watched(rules: ScreenPatterns, buffer: str, start: int) -> int:
         looks.append(buffer)
         return look(rules, buffer, start)
 
-    monkeypatch.setattr(Rules, "complete_until", watched)
+    monkeypatch.setattr(ScreenPatterns, "complete_until", watched)
     stream = SafeStream("prompt")
     assert [stream.feed(piece) for piece in ("a" + first, *[more] * 100)] == ["a"] + [""] * 100
     assert looks == ["a" + first], "a run of any length costs linear time"

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from assent.events import GateKind
-from assent.regular import read_regular
-from assent.servers import BadServer, McpServer, Servers, read_servers
+from assent.mcp_config import BadServer, McpServer, Servers, read_servers
+from assent.safe_open import read_regular
 
 DEFAULT_MODEL = "gemini-2.5-pro"
 

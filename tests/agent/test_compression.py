@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.agent import tokens
+from assent.agent import token_estimate
 from assent.agent.compression import EMPTY, INTRODUCTION, LATEST, NOT_SMALLER, NOTHING, cut_position
 from assent.commands import CancelTurn, Compress, Submit
 from assent.events import (
@@ -23,7 +23,7 @@ from assent.events import (
 from assent.parts import Call, Message, ModelMessage, Result, Text, UserMessage
 from assent.session.fork import fork_session
 from assent.session.state import UNDERSTOOD, SessionState, fold
-from support.house import House, call, calls, text
+from support.session_harness import SessionHarness, call, calls, text
 
 pytestmark = pytest.mark.spec("F6")
 
@@ -38,18 +38,18 @@ def texts(messages: tuple[Message, ...]) -> list[str]:
 
 
 async def test_of_what_a_prompt_brought_along_the_summary_is_made_from_the_ends():
-    house = House(text("Seen."), text("# Wishes\nNone."))
+    harness = SessionHarness(text("Seen."), text("# Wishes\nNone."))
     attached = Attached("a.txt", parts=(Text("begin" + "x" * 100_000 + "end"),))
 
     async def load() -> tuple[Attached, ...]:
         return (attached,)
 
-    house.options["load_mentions"] = lambda text, policy: load()  # pyright: ignore
-    async with await house.open() as runner:
-        await house.send(runner, Submit("read @a.txt"))
-        await house.until_done()
-        assert await house.send(runner, Compress()) == ""
-    (transcript,) = texts(house.model.requests[1].messages)
+    harness.options["load_mentions"] = lambda text, policy: load()  # pyright: ignore
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("read @a.txt"))
+        await harness.until_done()
+        assert await harness.send(runner, Compress()) == ""
+    (transcript,) = texts(harness.model.requests[1].messages)
     assert "User: read @a.txt\nNamed by the user: " in transcript
     assert "begin" in transcript and "end" in transcript
     assert len(transcript) < 6_000
@@ -57,20 +57,20 @@ async def test_of_what_a_prompt_brought_along_the_summary_is_made_from_the_ends(
 
 @pytest.mark.spec("F1")
 async def test_the_older_part_becomes_a_summary_and_the_newest_stays_word_for_word():
-    house = House(text(LONG), text("Short."), text("# Wishes\nA story."), text("Yes."))
-    async with await house.open() as runner:
+    harness = SessionHarness(text(LONG), text("Short."), text("# Wishes\nA story."), text("Yes."))
+    async with await harness.open() as runner:
         for count, prompt in enumerate(("tell", "more"), start=1):
-            await house.send(runner, Submit(prompt))
-            await house.until_done(count)
-        assert await house.send(runner, Compress(by="ann")) == ""
+            await harness.send(runner, Submit(prompt))
+            await harness.until_done(count)
+        assert await harness.send(runner, Compress(by="ann")) == ""
         history = texts(runner.state.history())
-        await house.send(runner, Submit("go on"))
-        await house.until_done(3)
-    (done,) = house.recorded(ChatCompressed)
+        await harness.send(runner, Submit("go on"))
+        await harness.until_done(3)
+    (done,) = harness.recorded(ChatCompressed)
     assert history == [f"{INTRODUCTION}\n\n# Wishes\nA story.", UNDERSTOOD.parts[0].text, "more", "Short."]  # pyright: ignore
     assert (done.replaced, done.by, done.problem) == (2, "ann", "")
     assert done.tokens_before > 700 > 100 > done.tokens_after
-    summary_request, next_request = house.model.requests[2:]
+    summary_request, next_request = harness.model.requests[2:]
     (transcript,) = texts(summary_request.messages)
     assert transcript == f"<transcript>\nUser: tell\nAgent: {LONG}\n</transcript>"
     assert summary_request.tools == ()
@@ -86,93 +86,93 @@ async def test_the_older_part_becomes_a_summary_and_the_newest_stays_word_for_wo
     ],
 )
 async def test_what_does_not_help_leaves_the_conversation_as_it_is_and_says_so(reply: dict[str, object], problem: str):
-    house = House(text(LONG), reply)
-    async with await house.open() as runner:
-        await house.send(runner, Submit("tell"))
-        await house.until_done()
+    harness = SessionHarness(text(LONG), reply)
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("tell"))
+        await harness.until_done()
         before = runner.state.history()
-        assert await house.send(runner, Compress()) == problem
+        assert await harness.send(runner, Compress()) == problem
         assert runner.state.history() == before
-    assert [event.problem for event in house.recorded(ChatCompressed)] == [problem]
+    assert [event.problem for event in harness.recorded(ChatCompressed)] == [problem]
 
 
 async def test_an_empty_conversation_has_nothing_to_compress():
-    house = House()
-    async with await house.open() as runner:
-        assert await house.send(runner, Compress()) == NOTHING
-    assert house.model.requests == []
+    harness = SessionHarness()
+    async with await harness.open() as runner:
+        assert await harness.send(runner, Compress()) == NOTHING
+    assert harness.model.requests == []
 
 
 async def test_it_waits_for_the_end_of_the_turn_and_prompts_wait_for_it():
-    house = House(calls(call("run_note", "a", text="x")), text(LONG), text("# Wishes"), text("Last."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("first"))
-        await house.until_waiting(runner)
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text(LONG), text("# Wishes"), text("Last."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("first"))
+        await harness.until_waiting(runner)
         await runner.send(Compress())
         await runner.send(Submit("second"))
-        await house.answer(runner, "a")
-        await house.until_done(2)
-    order = [type(e.event) for e in house.events if isinstance(e.event, PromptSubmitted | ChatCompressed)]
+        await harness.answer(runner, "a")
+        await harness.until_done(2)
+    order = [type(e.event) for e in harness.events if isinstance(e.event, PromptSubmitted | ChatCompressed)]
     assert order == [PromptSubmitted, ChatCompressed, PromptSubmitted]
 
 
 async def test_it_can_be_cancelled_and_the_session_goes_on():
-    house = House(text(LONG), {"chunks": [{"pause_ms": 1}, {"text": "never"}]}, text("Here."))
+    harness = SessionHarness(text(LONG), {"chunks": [{"pause_ms": 1}, {"text": "never"}]}, text("Here."))
     begun = asyncio.Event()
 
     async def pause(_: float) -> None:
         begun.set()
         await asyncio.Event().wait()
 
-    runner = await house.open()
-    house.model._sleep = pause  # pyright: ignore[reportPrivateUsage]
+    runner = await harness.open()
+    harness.model._sleep = pause  # pyright: ignore[reportPrivateUsage]
     async with runner:
-        await house.send(runner, Submit("tell"))
-        await house.until_done()
+        await harness.send(runner, Submit("tell"))
+        await harness.until_done()
         key = await runner.send(Compress())
         await begun.wait()
-        assert await house.send(runner, CancelTurn()) == ""
-        await house.until(lambda: house._taken(key))  # pyright: ignore[reportPrivateUsage]
-        await house.send(runner, Submit("still there?"))
-        assert (await house.until_done(2)).status == "completed"
-    assert house.recorded(ChatCompressed) == []
-    assert house._taken(key).problem == "cancelled"  # pyright: ignore
+        assert await harness.send(runner, CancelTurn()) == ""
+        await harness.until(lambda: harness._taken(key))  # pyright: ignore[reportPrivateUsage]
+        await harness.send(runner, Submit("still there?"))
+        assert (await harness.until_done(2)).status == "completed"
+    assert harness.recorded(ChatCompressed) == []
+    assert harness._taken(key).problem == "cancelled"  # pyright: ignore
 
 
 async def test_cancelled_before_it_has_begun_it_is_taken_too_and_the_session_goes_on():
-    house = House(text(LONG), text("Here."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("tell"))
-        await house.until_done()
-    await house.log.put(house.session, "k", Compress())
-    await house.log.put(house.session, "c", CancelTurn())
-    async with await house.open() as runner:
-        await house.until(lambda: house._taken("k"))  # pyright: ignore[reportPrivateUsage]
-        await house.send(runner, Submit("still there?"))
-        assert (await house.until_done(2)).status == "completed"
-    assert house._taken("k").problem == "cancelled"  # pyright: ignore
-    assert house.recorded(ChatCompressed) == []
+    harness = SessionHarness(text(LONG), text("Here."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("tell"))
+        await harness.until_done()
+    await harness.log.put(harness.session, "k", Compress())
+    await harness.log.put(harness.session, "c", CancelTurn())
+    async with await harness.open() as runner:
+        await harness.until(lambda: harness._taken("k"))  # pyright: ignore[reportPrivateUsage]
+        await harness.send(runner, Submit("still there?"))
+        assert (await harness.until_done(2)).status == "completed"
+    assert harness._taken("k").problem == "cancelled"  # pyright: ignore
+    assert harness.recorded(ChatCompressed) == []
 
 
 # --- by itself ---
 
 
 async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the_request_is_kept():
-    house = House(
+    harness = SessionHarness(
         {"chunks": [call("read_note", "a", text=LONG)], "usage": {"input": 600, "output": 10}},
         {"chunks": [call("read_note", "b", text="y")], "usage": {"input": 2_000, "output": 10}},
         text("# Facts\nx", usage={"input": 300, "output": 20}),
         text("Done.", usage={"input": 200, "output": 5}),
     )
-    house.options["compress_above"] = 1_500
-    async with await house.open() as runner:
-        await house.send(runner, Submit("Please read."))
-        finished = await house.until_done()
+    harness.options["compress_above"] = 1_500
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("Please read."))
+        finished = await harness.until_done()
         assert runner.state.tokens < 1_500
-    (done,) = house.recorded(ChatCompressed)
+    (done,) = harness.recorded(ChatCompressed)
     assert done.prompt_id.endswith("########0")
     assert finished.status == "completed" and finished.usage.input == 3_100
-    last = house.model.requests[-1].messages
+    last = harness.model.requests[-1].messages
     assert texts(last)[0] == f"{INTRODUCTION}\n\n# Facts\nx\n\n{LATEST}\nPlease read."
     calls_left = [part.call_id for message in last for part in message.parts if isinstance(part, Call)]
     results_left = [part.call_id for message in last for part in message.parts if isinstance(part, Result)]
@@ -180,51 +180,51 @@ async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the
 
 
 async def test_after_a_failure_it_is_not_tried_before_every_request():
-    house = House(
+    harness = SessionHarness(
         {"chunks": [call("read_note", "a", text=LONG)], "usage": {"input": 100}},
         {"chunks": [call("read_note", "b", text="x")], "usage": {"input": 1_000}},
         text(LONG * 9),
         *({"chunks": [call("read_note", f"d{n}", text="x")], "usage": {"input": 1_000}} for n in range(3)),
         text("Done."),
     )
-    house.options["compress_above"] = 800
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        assert (await house.until_done()).status == "completed"
-    assert [event.problem for event in house.recorded(ChatCompressed)] == [NOT_SMALLER]
+    harness.options["compress_above"] = 800
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        assert (await harness.until_done()).status == "completed"
+    assert [event.problem for event in harness.recorded(ChatCompressed)] == [NOT_SMALLER]
 
 
 async def test_no_request_is_spent_when_all_that_is_long_is_new():
-    house = House({"chunks": [call("read_note", "a", text=LONG)]}, text("Done."))
-    house.options["compress_above"] = 100
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        assert (await house.until_done()).status == "completed"
-    assert len(house.model.requests) == 2 and house.recorded(ChatCompressed) == []
+    harness = SessionHarness({"chunks": [call("read_note", "a", text=LONG)]}, text("Done."))
+    harness.options["compress_above"] = 100
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        assert (await harness.until_done()).status == "completed"
+    assert len(harness.model.requests) == 2 and harness.recorded(ChatCompressed) == []
 
 
 async def test_without_a_limit_nothing_is_compressed():
-    house = House({"chunks": [call("read_note", "a", text="x")], "usage": {"input": 10**9}}, text("Done."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_done()
-    assert house.recorded(ChatCompressed) == []
+    harness = SessionHarness({"chunks": [call("read_note", "a", text="x")], "usage": {"input": 10**9}}, text("Done."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_done()
+    assert harness.recorded(ChatCompressed) == []
 
 
 # --- afterwards ---
 
 
 async def test_a_resumed_and_a_forked_session_remember_the_summary():
-    house = House(text(LONG), text("# Wishes"))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("tell"))
-        await house.until_done()
-        await house.send(runner, Compress())
+    harness = SessionHarness(text(LONG), text("# Wishes"))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("tell"))
+        await harness.until_done()
+        await harness.send(runner, Compress())
         before = runner.state.history()
     assert texts(before)[0] == f"{INTRODUCTION}\n\n# Wishes"
-    copy = await fork_session(house.log, house.session)
-    for session in (house.session, copy):
-        state = fold(session, await house.log.read(session))
+    copy = await fork_session(harness.log, harness.session)
+    for session in (harness.session, copy):
+        state = fold(session, await harness.log.read(session))
         assert state.history() == before
 
 
@@ -283,5 +283,5 @@ def test_the_fold_keeps_every_call_that_has_no_result(batches: list[int], answer
 
 
 def test_estimates_are_near_what_providers_count():
-    assert tokens.of_text("a" * 400) == 101
-    assert 140 <= tokens.of_text("字" * 100) <= 160
+    assert token_estimate.of_text("a" * 400) == 101
+    assert 140 <= token_estimate.of_text("字" * 100) <= 160

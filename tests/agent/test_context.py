@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from assent.agent.context import Context, assemble
+from assent.agent.context_text import Context, assemble
 from assent.app.context_loading import load_context
 from assent.app.rule_sources import trust_store
 from assent.commands import ReloadContext, Submit
 from assent.events import ContextLoaded
-from assent.files.context import SIZE_LIMIT, find_context
+from assent.files.context_reader import SIZE_LIMIT, find_context
 from assent.files.workspace import Workspace
 from assent.tools.builtin import builtin_tools
 from assent.tools.read_file import ReadFileTool
 from assent.tools.support.files import Files
-from support.house import House, call, calls, text
+from support.session_harness import SessionHarness, call, calls, text
 
 pytestmark = pytest.mark.spec("F7")
 
@@ -181,57 +181,59 @@ async def test_a_call_that_writes_a_context_file_has_it_read_again(project: Path
         "replace": {"file_path": "ASSENT.md", "old_string": "before", "new_string": "after"},
         "save_memory": {"fact": "after"},
     }
-    house = House(calls(call(tool, **args[tool])), calls(call("write_file", file_path="x", content="y")), text("Done."))
-    house.folder = str(project)
-    house.tools = builtin_tools(Workspace([str(project)], str(project)), memory=project / "ASSENT.md")
-    house.options["load_context"] = lambda _: Context((project / "ASSENT.md").read_text())  # pyright: ignore
-    async with await house.open(mode="yolo") as runner:
-        await house.send(runner, Submit("hi"))
-        await house.until_done()
-    assert ["after" in request.system for request in house.model.requests] == [False, True, True]
-    assert len(await house.stored(ContextLoaded)) == 1, "a file that the model is not told changes nothing"
+    harness = SessionHarness(
+        calls(call(tool, **args[tool])), calls(call("write_file", file_path="x", content="y")), text("Done.")
+    )
+    harness.folder = str(project)
+    harness.tools = builtin_tools(Workspace([str(project)], str(project)), memory=project / "ASSENT.md")
+    harness.options["load_context"] = lambda _: Context((project / "ASSENT.md").read_text())  # pyright: ignore
+    async with await harness.open(mode="yolo") as runner:
+        await harness.send(runner, Submit("hi"))
+        await harness.until_done()
+    assert ["after" in request.system for request in harness.model.requests] == [False, True, True]
+    assert len(await harness.stored(ContextLoaded)) == 1, "a file that the model is not told changes nothing"
 
 
 async def test_the_model_is_told_with_every_request_and_clients_see_what_was_loaded(project: Path, env: dict[str, str]):
     write(project, AGENTS="Answer in rhymes.")
-    house = House(text("Hello."), text("Again."))
-    house.options["load_context"] = lambda _: load_context(env, str(project))  # pyright: ignore
-    async with await house.open() as runner:
-        await house.send(runner, Submit("hi"))
-        await house.until_done()
-        assert "Answer in rhymes." not in house.model.requests[0].system
+    harness = SessionHarness(text("Hello."), text("Again."))
+    harness.options["load_context"] = lambda _: load_context(env, str(project))  # pyright: ignore
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("hi"))
+        await harness.until_done()
+        assert "Answer in rhymes." not in harness.model.requests[0].system
         assert runner.state.context[0].problem.startswith("not loaded")
         trust_store(env).trust(project, trust_store(env).look(project))
-        assert await house.send(runner, ReloadContext(by="ann")) == ""
-        await house.send(runner, Submit("hi"))
-        await house.until_done(2)
-        assert house.model.requests[1].system.endswith(
+        assert await harness.send(runner, ReloadContext(by="ann")) == ""
+        await harness.send(runner, Submit("hi"))
+        await harness.until_done(2)
+        assert harness.model.requests[1].system.endswith(
             f"Answer in rhymes.\n--- End of context from: {project}/AGENTS.md ---"
         )
         (source,) = runner.state.context
     assert (source.path, source.size, source.problem) == (f"{project}/AGENTS.md", 17, "")
-    assert len(await house.stored(ContextLoaded)) == 2
+    assert len(await harness.stored(ContextLoaded)) == 2
 
 
 async def test_a_folder_below_counts_from_the_first_call_that_works_there(project: Path, env: dict[str, str]):
     write(project / "api" / "v1", AGENTS="In v1, be careful.")
     (project / "api" / "v1" / "x.py").write_text("pass\n")
     trust_store(env).trust(project, trust_store(env).look(project))
-    house = House(calls(call("read_file", file_path="api/v1/x.py")), text("Done."))
-    house.folder = str(project)
-    house.tools = [ReadFileTool(Files(Workspace([str(project)], str(project))))]
+    harness = SessionHarness(calls(call("read_file", file_path="api/v1/x.py")), text("Done."))
+    harness.folder = str(project)
+    harness.tools = [ReadFileTool(Files(Workspace([str(project)], str(project))))]
 
     def load(touched: Sequence[str]) -> Context:
         return load_context(env, str(project), touched)
 
-    house.options["load_context"] = load
-    async with await house.open() as runner:
-        await house.send(runner, Submit("hi"))
-        await house.until_done()
-    said = ["be careful" in request.system for request in house.model.requests]
+    harness.options["load_context"] = load
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("hi"))
+        await harness.until_done()
+    said = ["be careful" in request.system for request in harness.model.requests]
     assert said == [False, True]
-    again = House(text("Still."), log=house.log)
-    again.session, again.options, again.tools = house.session, house.options, house.tools
+    again = SessionHarness(text("Still."), log=harness.log)
+    again.session, again.options, again.tools = harness.session, harness.options, harness.tools
     async with await again.open() as runner:
         await again.send(runner, Submit("and now"))
         await again.until_done()

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from assent.agent.repetition import CODE, LONGEST_REPLY, PROSE, RepetitionDetector, ReplyGuard
 from assent.commands import Submit
 from assent.events import ModelReplied, ModelRetry, TextDelta, TurnFinished
-from assent.models.base import CallChunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import CallChunk, Finished, TextChunk, ThoughtChunk
 from assent.parts import Call, Text
-from support.house import House, call, text
+from support.session_harness import SessionHarness, call, text
 
 
-async def ending_of(house: House) -> TurnFinished:
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        return await house.until_done()
+async def ending_of(harness: SessionHarness) -> TurnFinished:
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        return await harness.until_done()
 
 
 @pytest.mark.parametrize(
@@ -28,50 +28,52 @@ async def ending_of(house: House) -> TurnFinished:
 )
 @pytest.mark.spec("F9")
 async def test_a_reply_that_stopped_early_is_no_success_and_says_why(finish: str, kind: str, words: str):
-    house = House({"chunks": [{"text": "The first half"}], "finish": finish})
-    finished = await ending_of(house)
+    harness = SessionHarness({"chunks": [{"text": "The first half"}], "finish": finish})
+    finished = await ending_of(harness)
     assert finished.status == "incomplete"
     assert finished.failure is not None and finished.failure.type == kind
     assert words in finished.failure.message
-    assert house.recorded(ModelReplied)[0].parts == (Text("The first half"),)
+    assert harness.recorded(ModelReplied)[0].parts == (Text("The first half"),)
 
 
 @pytest.mark.parametrize("chunks", [[], [{"thought": "**Thinking** hard"}]])
 @pytest.mark.spec("F9")
 async def test_an_output_limit_before_the_answer_is_told_at_once_and_not_asked_for_again(chunks: list[dict[str, str]]):
-    house = House(
+    harness = SessionHarness(
         {"chunks": chunks, "finish": "max_tokens", "usage": {"input": 7, "output": 9}}, text("never asked for")
     )
-    finished = await ending_of(house)
+    finished = await ending_of(harness)
     assert finished.status == "incomplete"
     assert finished.failure is not None and "before it wrote an answer" in finished.failure.message
-    assert not [e for e in house.events if isinstance(e.event, ModelRetry)]
+    assert not [e for e in harness.events if isinstance(e.event, ModelRetry)]
     assert (finished.usage.input, finished.usage.output) == (7, 9)
 
 
 async def test_after_a_cut_reply_the_conversation_goes_on():
-    house = House({"chunks": [], "finish": "max_tokens"}, text("Here you are."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        assert (await house.until_done()).status == "incomplete"
-        await house.send(runner, Submit("continue"))
-        assert (await house.until_done(2)).status == "completed"
+    harness = SessionHarness({"chunks": [], "finish": "max_tokens"}, text("Here you are."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        assert (await harness.until_done()).status == "incomplete"
+        await harness.send(runner, Submit("continue"))
+        assert (await harness.until_done(2)).status == "completed"
 
 
 async def test_whole_calls_of_a_reply_that_reached_its_limit_still_run():
-    house = House({"chunks": [call("read_note", "a", text="x")], "finish": "max_tokens"}, text("Done."))
-    assert (await ending_of(house)).status == "completed"
+    harness = SessionHarness({"chunks": [call("read_note", "a", text="x")], "finish": "max_tokens"}, text("Done."))
+    assert (await ending_of(harness)).status == "completed"
 
 
 @pytest.mark.spec("F5")
 async def test_a_text_that_repeats_without_end_is_stopped():
-    house = House({"chunks": [{"text": "I will now fix the bug. "}] * 5_000 + [call("read_note", "a", text="x")]})
-    finished = await ending_of(house)
+    harness = SessionHarness(
+        {"chunks": [{"text": "I will now fix the bug. "}] * 5_000 + [call("read_note", "a", text="x")]}
+    )
+    finished = await ending_of(harness)
     assert finished.status == "loop_detected"
     assert finished.failure is not None and "same text" in finished.failure.message
-    shown = sum(len(e.event.text) for e in house.events if isinstance(e.event, TextDelta))
+    shown = sum(len(e.event.text) for e in harness.events if isinstance(e.event, TextDelta))
     assert shown < 2 * PROSE
-    assert not any(isinstance(part, Call) for part in house.recorded(ModelReplied)[0].parts)
+    assert not any(isinstance(part, Call) for part in harness.recorded(ModelReplied)[0].parts)
 
 
 @pytest.mark.spec("F5")

@@ -19,7 +19,7 @@ from assent.config import Settings
 from assent.events import CallFinished, CommandTaken, Envelope
 from assent.parts import Result
 from assent.session.log import SessionLog
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 from assent.session.runner import create_session
 from assent.session.state import SessionState
 from support.program import says

@@ -7,7 +7,7 @@ import pytest
 from assent.app.lookup import begun_sessions, find_session
 from assent.events import Envelope
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 from assent.session.runner import create_session
 
 

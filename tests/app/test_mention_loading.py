@@ -16,8 +16,8 @@ from assent.parts import Media, Text
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
-from assent.tools.base import ToolFailed
 from assent.tools.support.many_files import MOST_CHARACTERS
+from assent.tools.tool import ToolFailed
 from support.servers import SDK, open_shop, program
 from support.waiting import WAIT_LIMIT
 

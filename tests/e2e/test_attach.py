@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assent.client import Api
-from assent.client.http import Http
+from assent.client.http_client import Http
 from support.certs import make_certificate
 from support.program import Program
 from support.served import ServedProgram, until_event, until_waiting

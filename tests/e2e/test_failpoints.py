@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from assent.commands import Answer
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
 from assent.session.state import fold
 from support.program import Ended, Json, Program, Running, asks_for, says, shell, write
 

@@ -12,9 +12,9 @@ import pytest
 
 import assent
 from assent.client import ApiProblem
-from assent.front.web.serve import Where
+from assent.front.web.web_server import Where
 from assent.process.callers import CHILD
-from assent.process.run import run
+from assent.process.run_program import run
 from support.program import Json, Program, asks_for, says, shell
 from support.served import Served, ServedProgram, until_event, until_waiting
 

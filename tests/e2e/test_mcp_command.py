@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assent import exits
+from assent import exit_codes
 from support.program import Program, asks_for, says
 from support.servers import RAW, SDK, noted, offer
 
@@ -188,7 +188,7 @@ def test_a_prompt_of_a_server_that_cannot_be_used_is_an_error_and_nothing_is_sen
     program: Program, typed: str, problem: str
 ):
     ended = program.run("-p", typed, "-m", prompting(program))
-    assert ended.code == exits.INPUT and problem in ended.err
+    assert ended.code == exit_codes.INPUT and problem in ended.err
     assert program.events_of_type("prompt.submitted") == []
 
 
@@ -196,11 +196,11 @@ def test_a_prompt_of_a_server_that_cannot_be_used_is_an_error_and_nothing_is_sen
 def test_a_prompt_of_a_server_that_is_not_there_is_an_error(program: Program):
     configure(program, entry(program.folder.parent, "dies"))
     ended = program.run("-p", "/srv:greet Ann", "-m", program.scenario(says("hello")))
-    assert ended.code == exits.INPUT and "The server srv is not connected: " in ended.err
+    assert ended.code == exit_codes.INPUT and "The server srv is not connected: " in ended.err
 
 
 @pytest.mark.spec("E5")
 def test_an_address_of_the_older_kind_can_be_added(program: Program):
     assert program.run("mcp", "add", "old", "http://127.0.0.1:9/sse", "--type", "sse").code == 0
     assert 'type = "sse"' in (program.home / "settings.toml").read_text()
-    assert program.run("mcp", "add", "odd", "--type", "sse", "--", "true").code == exits.CONFIG
+    assert program.run("mcp", "add", "odd", "--type", "sse", "--", "true").code == exit_codes.CONFIG

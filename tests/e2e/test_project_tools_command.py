@@ -9,7 +9,7 @@ import pytest
 
 from assent.app.rule_sources import trust_store
 from assent.config import Settings
-from assent.front.tui.local import LocalHost
+from assent.front.tui.local_host import LocalHost
 from support.program import Program, asks_for, says
 from support.servers import HERE
 from support.waiting import WAIT_LIMIT

@@ -7,7 +7,7 @@ import pytest
 
 from assent.events import from_wire
 from assent.session.runner import create_session
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
 from assent.session.state import SessionState, fold
 from support.program import Program, asks_for, says, shell
 

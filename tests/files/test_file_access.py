@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from assent.files import access as access_module
-from assent.files import draft as draft_module
+from assent.files import atomic_write as draft_module
 from assent.files.access import Entry, FileAccess
-from assent.files.beneath import digest_of
 from assent.files.errors import (
     CannotAccess,
     ChangedSinceShown,
@@ -27,6 +26,7 @@ from assent.files.errors import (
     WorkspaceError,
     from_os,
 )
+from assent.files.openat import digest_of
 from assent.files.workspace import Workspace
 
 OLD, NEW = b"old content\n", b"new content\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.files.mentions import mentions
+from assent.files.mention_finder import mentions
 
 pytestmark = pytest.mark.spec("G1")
 

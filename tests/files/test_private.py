@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.files.plain import NotPlain, read_plain
-from assent.files.private import Piece, PrivateFolder, make_private, save_private
+from assent.files.private_folder import Piece, PrivateFolder, make_private, save_private
+from assent.files.regular_file import NotPlain, read_plain
 
 
 def mode(path: Path | str) -> int:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from assent.client.http import Http
+from assent.client.http_client import Http
 from assent.config import BadSettings, parse_settings
-from assent.front.web.serve import BadPlace, Where, check_place
+from assent.front.web.web_server import BadPlace, Where, check_place
 from assent.http.loopback import is_loopback
-from assent.models.base import BadRequest
-from assent.models.choose import open_model
+from assent.models.model_choice import open_model
+from assent.models.model_protocol import BadRequest
 
 LOOPBACK = ["localhost", "LocalHost", "127.0.0.1", "127.3.2.1", "127.255.255.255", "::1", "0:0:0:0:0:0:0:1"]
 ELSEWHERE = [

@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 
 from assent.secrets.mask import Masker
-from assent.secrets.shapes import SHORTEST, tokens
+from assent.secrets.token_shapes import SHORTEST, tokens
 
 pytestmark = pytest.mark.spec("I3")
 

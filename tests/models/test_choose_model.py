@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assent.models.base import AuthFailed, BadRequest, Finished, Model, Request, TextChunk
-from assent.models.choose import open_model
 from assent.models.gemini import GeminiModel
+from assent.models.model_choice import open_model
+from assent.models.model_protocol import AuthFailed, BadRequest, Finished, Model, Request, TextChunk
 from assent.parts import Text, UserMessage
 from support.fake_gemini import FakeGemini
 
@@ -68,7 +68,7 @@ SLOW = "h11 httpx httpx2 email http urllib.request google pydantic"
 
 
 def test_opening_gemini_imports_nothing_slow() -> None:
-    code = f"import sys, asyncio; from assent.models.choose import open_model; open_model('g', {KEY}); "
+    code = f"import sys, asyncio; from assent.models.model_choice import open_model; open_model('g', {KEY}); "
     code += f"print([name for name in '{SLOW}'.split() if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

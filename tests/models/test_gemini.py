@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from assent.models.base import (
+from assent.models.gemini import GeminiModel
+from assent.models.model_protocol import (
     AuthFailed,
     BadRequest,
     BrokenStream,
@@ -18,7 +19,6 @@ from assent.models.base import (
     ThoughtChunk,
     Transient,
 )
-from assent.models.gemini import GeminiModel
 from assent.parts import Text, Usage, UserMessage
 from support.fake_gemini import FakeGemini
 

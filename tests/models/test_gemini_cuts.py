@@ -3,8 +3,8 @@
 import pytest
 
 from assent.http.body import ChunkedBody
-from assent.models.base import BrokenStream, CallChunk, Chunk, Finished, Request, Transient
 from assent.models.gemini import GeminiModel
+from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, Request, Transient
 from assent.parts import Text, UserMessage
 from support.fake_gemini import FakeGemini
 

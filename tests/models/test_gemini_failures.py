@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.models.base import AuthFailed, BadRequest, BrokenStream, ModelError, QuotaExhausted, Transient
 from assent.models.gemini_failures import failure, failure_in_stream
+from assent.models.model_protocol import AuthFailed, BadRequest, BrokenStream, ModelError, QuotaExhausted, Transient
 
 pytestmark = pytest.mark.spec("F8")
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from google.genai import types
 
-from assent.models.base import BadRequest, BrokenStream, ModelError, Searching, Transient
 from assent.models.gemini import GeminiModel
 from assent.models.gemini_search import encode_search
+from assent.models.model_protocol import BadRequest, BrokenStream, ModelError, Searching, Transient
 from assent.models.scripted import ScriptedModel
 from assent.parts import SearchAnswer, Source
 from support.fake_gemini import FakeGemini

@@ -7,9 +7,9 @@ import pytest
 from google.genai import types
 
 from assent.http.body import ChunkedBody
-from assent.models.base import Request
 from assent.models.gemini import GeminiModel
 from assent.models.gemini_request import NO_SIGNATURE, encode_request
+from assent.models.model_protocol import Request
 from assent.models.sse import SseDecoder
 from assent.parts import Call, Declaration, Media, ModelMessage, Result, Text, Thought, UserMessage
 from support.fake_gemini import FakeGemini

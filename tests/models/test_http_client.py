@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assent.models.base import BadRequest, BrokenStream, Transient
-from assent.models.http import HttpClient, Timeouts, parse_origin
+from assent.models.model_protocol import BadRequest, BrokenStream, Transient
 from assent.models.proxy import Proxy
+from assent.models.streaming_client import HttpClient, Timeouts, parse_origin
 from support.certs import HOST, make_certificate
 from support.fake_gemini import FakeGemini
 from support.raw_server import FakeProxy, RawServer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.models.base import BadRequest
+from assent.models.model_protocol import BadRequest
 from assent.models.proxy import Proxy, proxy_for
 
 PROXY = {"HTTPS_PROXY": "http://proxy.example:3128"}

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.models.base import (
+from assent.models.model_protocol import (
     AuthFailed,
     BadRequest,
     BrokenStream,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.models.base import BrokenStream
+from assent.models.model_protocol import BrokenStream
 from assent.models.sse import SseDecoder, SseEvent
 from support.cuts import cut_at
 

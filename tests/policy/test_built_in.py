@@ -8,13 +8,13 @@ import pytest
 from assent.approval import ExecDetails
 from assent.plan import Plan, Stage, Step, Word
 from assent.policy.action import Action
-from assent.policy.behind import secret_behind, write_behind
 from assent.policy.built_in import stays_inside
-from assent.policy.folders import value, with_folders
+from assent.policy.cwd_tracking import value, with_folders
 from assent.policy.globs import path_matches, text_matches
 from assent.policy.policy import Policy
 from assent.policy.shell import judge, rules
 from assent.policy.shell.reader import read
+from assent.policy.symlink_checks import secret_behind, write_behind
 from support.plans import stage_of
 
 
@@ -259,7 +259,7 @@ def test_a_wildcard_is_looked_through_for_secrets_or_asks(tmp_path: Path, monkey
     for name in ("ab", "ac"):
         (tmp_path / name).touch()
     assert secret_behind(plan("cat a*", str(tmp_path))) is None
-    monkeypatch.setattr("assent.policy.behind._MOST_MATCHES", 1)
+    monkeypatch.setattr("assent.policy.symlink_checks._MOST_MATCHES", 1)
     assert "too many" in (secret_behind(plan("cat a*", str(tmp_path))) or "")
     (tmp_path / "id_rsa").touch()
     assert "secrets" in (secret_behind(plan("cat i*", str(tmp_path))) or "")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assent.cli import gate
-from assent.cli.gate import Action
+from assent.cli import policy_jsonl
+from assent.cli.policy_jsonl import Action
 
 GOOD: dict[Action, dict[str, Any]] = {
     "check": {"command": "ls"},
@@ -45,8 +45,8 @@ Ask = Callable[[Action, bytes], list[dict[str, Any]]]
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
     def ask(action: Action, lines: bytes) -> list[dict[str, Any]]:
-        monkeypatch.setattr(gate.sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines)))
-        assert gate.answer_lines(action) == 0
+        monkeypatch.setattr(policy_jsonl.sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines)))
+        assert policy_jsonl.answer_lines(action) == 0
         return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
 
     return ask
@@ -87,7 +87,7 @@ def test_a_field_of_another_kind_is_an_error_and_never_read_as_something_else(
 
 
 def test_a_line_that_is_too_long_is_refused_without_its_rest(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "_LONGEST_LINE", 100)
+    monkeypatch.setattr(policy_jsonl, "_LONGEST_LINE", 100)
     found = ask("check-text", b'{"text": "%s"}\n{"text": "b"}\n' % (b"a" * 1000))
     assert [answer["text"] for answer in found] == ["", "b"]
     assert found[0]["error"] == "line 1 cannot be used: it is longer than 100 bytes"
@@ -96,7 +96,7 @@ def test_a_line_that_is_too_long_is_refused_without_its_rest(ask: Ask, monkeypat
 @pytest.mark.parametrize(("spare", "error"), [(0, False), (1, True)])
 def test_a_line_may_be_as_long_as_is_said(ask: Ask, monkeypatch: pytest.MonkeyPatch, spare: int, error: bool) -> None:
     line = b'{"text": "a"}\n'
-    monkeypatch.setattr(gate, "_LONGEST_LINE", len(line) - spare)
+    monkeypatch.setattr(policy_jsonl, "_LONGEST_LINE", len(line) - spare)
     assert [("error" in answer) for answer in ask("check-text", line * 2)] == [error, error]
 
 
@@ -108,9 +108,9 @@ def test_an_answer_is_there_before_the_next_line_is_read(monkeypatch: pytest.Mon
         seen.append(out.getvalue().count(b"\n"))
         return lines.pop(0)
 
-    monkeypatch.setattr(gate.sys, "stdin", SimpleNamespace(buffer=SimpleNamespace(readline=readline)))
-    monkeypatch.setattr(gate.sys, "stdout", SimpleNamespace(buffer=io.BufferedWriter(out)))
-    gate.answer_lines("check-text")
+    monkeypatch.setattr(policy_jsonl.sys, "stdin", SimpleNamespace(buffer=SimpleNamespace(readline=readline)))
+    monkeypatch.setattr(policy_jsonl.sys, "stdout", SimpleNamespace(buffer=io.BufferedWriter(out)))
+    policy_jsonl.answer_lines("check-text")
     assert seen == [0, 1, 2]
 
 

@@ -11,7 +11,7 @@ from assent.policy.action import Action
 from assent.policy.grants import proposed
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
-from assent.policy.shell import reader, survey
+from assent.policy.shell import command_survey, reader
 from assent.policy.shell.lexer import Inner
 
 
@@ -19,7 +19,7 @@ from assent.policy.shell.lexer import Inner
 def parses(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
     """How often each reader was given which text."""
     counted: Counter[tuple[str, str]] = Counter()
-    strict, grammar = reader.Lexer.__init__, survey._parser()  # pyright: ignore[reportPrivateUsage]
+    strict, grammar = reader.Lexer.__init__, command_survey._parser()  # pyright: ignore[reportPrivateUsage]
 
     def lexer(self: reader.Lexer, source: str, inner: Inner, at: int = 0, variables: tuple[str, ...] = ()) -> None:
         counted["strict", source] += not at  # what is inside of it is read where it stands
@@ -31,7 +31,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
             return grammar.parse(data)
 
     monkeypatch.setattr(reader.Lexer, "__init__", lexer)
-    monkeypatch.setattr(survey, "_parser", Parser)
+    monkeypatch.setattr(command_survey, "_parser", Parser)
     return counted
 
 

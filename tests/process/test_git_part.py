@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.policy.behind import repository_behind
 from assent.policy.shell import judge, rules
+from assent.policy.symlink_checks import repository_behind
 from assent.process.pipeline import REFUSED, Pipeline
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from assent.process.pty import Size
-from assent.process.run import Finished, Limits, run
+from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from support.processes import alive
 
-IMPATIENT = Limits(grace=0.05)
+IMPATIENT = ProcessLimits(grace=0.05)
 
 ESCAPE = """
 import os, signal, sys
@@ -96,7 +96,7 @@ async def test_a_daemon_without_our_environment_is_found_by_the_pipe_it_holds(tm
 async def test_cancelling_while_only_a_background_child_is_left_ends_that_too(tmp_path: Path) -> None:
     fifo = tmp_path / "pids"
     os.mkfifo(fifo)
-    limits = Limits(grace=0.05, drain=60)
+    limits = ProcessLimits(grace=0.05, drain=60)
     task = asyncio.create_task(run(["bash", "-c", "sleep 300 & echo $! > pids"], cwd=str(tmp_path), limits=limits))
     child = int(await read_line(fifo))
     task.cancel()
@@ -111,7 +111,7 @@ async def test_the_polite_signal_comes_first_and_once(tmp_path: Path) -> None:
     command = "trap 'echo bye; exit 0' TERM; echo > ready; while :; do read -t 60 < never; done"
     os.mkfifo(tmp_path / "never")
     argv = ["bash", "-c", command]
-    limits = Limits(grace=30)
+    limits = ProcessLimits(grace=30)
     task = asyncio.create_task(run(argv, cwd=str(tmp_path), on_output=heard.append, limits=limits))
     await read_line(tmp_path / "ready")
     task.cancel()
@@ -124,7 +124,7 @@ async def test_a_second_cancellation_takes_the_grace_away(tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "ready")
     os.mkfifo(tmp_path / "termed")
     command = "trap 'echo > termed' TERM; echo $$ > ready; while :; do sleep 0.01; done"
-    task = asyncio.create_task(run(["bash", "-c", command], cwd=str(tmp_path), limits=Limits(grace=3600)))
+    task = asyncio.create_task(run(["bash", "-c", command], cwd=str(tmp_path), limits=ProcessLimits(grace=3600)))
     pid = int(await read_line(tmp_path / "ready"))
     task.cancel()
     await read_line(tmp_path / "termed")
@@ -142,7 +142,7 @@ async def test_cancelling_while_a_timeout_ends_it_takes_the_grace_away_and_is_he
         (tmp_path / "ready").read_text()
 
     argv = ["bash", "-c", "trap 'echo > termed' TERM; : > ready; while :; do sleep 0.01; done"]
-    limits = Limits(total=0.02, grace=3600)
+    limits = ProcessLimits(total=0.02, grace=3600)
     task = asyncio.create_task(run(argv, cwd=str(tmp_path), on_start=wait, limits=limits))
     await read_line(tmp_path / "termed")
     task.cancel()
@@ -163,7 +163,7 @@ async def test_others_are_left_alone(tmp_path: Path) -> None:
     neighbour = asyncio.create_task(run(["bash", "-c", "read < go; echo still here"], cwd=str(tmp_path)))
     async with cancelled_after_start(["bash", "-c", "echo $$ > pids; sleep 300"], tmp_path):
         await asyncio.to_thread((tmp_path / "go").write_text, "\n")
-    result: Finished = await neighbour
+    result: ProcessFinished = await neighbour
     assert result.output.text() == "still here\n"
 
 

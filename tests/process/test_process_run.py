@@ -13,13 +13,13 @@ import pytest
 from assent.process.ancestry import MARKER
 from assent.process.family import Family
 from assent.process.pty import Channel, Size
-from assent.process.run import Finished, Limits, run
+from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from support.waiting import WAIT_LIMIT
 
 BASH = ["bash", "--noprofile", "--norc", "-c"]
 
 
-async def sh(command: str, cwd: Path, **options: object) -> Finished:
+async def sh(command: str, cwd: Path, **options: object) -> ProcessFinished:
     return await run([*BASH, command], cwd=str(cwd), **options)  # pyright: ignore[reportArgumentType]
 
 
@@ -75,7 +75,7 @@ async def test_a_terminal_is_a_terminal_but_not_the_controlling_one(tmp_path: Pa
 
 async def test_a_pager_on_the_terminal_does_not_wait_for_keys(tmp_path: Path) -> None:
     command = "head -c 1 <&2 || echo cannot read; echo done"
-    result = await sh(command, tmp_path, terminal=Size(), limits=Limits(total=WAIT_LIMIT))
+    result = await sh(command, tmp_path, terminal=Size(), limits=ProcessLimits(total=WAIT_LIMIT))
     assert result.ended == "exited"
     assert "done\n" in result.output.text()
 
@@ -112,7 +112,7 @@ async def test_binary_output_is_counted_not_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("terminal", [None, Size()])
 async def test_twenty_megabytes_are_counted_and_cut_in_the_middle(tmp_path: Path, terminal: Size | None) -> None:
     command = "echo first; yes 0123456789abcde | head -c 20000000; echo; echo last"
-    result = await sh(command, tmp_path, terminal=terminal, limits=Limits(keep=1000))
+    result = await sh(command, tmp_path, terminal=terminal, limits=ProcessLimits(keep=1000))
     assert result.bytes == 20_000_000 + len("first\n\nlast\n")
     assert result.output.head.startswith("first\n") and result.output.tail.endswith("\nlast\n")
     kept = len(result.output.head) + len(result.output.tail)
@@ -160,7 +160,7 @@ async def test_after_one_that_left_a_child_at_its_output_the_next_is_heard_at_on
         (tmp_path / "go").write_text("\n")
 
     # It gets the descriptor that the one before had.
-    result = await sh("echo x; read < go", tmp_path, on_output=heard, limits=Limits(total=WAIT_LIMIT))
+    result = await sh("echo x; read < go", tmp_path, on_output=heard, limits=ProcessLimits(total=WAIT_LIMIT))
     assert (result.ended, result.output.text()) == ("exited", "x\n")
 
 
@@ -169,7 +169,7 @@ async def test_silence_after_the_end_is_no_timeout(tmp_path: Path) -> None:
         while Path(f"/proc/{pid}").exists():  # its end is told before it leaves the table
             pass
 
-    result = await sh("sleep 300 & echo $!", tmp_path, on_start=wait, limits=Limits(idle=0.01, drain=0.1))
+    result = await sh("sleep 300 & echo $!", tmp_path, on_start=wait, limits=ProcessLimits(idle=0.01, drain=0.1))
     os.kill(int(result.output.text()), 9)
     assert result.ended == "exited"
 
@@ -181,7 +181,7 @@ async def test_a_writer_faster_than_any_reader_does_not_stop_the_clock(
         return b"y\n"
 
     monkeypatch.setattr(Channel, "read", endless)
-    result = await sh("echo x; sleep 300", tmp_path, limits=Limits(total=0.02))
+    result = await sh("echo x; sleep 300", tmp_path, limits=ProcessLimits(total=0.02))
     assert result.ended == "total_timeout"
 
 
@@ -200,7 +200,7 @@ async def timers(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.TimerHandle]:
 
 
 async def test_no_timer_outlives_the_program(tmp_path: Path, timers: list[asyncio.TimerHandle]) -> None:
-    await sh("true", tmp_path, limits=Limits(idle=3600, total=3601, memory=1 << 50, look=3602))
+    await sh("true", tmp_path, limits=ProcessLimits(idle=3600, total=3601, memory=1 << 50, look=3602))
     assert len(timers) == 4, "three limits, and how long a start may take"
     assert all(timer.cancelled() for timer in timers)
 
@@ -219,7 +219,7 @@ async def test_a_look_at_the_memory_that_ends_after_the_program_is_the_last(
     monkeypatch.setattr(Family, "memory", look)
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(1))
-    await sh("read < looks", tmp_path, limits=Limits(memory=1, look=0.01))
+    await sh("read < looks", tmp_path, limits=ProcessLimits(memory=1, look=0.01))
     before = len(timers)
     over.set()
     await loop.run_in_executor(None, int)  # the only thread does one after the other
@@ -227,18 +227,18 @@ async def test_a_look_at_the_memory_that_ends_after_the_program_is_the_last(
 
 
 async def test_output_of_a_process_substitution_that_ends_a_little_later_is_kept(tmp_path: Path) -> None:
-    result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=Limits(drain=WAIT_LIMIT))
+    result = await sh("echo hello > >(tr a-z A-Z)", tmp_path, limits=ProcessLimits(drain=WAIT_LIMIT))
     assert result.output.text() == "HELLO\n"
 
 
 async def test_when_the_output_ends_after_the_program_nobody_waits_any_longer(tmp_path: Path) -> None:
     command = "(while kill -0 $$ 2> /dev/null; do :; done; echo late) &"  # until the end of the first is noticed
-    result = await sh(command, tmp_path, limits=Limits(drain=3600))
+    result = await sh(command, tmp_path, limits=ProcessLimits(drain=3600))
     assert (result.output.text(), result.background) == ("late\n", ())
 
 
 async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
-    result = await sh("yes & echo $!", tmp_path, limits=Limits(drain=0.01))
+    result = await sh("yes & echo $!", tmp_path, limits=ProcessLimits(drain=0.01))
     assert result.ended == "exited"
 
 
@@ -246,14 +246,14 @@ async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
 async def test_what_was_printed_before_the_end_is_read_whoever_is_busy_until_then(
     then: str, ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.process.run._READS_AT_ONCE", 0)
+    monkeypatch.setattr("assent.process.run_program._READS_AT_ONCE", 0)
     os.mkfifo(tmp_path / "printed")
 
     def wait(_: int) -> None:
         (tmp_path / "printed").read_text()
 
     command = f"echo x; : > printed; {then}"
-    result = await sh(command, tmp_path, on_start=wait, limits=Limits(total=0.1 if then else None))
+    result = await sh(command, tmp_path, on_start=wait, limits=ProcessLimits(total=0.1 if then else None))
     assert (result.ended, result.output.text()) == (ended, "x\n")
 
 
@@ -265,7 +265,7 @@ async def test_silence_for_too_long_ends_it(tmp_path: Path) -> None:
         (tmp_path / "printed").read_text()
 
     command = "echo started; : > printed; sleep 300"
-    result = await sh(command, tmp_path, on_start=wait, limits=Limits(idle=0.01))
+    result = await sh(command, tmp_path, on_start=wait, limits=ProcessLimits(idle=0.01))
     assert result.ended == "idle_timeout"
     assert result.output.text() == "started\n"
 
@@ -276,7 +276,7 @@ async def test_output_keeps_the_idle_timeout_away_but_not_the_total_one(tmp_path
     os.mkfifo(tmp_path / "idle")
     keep_open = os.open(tmp_path / "idle", os.O_RDWR)
     try:
-        result = await sh(command, tmp_path, limits=Limits(idle=5, total=0.3))
+        result = await sh(command, tmp_path, limits=ProcessLimits(idle=5, total=0.3))
     finally:
         os.close(keep_open)
     assert result.ended == "total_timeout"
@@ -296,7 +296,7 @@ async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monk
 
     try:
         command = "echo x; read < go; echo y; read < go"
-        result = await sh(command, tmp_path, on_output=heard, limits=Limits(idle=3 * 3600))
+        result = await sh(command, tmp_path, on_output=heard, limits=ProcessLimits(idle=3 * 3600))
     finally:
         os.close(gate)
     assert (result.ended, result.output.text()) == ("exited", "x\ny\n")
@@ -304,20 +304,20 @@ async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monk
 
 @pytest.mark.spec("I6")
 async def test_too_much_output_ends_it(tmp_path: Path) -> None:
-    result = await sh("yes", tmp_path, limits=Limits(output=1_000_000, total=WAIT_LIMIT))
+    result = await sh("yes", tmp_path, limits=ProcessLimits(output=1_000_000, total=WAIT_LIMIT))
     assert result.ended == "too_much_output"
     assert result.bytes > 1_000_000
 
 
 async def test_as_much_output_as_it_may_print_does_not_end_it(tmp_path: Path) -> None:
-    result = await sh("echo x", tmp_path, limits=Limits(output=2))
+    result = await sh("echo x", tmp_path, limits=ProcessLimits(output=2))
     assert (result.ended, result.output.text()) == ("exited", "x\n")
 
 
 @pytest.mark.spec("I6")
 async def test_the_memory_of_all_that_it_started_counts_together(tmp_path: Path) -> None:
     hungry = f'{sys.executable} -c "x = bytearray(40_000_000); import time; time.sleep(300)"'
-    result = await sh(f"{hungry} & {hungry}", tmp_path, limits=Limits(memory=80_000_000, look=0.05))
+    result = await sh(f"{hungry} & {hungry}", tmp_path, limits=ProcessLimits(memory=80_000_000, look=0.05))
     assert result.ended == "too_much_memory"
     assert result.survivors == ()
 
@@ -368,7 +368,7 @@ async def test_a_command_within_its_memory_runs_to_its_end(tmp_path: Path) -> No
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Family, "memory", look)
-        result = await sh("read x < looked; echo done", tmp_path, limits=Limits(memory=1_000, look=0.01))
+        result = await sh("read x < looked; echo done", tmp_path, limits=ProcessLimits(memory=1_000, look=0.01))
     assert (result.ended, result.output.text()) == ("exited", "done\n")
 
 
@@ -378,8 +378,8 @@ async def test_programs_run_at_the_same_time(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / name)
     # Each waits for the other; one after the other they would never end.
     both = asyncio.gather(
-        sh("echo x > a; cat b", tmp_path, limits=Limits(total=WAIT_LIMIT)),
-        sh("cat a; echo y > b", tmp_path, limits=Limits(total=WAIT_LIMIT)),
+        sh("echo x > a; cat b", tmp_path, limits=ProcessLimits(total=WAIT_LIMIT)),
+        sh("cat a; echo y > b", tmp_path, limits=ProcessLimits(total=WAIT_LIMIT)),
     )
     assert [result.output.text() for result in await both] == ["y\n", "x\n"]
 
@@ -390,7 +390,7 @@ async def test_nothing_is_left_open_after_many_runs(tmp_path: Path) -> None:
     for terminal in (None, Size()):
         for _ in range(5):
             await sh("echo x", tmp_path, terminal=terminal)
-            await sh("sleep 300", tmp_path, terminal=terminal, limits=Limits(total=0.02))
+            await sh("sleep 300", tmp_path, terminal=terminal, limits=ProcessLimits(total=0.02))
     assert open_descriptors() == before
 
 
@@ -407,7 +407,7 @@ async def test_a_listener_that_fails_ends_the_program_and_is_heard_of(tmp_path: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await sh("yes", tmp_path, on_output=broken, limits=Limits(total=WAIT_LIMIT))
+        await sh("yes", tmp_path, on_output=broken, limits=ProcessLimits(total=WAIT_LIMIT))
 
 
 @pytest.mark.spec("D6")
@@ -422,5 +422,5 @@ async def test_without_a_process_table_one_that_has_ended_is_not_waited_for(
 
     monkeypatch.setattr(Family, "_young", unknown)
     monkeypatch.setattr(Family, "any_alive", anybody)
-    result = await sh("exec sleep 300", tmp_path, limits=Limits(total=0.02))
+    result = await sh("exec sleep 300", tmp_path, limits=ProcessLimits(total=0.02))
     assert (result.ended, result.signal, result.survivors) == ("total_timeout", 15, ())

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.process.output import Kept, cut_middle
-from assent.process.plain import plain
+from assent.process.output_buffer import Kept, cut_middle
+from assent.process.plain_text import plain
 
 
 @given(st.lists(st.text(max_size=30), max_size=80), st.integers(0, 60))

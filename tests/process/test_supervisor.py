@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import assent
-from assent.process import leftover, supervision, table
+from assent.process import leftover, process_table, supervisor_client
 from assent.process.leftover import end_leftovers
-from assent.process.run import Limits, run
+from assent.process.run_program import ProcessLimits, run
 from assent.process.supervisor import READY
 from support.processes import alive
 from support.waiting import WAIT_LIMIT, until
@@ -46,7 +46,7 @@ WAYS = {
 }
 ASSENT = """
 import asyncio, os, sys
-from assent.process.run import run
+from assent.process.run_program import run
 lock = open(sys.argv[2] + "/lock", "w")
 os.set_inheritable(lock.fileno(), True)
 asyncio.run(run(["bash", "-c", sys.argv[1]], cwd=sys.argv[2]))
@@ -69,7 +69,7 @@ def folder(tmp_path: Path) -> Generator[Path]:
     os.mkfifo(tmp_path / "pids")
     (tmp_path / "escape.py").write_text(ESCAPE)
     yield tmp_path
-    for pid in table.all_pids():  # whatever a failing test left
+    for pid in process_table.all_pids():  # whatever a failing test left
         with suppress(OSError):
             if os.readlink(f"/proc/{pid}/cwd").startswith(str(tmp_path)):
                 os.kill(pid, signal.SIGKILL)
@@ -90,14 +90,14 @@ def supervisor_of(pid: int) -> int:
     """The newest: one that was killed may not have been collected yet."""
     return max(
         child
-        for child in table.below(pid)
-        if table.words(child)[-1:] == [b"assent-supervisor"] and parent(child) == pid
+        for child in process_table.below(pid)
+        if process_table.words(child)[-1:] == [b"assent-supervisor"] and parent(child) == pid
     )
 
 
 def parent(pid: int) -> int:
-    fields = table.line(pid)
-    return int(fields[table.PARENT]) if fields else 0
+    fields = process_table.line(pid)
+    return int(fields[process_table.PARENT]) if fields else 0
 
 
 # --- we die ---
@@ -109,7 +109,7 @@ def parent(pid: int) -> int:
 async def test_when_we_are_killed_the_command_goes_with_us(folder: Path, way: str, number: signal.Signals) -> None:
     with assent_runs(WAYS[way], folder) as process:
         pids = await told_pids(folder)
-        everybody = [*table.below(process.pid), *pids]
+        everybody = [*process_table.below(process.pid), *pids]
         os.kill(process.pid, number)
         process.wait()
         await until(lambda: not any(map(alive, everybody)))
@@ -118,7 +118,7 @@ async def test_when_we_are_killed_the_command_goes_with_us(folder: Path, way: st
 @pytest.mark.spec("D6")
 @pytest.mark.parametrize("way", WAYS)
 async def test_cancelling_ends_those_who_left_nothing_to_be_found_by(folder: Path, way: str) -> None:
-    task = asyncio.create_task(run(["bash", "-c", WAYS[way]], cwd=str(folder), limits=Limits(grace=0.05)))
+    task = asyncio.create_task(run(["bash", "-c", WAYS[way]], cwd=str(folder), limits=ProcessLimits(grace=0.05)))
     pids = await told_pids(folder)
     task.cancel()
     await asyncio.wait([task])
@@ -132,7 +132,7 @@ async def test_a_timeout_ends_them_too(folder: Path) -> None:
     def wait(_: int) -> None:  # it has got away before its time is over
         pids.extend(read_pids(folder))
 
-    limits = Limits(idle=0.01, grace=0)
+    limits = ProcessLimits(idle=0.01, grace=0)
     ended = (await run(["bash", "-c", WAYS["escape"]], cwd=str(folder), on_start=wait, limits=limits)).ended
     assert ended == "idle_timeout"
     assert not any(map(alive, pids))
@@ -163,14 +163,14 @@ async def test_the_supervisor_has_a_session_of_its_own_and_nothing_of_ours(folde
 
 
 async def test_nobody_but_the_command_holds_its_output(folder: Path) -> None:
-    result = await run(["bash", "-c", "exec 1>&- 2>&-; true"], cwd=str(folder), limits=Limits(drain=60))
+    result = await run(["bash", "-c", "exec 1>&- 2>&-; true"], cwd=str(folder), limits=ProcessLimits(drain=60))
     assert result.background == ()
 
 
 async def test_the_supervisor_goes_when_we_are_done(folder: Path) -> None:
     with assent_runs("echo $$ > pids; read < pids", folder) as process:
         await told_pids(folder)
-        others = table.below(process.pid)
+        others = process_table.below(process.pid)
         assert len(others) > 2
         (folder / "pids").write_text("\n")
         assert process.wait() == 0
@@ -183,7 +183,7 @@ async def test_what_a_command_left_in_the_background_goes_on_without_us(folder: 
         assert process.wait() == 0
     assert alive(left)
     reaper = parent(left)
-    assert table.words(reaper)[-1] == b"assent-supervisor", "it still can be told whose child it is"
+    assert process_table.words(reaper)[-1] == b"assent-supervisor", "it still can be told whose child it is"
     os.kill(left, signal.SIGKILL)
     await until(lambda: not alive(reaper))
 
@@ -214,11 +214,13 @@ async def test_a_command_that_kills_its_reaper_is_ended_and_counts_as_killed(fol
 async def test_nothing_is_left_of_many_commands_but_the_supervisor(folder: Path) -> None:
     await run(["true"], cwd=str(folder))
     supervisor = supervisor_of(os.getpid())
-    kept = {pid for pid in table.below(supervisor) if parent(pid) == supervisor}  # earlier tests may have left some
+    kept = {
+        pid for pid in process_table.below(supervisor) if parent(pid) == supervisor
+    }  # earlier tests may have left some
     before = set(os.listdir("/proc/self/fd"))
     await asyncio.gather(*(run(["true"], cwd=str(folder)) for _ in range(30)))
     assert set(os.listdir("/proc/self/fd")) == before
-    await until(lambda: len(set(table.below(supervisor)) - kept) <= READY)
+    await until(lambda: len(set(process_table.below(supervisor)) - kept) <= READY)
 
 
 async def test_a_reaper_whose_command_left_nothing_serves_again(folder: Path) -> None:
@@ -239,7 +241,7 @@ async def test_the_loop_goes_on_while_a_command_is_started(folder: Path) -> None
     """With the supervisor stopped no start comes to an end, and nothing else may wait for it."""
     await run(["true"], cwd=str(folder))
     supervisor = supervisor_of(os.getpid())
-    keepers = [supervisor, *table.below(supervisor)]  # in this order: it would wake those who were stopped
+    keepers = [supervisor, *process_table.below(supervisor)]  # in this order: it would wake those who were stopped
     for pid in keepers:
         os.kill(pid, signal.SIGSTOP)
     task = asyncio.create_task(run(["echo", "late"], cwd=str(folder)))
@@ -298,9 +300,9 @@ def test_the_supervisor_imports_little_because_the_first_command_may_wait_for_it
 
 
 async def test_the_supervisor_can_be_started_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervision, "_door", None)
-    supervision.prepare()
-    await until(lambda: supervision._door is not None)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(supervisor_client, "_door", None)
+    supervisor_client.prepare()
+    await until(lambda: supervisor_client._door is not None)  # pyright: ignore[reportPrivateUsage]
     assert (await run(["echo", "first"], cwd="/")).output.text() == "first\n"
 
 
@@ -339,7 +341,7 @@ async def test_a_program_that_cannot_be_started_is_told_with_its_name(
 async def test_where_no_supervisor_can_be_had_commands_run_as_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervision, "AVAILABLE", False)
+    monkeypatch.setattr(supervisor_client, "AVAILABLE", False)
     assert (await run(["bash", "-c", "echo $PPID; exit 3"], cwd=str(folder))).output.text() == f"{os.getpid()}\n"
     task = asyncio.create_task(run(["bash", "-c", WAYS["background"]], cwd=str(folder)))
     pids = await told_pids(folder)

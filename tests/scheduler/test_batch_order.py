@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assent.events import GateKind
-from support.workbench import Workbench, read, replace, said, sh, statuses, write
+from support.tools_harness import ToolsHarness, read, replace, said, sh, statuses, write
 
 GATES = pytest.mark.parametrize("gate", ["batch", "eager"])
 
@@ -16,7 +16,7 @@ GATES = pytest.mark.parametrize("gate", ["batch", "eager"])
 @pytest.mark.spec("B6")
 @GATES
 async def test_reads_around_a_write_see_the_text_before_and_after_it(tmp_path: Path, gate: GateKind):
-    bench = Workbench(tmp_path, mode="auto_edit", gate=gate)
+    bench = ToolsHarness(tmp_path, mode="auto_edit", gate=gate)
     for turn in range(100):
         (tmp_path / "a.txt").write_text(f"before {turn}\n")
         calls = [read("a.txt"), read("a.txt"), write("a.txt", f"after {turn}\n"), read("a.txt"), read("./a.txt")]
@@ -27,7 +27,7 @@ async def test_reads_around_a_write_see_the_text_before_and_after_it(tmp_path: P
 
 @pytest.mark.spec("B6")
 async def test_a_command_sees_the_whole_file_that_was_written_before_it(tmp_path: Path):
-    bench = Workbench(tmp_path, mode="yolo")
+    bench = ToolsHarness(tmp_path, mode="yolo")
     for turn in range(15):
         written, counted = await bench.run(write(f"{turn}.txt", "x" * 80_000), sh(f"wc -c < {turn}.txt"))
         assert statuses([written, counted]) == ["ok", "ok"]
@@ -36,7 +36,7 @@ async def test_a_command_sees_the_whole_file_that_was_written_before_it(tmp_path
 
 @pytest.mark.spec("B6")
 async def test_a_read_only_command_waits_for_the_edit_before_it(tmp_path: Path):
-    bench = Workbench(tmp_path, mode="auto_edit")
+    bench = ToolsHarness(tmp_path, mode="auto_edit")
     for turn in range(15):
         written, counted = await bench.run(write(f"{turn}.txt", "x" * 80_000), sh(f"wc -c {turn}.txt"))
         assert statuses([written, counted]) == ["ok", "ok"]
@@ -46,7 +46,7 @@ async def test_a_read_only_command_waits_for_the_edit_before_it(tmp_path: Path):
 @pytest.mark.spec("B6")
 @GATES
 async def test_commands_that_may_write_run_one_after_another(tmp_path: Path, gate: GateKind):
-    bench = Workbench(tmp_path, mode="yolo", gate=gate)
+    bench = ToolsHarness(tmp_path, mode="yolo", gate=gate)
     await bench.run(sh("git init -q . && git config user.email a@b.c && git config user.name a"))
     for turn in range(6):
         (tmp_path / "file").write_text(f"{turn}")
@@ -56,7 +56,7 @@ async def test_commands_that_may_write_run_one_after_another(tmp_path: Path, gat
 
 @pytest.mark.spec("B6")
 async def test_a_folder_is_made_before_something_is_put_into_it(tmp_path: Path):
-    bench = Workbench(tmp_path, mode="yolo")
+    bench = ToolsHarness(tmp_path, mode="yolo")
     for turn in range(10):
         done = await bench.run(
             sh(f"mkdir d{turn}"), sh(f"touch d{turn}/x"), ("list_directory", {"dir_path": f"d{turn}"})
@@ -67,7 +67,7 @@ async def test_a_folder_is_made_before_something_is_put_into_it(tmp_path: Path):
 @pytest.mark.spec("B6")
 @GATES
 async def test_what_a_command_writes_is_there_for_the_read_after_it(tmp_path: Path, gate: GateKind):
-    bench = Workbench(tmp_path, mode="yolo", gate=gate)
+    bench = ToolsHarness(tmp_path, mode="yolo", gate=gate)
     for turn in range(10):
         done = await bench.run(sh(f"echo fresh {turn} > a.txt"), read("a.txt"))
         assert f"fresh {turn}" in said(done[1])
@@ -76,7 +76,7 @@ async def test_what_a_command_writes_is_there_for_the_read_after_it(tmp_path: Pa
 @pytest.mark.spec("B6")
 @GATES
 async def test_an_edit_builds_on_the_edits_before_it(tmp_path: Path, gate: GateKind):
-    bench = Workbench(tmp_path, gate=gate)
+    bench = ToolsHarness(tmp_path, gate=gate)
     for turn in range(50):
         (tmp_path / "a.txt").write_text("one\n")
         results = await bench.run(replace("a.txt", "one", "two"), replace("a.txt", "two", "three"))
@@ -88,7 +88,7 @@ async def test_an_edit_builds_on_the_edits_before_it(tmp_path: Path, gate: GateK
 @pytest.mark.spec("B6")
 @GATES
 async def test_a_new_file_can_be_edited_by_the_next_call(tmp_path: Path, gate: GateKind):
-    bench = Workbench(tmp_path, gate=gate)
+    bench = ToolsHarness(tmp_path, gate=gate)
     for turn in range(50):
         results = await bench.run(write(f"{turn}/new.txt", "one\n"), replace(f"{turn}/new.txt", "one", "two"))
         assert statuses(results) == ["ok", "ok"]

@@ -39,7 +39,7 @@ from assent.scheduler.call import (
     begin,
     status,
 )
-from support.desk import Desk
+from support.scheduler_harness import SchedulerHarness
 
 REQUEST = CallRequest(call_id="c", tool="tool", args={"a": 1}, prompt_id="s########0")
 APPROVAL = Approval(
@@ -149,23 +149,23 @@ def test_an_executing_call_keeps_only_the_newest_output():
 
 @pytest.mark.spec("A3")
 async def test_every_transition_is_announced_in_order_and_the_last_has_the_duration():
-    desk = Desk()
-    batch = desk.schedule(desk.call("run_note", text="a"))
-    await desk.settle()
-    desk.timer += 1.5
-    await desk.answer("c1")
+    harness = SchedulerHarness()
+    batch = harness.schedule(harness.call("run_note", text="a"))
+    await harness.settle()
+    harness.timer += 1.5
+    await harness.answer("c1")
     await batch.results()
-    kinds = [type(event) for event in desk.journal.events]
+    kinds = [type(event) for event in harness.journal.events]
     assert kinds == [CallRequested, ApprovalRequested, ApprovalAnswered, CallScheduled, CallStarted, CallFinished]
-    assert desk.recorded(CallFinished)[0].duration_ms == 1500
+    assert harness.recorded(CallFinished)[0].duration_ms == 1500
 
 
 async def test_the_time_that_a_call_waited_for_a_person_is_not_told_as_its_own():
-    desk = Desk()
-    batch = desk.schedule(desk.call("run_note", text="a"))
-    await desk.settle()
-    desk.timer += 90
-    await desk.answer("c1")
+    harness = SchedulerHarness()
+    batch = harness.schedule(harness.call("run_note", text="a"))
+    await harness.settle()
+    harness.timer += 90
+    await harness.answer("c1")
     (finished,) = await batch.results()
     assert isinstance(finished, Success)
     assert (finished.duration_ms, finished.ran_ms) == (90_000, 0)
@@ -182,11 +182,11 @@ def test_events_are_immutable_snapshots():
 
 @pytest.mark.spec("A4")
 async def test_a_finished_call_still_has_its_request_its_outcome_and_its_start():
-    desk = Desk()
-    request = desk.call("run_note", text="a")
-    batch = desk.schedule(request)
-    await desk.settle()
-    await desk.answer("c1", "proceed_once", by="ann")
+    harness = SchedulerHarness()
+    request = harness.call("run_note", text="a")
+    batch = harness.schedule(request)
+    await harness.settle()
+    await harness.answer("c1", "proceed_once", by="ann")
     (call,) = await batch.results()
     assert call.request == msgspec.structs.replace(request, about="note a")
     assert (call.request.prompt_id, call.request.initiator) == ("s########0", "model")
@@ -198,14 +198,14 @@ async def test_a_finished_call_still_has_its_request_its_outcome_and_its_start()
 @pytest.mark.spec("A3")
 @pytest.mark.parametrize("jump", [-3600.0, 3600.0, 1e9])
 async def test_a_duration_is_what_really_went_by_when_the_clock_is_set(jump: float):
-    desk = Desk()
-    batch = desk.schedule(desk.call("run_note", text="a", door="d"))
-    await desk.settle()
-    desk.now, desk.timer = desk.now + jump, desk.timer + 2
-    await desk.answer("c1")
-    await desk.settle()
-    desk.now, desk.timer = desk.now - 2 * jump, desk.timer + 3
-    desk.world.door("d").set()
+    harness = SchedulerHarness()
+    batch = harness.schedule(harness.call("run_note", text="a", door="d"))
+    await harness.settle()
+    harness.now, harness.timer = harness.now + jump, harness.timer + 2
+    await harness.answer("c1")
+    await harness.settle()
+    harness.now, harness.timer = harness.now - 2 * jump, harness.timer + 3
+    harness.world.door("d").set()
     (finished,) = await batch.results()
     assert isinstance(finished, Success)
     assert (finished.duration_ms, finished.ran_ms) == (5000, 3000)
@@ -213,12 +213,12 @@ async def test_a_duration_is_what_really_went_by_when_the_clock_is_set(jump: flo
 
 @pytest.mark.parametrize(("jump", "before"), [(60.0, 60_000), (-60.0, 0), (1e9, 0)])
 async def test_a_call_from_before_a_restart_counts_by_the_clock_unless_that_was_set(jump: float, before: int):
-    desk = Desk()
-    desk.schedule(desk.call("run_note", text="a"))
-    await desk.settle()
-    waiting = desk.calls()["c1"]
-    later = Desk()
-    later.now = desk.now + jump
+    harness = SchedulerHarness()
+    harness.schedule(harness.call("run_note", text="a"))
+    await harness.settle()
+    waiting = harness.calls()["c1"]
+    later = SchedulerHarness()
+    later.now = harness.now + jump
     batch = later.scheduler.restore([waiting])
     await later.settle()
     later.timer += 1
@@ -229,10 +229,10 @@ async def test_a_call_from_before_a_restart_counts_by_the_clock_unless_that_was_
 
 @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
 async def test_an_approval_waits_as_long_as_it_says_when_the_clock_is_set(jump: float):
-    desk = Desk(approval_ttl=60)
-    desk.schedule(desk.call("run_note", text="a"))
-    await desk.settle()
-    patience = desk.scheduler._steps.patience  # pyright: ignore[reportPrivateUsage]
-    life = desk.scheduler._lives["c1"]  # pyright: ignore[reportPrivateUsage]
-    desk.now, desk.timer = desk.now + jump, desk.timer + 20
-    assert patience(life, desk.approval("c1")) == 40
+    harness = SchedulerHarness(approval_ttl=60)
+    harness.schedule(harness.call("run_note", text="a"))
+    await harness.settle()
+    patience = harness.scheduler._transitions.patience  # pyright: ignore[reportPrivateUsage]
+    task = harness.scheduler._tasks["c1"]  # pyright: ignore[reportPrivateUsage]
+    harness.now, harness.timer = harness.now + jump, harness.timer + 20
+    assert patience(task, harness.approval("c1")) == 40

@@ -10,8 +10,8 @@ from assent.policy.policy import Policy
 from assent.scheduler.call import Executing, Failed
 from assent.scheduler.digest import run_mark
 from assent.scheduler.scheduler import Scheduler
-from assent.tools.base import Invocation, Live, Permit, Tool, ToolResult
 from assent.tools.registry import Registry
+from assent.tools.tool import Invocation, Live, Permit, Tool, ToolResult
 from support.doubles import ListJournal, NoteParams
 
 

@@ -19,8 +19,8 @@ from assent.approval import ExecDetails
 from assent.events import GateKind
 from assent.scheduler.approvals import Refused
 from assent.scheduler.batch import Batch
-from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
-from support.workbench import Spec, Workbench, read, replace, said, statuses, write
+from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
+from support.tools_harness import Spec, ToolsHarness, read, replace, said, statuses, write
 
 
 class ScriptParams(Struct):
@@ -117,7 +117,7 @@ class Run:
         for name, text in START.items():
             (folder / name).write_text(text)
         self.folder = folder
-        self.bench = Workbench(folder, gate=gate, tools=(ScriptTool(folder),))
+        self.bench = ToolsHarness(folder, gate=gate, tools=(ScriptTool(folder),))
         self._answers = answers
         self._random = None if seed is None else random.Random(seed)
         """Who is answered next; without it the first who asks."""

@@ -40,10 +40,10 @@ from assent.scheduler.approvals import Refused
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall, advance, begin
 from assent.scheduler.scheduler import Scheduler
-from assent.tools.base import AnyTool
 from assent.tools.registry import Registry
-from support.desk import note_tools
+from assent.tools.tool import AnyTool
 from support.doubles import StackedEditNote, World
+from support.scheduler_harness import note_tools
 
 RULES = (Rule(ruling="deny", argument="forbidden"), Rule(ruling="allow", tool="run_note", argument="allowed"))
 TOOLS = st.sampled_from(["read_note", "run_note", "edit_note", "fetch_note", "mcp_notes_add", "no_such_tool"])
@@ -236,9 +236,11 @@ class SchedulerMachine(RuleBasedStateMachine):
             assert isinstance(self.states()[call_id], Terminal), "what had started must not stay open"
 
     async def _kill(self) -> None:
-        while tasks := [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
-            for task in tasks:
-                task.cancel()
+        while tasks := [
+            asyncio_task for asyncio_task in asyncio.all_tasks() if asyncio_task is not asyncio.current_task()
+        ]:
+            for asyncio_task in tasks:
+                asyncio_task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         self.world.running = 0
 
@@ -276,7 +278,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         states = self.states()
         if getattr(self, "gate", "eager") != "batch":
             return
-        live = [life.call for batch in self.batches for life in batch.lives if life.call_id in self.scheduler._lives]  # pyright: ignore
+        live = [task.call for batch in self.batches for task in batch.tasks if task.call_id in self.scheduler._tasks]  # pyright: ignore
         undecided = [call for call in live if isinstance(call, AwaitingApproval)]
         started_now = [call for call in live if isinstance(call, Executing)]
         assert not (undecided and started_now) or self._asked_again(undecided), states

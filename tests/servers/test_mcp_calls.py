@@ -14,7 +14,7 @@ import pytest
 from assent.mcp.offers import Argument
 from assent.parts import Media, PlainDisplay, Text
 from assent.process.peer import Peer
-from assent.tools.base import InvalidParams, Live, Permit, ToolFailed, ToolResult
+from assent.tools.tool import InvalidParams, Live, Permit, ToolFailed, ToolResult
 from support.processes import alive
 from support.servers import SDK, Shop, address, noted, open_shop, program
 from support.waiting import WAIT_LIMIT

@@ -8,8 +8,8 @@ import pytest
 
 from assent.config import Settings
 from assent.front.tui.bars import server_words
-from assent.front.tui.local import LocalHost
-from assent.servers import Servers
+from assent.front.tui.local_host import LocalHost
+from assent.mcp_config import Servers
 from support.processes import alive
 from support.servers import RAW, noted, program
 from support.waiting import WAIT_LIMIT

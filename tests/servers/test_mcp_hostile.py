@@ -8,8 +8,8 @@ from test_mcp_calls import call, said
 from assent.files.workspace import Workspace
 from assent.mcp.definitions import Offer, define, model_name
 from assent.mcp.schemas import BadSchema, clean_schema, problem_of
-from assent.tools.base import ToolFailed
 from assent.tools.builtin import builtin_tools
+from assent.tools.tool import ToolFailed
 from support.processes import alive
 from support.servers import RAW, Shop, noted, offer, open_shop, program
 

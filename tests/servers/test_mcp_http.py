@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from test_mcp_calls import Screen, call, listening, said, until_noted
 
-from assent.mcp.keeper import ATTEMPTS
+from assent.mcp.server_supervisor import ATTEMPTS
 from assent.process.peer import Peer
-from assent.tools.base import ToolFailed
+from assent.tools.tool import ToolFailed
 from support.servers import HERE, SDK, address, noted, open_shop, program
 from support.waiting import WAIT_LIMIT
 

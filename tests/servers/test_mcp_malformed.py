@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from test_mcp_calls import call, said
 
-from assent.files.private import PrivateFolder
-from assent.mcp.kept import Outputs
+from assent.files.private_folder import PrivateFolder
+from assent.mcp.kept_results import KeptResults
 from assent.mcp.salvage import MOST_ITEMS, salvaged
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
-from assent.tools.base import ToolFailed
+from assent.tools.tool import ToolFailed
 from support.servers import RAW, noted, offer, open_shop, prepare, program
 
 OBJECT = {"type": "object"}
@@ -211,7 +211,7 @@ async def test_a_result_that_is_too_long_is_kept_in_a_file_without_its_secrets(t
 
 
 def test_without_a_place_only_the_cut_is_made():
-    assert Outputs(None, Masker()).of("c1")("x" * 300_000) == ""
+    assert KeptResults(None, Masker()).of("c1")("x" * 300_000) == ""
 
 
 async def test_what_is_short_enough_makes_no_file(tmp_path: Path):

@@ -9,8 +9,8 @@ from assent.approval import McpDetails
 from assent.parts import Text
 from assent.policy.rules import Rule
 from assent.scheduler.call import Failed, Success
-from assent.tools.base import ToolFailed
-from support.desk import Desk
+from assent.tools.tool import ToolFailed
+from support.scheduler_harness import SchedulerHarness
 from support.servers import RAW, SDK, open_shop, prepare, program
 
 TRUST = Rule(ruling="allow", server="srv", tier="user", place="settings.toml: mcp.servers.srv.trust")
@@ -46,22 +46,22 @@ async def test_reading_asks_unless_the_server_is_trusted_and_always_holds_for_th
     (tmp_path / "b").mkdir()
     servers = program(SDK, tmp_path), program(SDK, tmp_path / "b", name="two")
     async with open_shop(tmp_path, *servers) as shop:
-        desk = Desk(registry=shop.registry)
-        batch = desk.schedule(desk.call("read_mcp_resource", "c1", server="srv", uri="note:/1"))
-        await desk.settle()
-        details = desk.approval("c1").details
+        harness = SchedulerHarness(registry=shop.registry)
+        batch = harness.schedule(harness.call("read_mcp_resource", "c1", server="srv", uri="note:/1"))
+        await harness.settle()
+        details = harness.approval("c1").details
         assert isinstance(details, McpDetails)
         assert (details.server, details.tool, details.args) == ("srv", "resources/read", {"uri": "note:/1"})
-        await desk.answer("c1", "proceed_always_tool")
+        await harness.answer("c1", "proceed_always_tool")
         assert isinstance((await batch.results())[0], Success)
-        assert await desk.run(desk.call("read_mcp_resource", "c2", server="srv", uri="note:/1")) == ["Success"]
-        desk.schedule(desk.call("read_mcp_resource", "c3", server="two", uri="note:/1"))
-        await desk.settle()
-        assert desk.approval("c3"), "the yes was for the other server"
+        assert await harness.run(harness.call("read_mcp_resource", "c2", server="srv", uri="note:/1")) == ["Success"]
+        harness.schedule(harness.call("read_mcp_resource", "c3", server="two", uri="note:/1"))
+        await harness.settle()
+        assert harness.approval("c3"), "the yes was for the other server"
 
-        trusted = Desk(registry=shop.registry, rules=(TRUST,))
+        trusted = SchedulerHarness(registry=shop.registry, rules=(TRUST,))
         assert await trusted.run(trusted.call("read_mcp_resource", server="srv", uri="note:/1")) == ["Success"]
-        denied = Desk(
+        denied = SchedulerHarness(
             registry=shop.registry, rules=(Rule(ruling="deny", server="srv", tier="user", place="x"),), mode="yolo"
         )
         (refused,) = await denied.schedule(denied.call("read_mcp_resource", server="srv", uri="note:/1")).results()

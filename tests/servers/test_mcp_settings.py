@@ -7,7 +7,7 @@ import pytest
 from assent.app.server_entries import with_server, without_server
 from assent.app.session_environment import open_environment
 from assent.config import BadSettings, Settings, parse_settings
-from assent.servers import MissingVariable, Servers, expand
+from assent.mcp_config import MissingVariable, Servers, expand
 
 FILE = Path("settings.toml")
 

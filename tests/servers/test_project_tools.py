@@ -12,18 +12,18 @@ import pytest
 
 from assent.approval import McpDetails
 from assent.config import BadSettings, ProjectCommands, parse_settings
-from assent.files.private import PrivateFolder
+from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
-from assent.mcp.declared import MOST, BadDiscovery, declared
+from assent.mcp.discovery import MAX_TOOLS, BadDiscovery, declared
 from assent.mcp.pins import PinStore
 from assent.mcp.project_tools import ProjectTools
 from assent.policy.rules import Rule, parse_allowed
 from assent.scheduler.call import Success
-from assent.tools.base import InvalidParams, Live, Permit, ToolResult
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
-from support.desk import Desk
+from assent.tools.tool import InvalidParams, Live, Permit, ToolResult
 from support.processes import alive
+from support.scheduler_harness import SchedulerHarness
 from support.servers import HERE
 from support.waiting import WAIT_LIMIT
 
@@ -144,8 +144,8 @@ def test_what_is_no_json_array_is_refused_as_a_whole(printed: bytes):
 
 
 def test_more_declarations_than_anybody_needs_are_cut_and_counted():
-    offers, refused = declared(json.dumps([{"name": f"t{n}"} for n in range(MOST + 3)]).encode(), ())
-    assert len(offers) == MOST and refused[0].tool == "3 others"
+    offers, refused = declared(json.dumps([{"name": f"t{n}"} for n in range(MAX_TOOLS + 3)]).encode(), ())
+    assert len(offers) == MAX_TOOLS and refused[0].tool == "3 others"
 
 
 @pytest.mark.spec("E2")
@@ -227,15 +227,15 @@ async def test_the_command_gets_no_secret_and_a_long_result_is_kept_in_a_file(tm
 @pytest.mark.spec("C1")
 async def test_a_call_asks_and_shows_the_command_and_the_arguments(tmp_path: Path):
     async with open_project(tmp_path, {"name": "say", "description": "Says it.\x1b[2J"}) as project:
-        desk = Desk(registry=project.registry)
-        batch = desk.schedule(desk.call("discovered_tool_say", "c1", text="x"))
-        await desk.settle()
-        details = desk.approval("c1").details
+        harness = SchedulerHarness(registry=project.registry)
+        batch = harness.schedule(harness.call("discovered_tool_say", "c1", text="x"))
+        await harness.settle()
+        details = harness.approval("c1").details
         assert isinstance(details, McpDetails)
         assert (details.tool, details.args, details.description) == ("say", {"text": "x"}, "Says it.\\x1b[2J")
         assert details.command.startswith(" ".join((*SCRIPT, "call", "say"))) and str(tmp_path) in details.command
-        assert desk.approval("c1").why == "it runs a command of the project, and no rule allows this tool"
-        await desk.answer("c1")
+        assert harness.approval("c1").why == "it runs a command of the project, and no rule allows this tool"
+        await harness.answer("c1")
         assert isinstance((await batch.results())[0], Success)
 
 
@@ -243,11 +243,11 @@ async def test_a_call_asks_and_shows_the_command_and_the_arguments(tmp_path: Pat
 async def test_a_rule_by_the_tools_name_allows_it_and_plan_mode_does_not(tmp_path: Path):
     async with open_project(tmp_path, {"name": "say"}) as project:
         rule = parse_allowed("discovered_tool_say")
-        allowed = Desk(registry=project.registry, rules=(rule,))
+        allowed = SchedulerHarness(registry=project.registry, rules=(rule,))
         assert await allowed.run(allowed.call("discovered_tool_say")) == ["Success"]
-        plan = Desk(registry=project.registry, mode="plan", rules=(rule,))
+        plan = SchedulerHarness(registry=project.registry, mode="plan", rules=(rule,))
         assert await plan.run(plan.call("discovered_tool_say")) == ["Failed"]
-        edits = Desk(registry=project.registry, mode="auto_edit", attended=False)
+        edits = SchedulerHarness(registry=project.registry, mode="auto_edit", attended=False)
         assert await edits.run(edits.call("discovered_tool_say")) == ["Failed"]
     assert (tmp_path / "calls").read_text() == "say\n"
 
@@ -256,19 +256,19 @@ async def test_a_rule_by_the_tools_name_allows_it_and_plan_mode_does_not(tmp_pat
 async def test_a_tool_that_changed_since_the_last_session_asks_again_whatever_is_allowed(tmp_path: Path):
     rule = Rule(ruling="allow", tool="discovered_tool_*", tier="user", place="policy.toml")
     async with open_project(tmp_path, {"name": "say", "description": "Says it."}) as project:
-        desk = Desk(registry=project.registry, rules=(rule,))
-        assert await desk.run(desk.call("discovered_tool_say")) == ["Success"]
+        harness = SchedulerHarness(registry=project.registry, rules=(rule,))
+        assert await harness.run(harness.call("discovered_tool_say")) == ["Success"]
     new = ({"name": "say", "description": "Says it to everybody."}, {"name": "more"})
     async with open_project(tmp_path, *new) as project:
         assert project.tools.status.unseen == ("discovered_tool_say", "discovered_tool_more")
-        desk = Desk(registry=project.registry, rules=(rule,))
-        batch = desk.schedule(desk.call("discovered_tool_say", "c1"))
-        await desk.settle()
-        assert desk.approval("c1").why.startswith("the project's command has changed what it says of this tool")
-        await desk.answer("c1")
+        harness = SchedulerHarness(registry=project.registry, rules=(rule,))
+        batch = harness.schedule(harness.call("discovered_tool_say", "c1"))
+        await harness.settle()
+        assert harness.approval("c1").why.startswith("the project's command has changed what it says of this tool")
+        await harness.answer("c1")
         await batch.results()
         assert project.tools.status.unseen, "the other is still new"
-        assert await desk.run(desk.call("discovered_tool_say", "c2")) == ["Success"]
+        assert await harness.run(harness.call("discovered_tool_say", "c2")) == ["Success"]
 
 
 # --- the settings ---

@@ -12,47 +12,47 @@ from assent.events import ApprovalRequested, CallFinished, CallRequest, CallSche
 from assent.policy.rules import Rule
 from assent.scheduler.call import Success
 from assent.session.state import fold
-from support.desk import Desk
+from support.scheduler_harness import SchedulerHarness
 
 HERE = Path(assent.__file__).parent
 
 
 async def test_a_question_says_what_the_call_is_about():
-    desk = Desk()
-    desk.schedule(desk.call("run_note", text="a"))
-    await desk.settle()
-    assert [event.about for event in desk.recorded(ApprovalRequested)] == ["note a"]
-    assert desk.calls()["c1"].request.about == "note a"
+    harness = SchedulerHarness()
+    harness.schedule(harness.call("run_note", text="a"))
+    await harness.settle()
+    assert [event.about for event in harness.recorded(ApprovalRequested)] == ["note a"]
+    assert harness.calls()["c1"].request.about == "note a"
 
 
 async def test_a_call_that_is_allowed_says_it_when_it_is_scheduled():
-    desk = Desk(mode="yolo")
-    await desk.run(desk.call("run_note", text="a\n  b"))
-    assert [event.about for event in desk.recorded(CallScheduled)] == ["note a b"]
-    assert [event.about for event in desk.recorded(CallFinished)] == [""], "it is on record already"
-    assert desk.calls()["c1"].request.about == "note a b"
+    harness = SchedulerHarness(mode="yolo")
+    await harness.run(harness.call("run_note", text="a\n  b"))
+    assert [event.about for event in harness.recorded(CallScheduled)] == ["note a b"]
+    assert [event.about for event in harness.recorded(CallFinished)] == [""], "it is on record already"
+    assert harness.calls()["c1"].request.about == "note a b"
 
 
 async def test_a_call_that_is_denied_says_it_when_it_ends():
-    desk = Desk(rules=[Rule(ruling="deny", tool="run_note")])
-    await desk.run(desk.call("run_note", text="a"))
-    assert [event.about for event in desk.recorded(CallFinished)] == ["note a"]
+    harness = SchedulerHarness(rules=[Rule(ruling="deny", tool="run_note")])
+    await harness.run(harness.call("run_note", text="a"))
+    assert [event.about for event in harness.recorded(CallFinished)] == ["note a"]
 
 
 async def test_when_a_person_changes_the_arguments_it_is_about_something_else():
-    desk = Desk()
-    batch = desk.schedule(desk.call("run_note", text="a"))
-    await desk.settle()
-    await desk.answer("c1", "proceed_once", args={"text": "b"})
+    harness = SchedulerHarness()
+    batch = harness.schedule(harness.call("run_note", text="a"))
+    await harness.settle()
+    await harness.answer("c1", "proceed_once", args={"text": "b"})
     (call,) = await batch.results()
     assert isinstance(call, Success)
     assert call.request.about == "note b"
 
 
 async def test_a_long_line_is_cut():
-    desk = Desk(mode="yolo")
-    await desk.run(desk.call("run_note", text="x" * 10_000))
-    assert len(desk.recorded(CallScheduled)[0].about) == 300
+    harness = SchedulerHarness(mode="yolo")
+    await harness.run(harness.call("run_note", text="x" * 10_000))
+    assert len(harness.recorded(CallScheduled)[0].about) == 300
 
 
 def test_a_call_of_an_older_log_is_about_its_first_text():

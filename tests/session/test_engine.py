@@ -8,18 +8,18 @@ import pytest
 
 from assent.commands import Answer, Submit
 from assent.events import Envelope, PromptSubmitted, SessionOpened, TurnFinished
-from assent.models.base import AuthFailed
+from assent.models.model_protocol import AuthFailed
 from assent.models.scenario import Scenario
 from assent.models.scripted import ScriptedModel
 from assent.session import engine as module
 from assent.session.engine import LocalEngine, Opened
 from assent.session.log import SessionBusy, SessionInfo, SessionLog
-from assent.session.memory import MemoryLog
-from assent.session.runner import Options, Runner, create_session
+from assent.session.memory_log import MemoryLog
+from assent.session.runner import Runner, RunOptions, create_session
 from assent.tools.registry import Registry
-from support.desk import note_tools
 from support.doubles import World
-from support.house import call, calls, text
+from support.scheduler_harness import note_tools
+from support.session_harness import call, calls, text
 from support.waiting import WAIT_LIMIT
 
 
@@ -41,7 +41,7 @@ class Yard:
             raise AuthFailed("no key")
         model = ScriptedModel(self.scenario)
         registry = Registry(note_tools(self.world))
-        runner = await Runner.open(self.log, info.id, model, registry, Options(client="serve"))
+        runner = await Runner.open(self.log, info.id, model, registry, RunOptions(client="serve"))
 
         async def close() -> None:
             await runner.close()

@@ -30,7 +30,7 @@ from assent.events import (
 from assent.files.locks import take_lock
 from assent.parts import Result
 from assent.session.fork import fork_session
-from assent.session.glance import Glance
+from assent.session.inline_reader import InlineReader
 from assent.session.log import (
     Fence,
     KeyReused,
@@ -45,8 +45,8 @@ from assent.session.log import (
     Waiting,
     new_session_id,
 )
-from assent.session.memory import MemoryLog
-from assent.session.sqlite import SqliteLog
+from assent.session.memory_log import MemoryLog
+from assent.session.sqlite_log import SqliteLog
 from assent.session.writer import Job
 from support.waiting import WAIT_LIMIT
 
@@ -506,7 +506,7 @@ async def test_a_look_of_somebody_else_at_the_lock_does_not_keep_a_session_close
     async def look_away(_: float) -> None:
         os.close(looking.pop())
 
-    monkeypatch.setattr("assent.session.sqlite.asyncio.sleep", look_away)
+    monkeypatch.setattr("assent.session.sqlite_log.asyncio.sleep", look_away)
     assert (await sqlite.acquire("s")).token == 1
     assert not looking
 
@@ -725,10 +725,10 @@ async def test_an_answer_counts_also_where_no_second_connection_can_be_opened(tm
     async def ask_thread(job: Job) -> str:
         return "the answer"
 
-    glance = Glance(tmp_path / "no such folder" / "assent.db", ask_thread)
-    assert await glance(lambda db: "never") == "the answer"
-    assert await glance(lambda db: "never") == "the answer"
-    glance.close()
+    inline_reader = InlineReader(tmp_path / "no such folder" / "assent.db", ask_thread)
+    assert await inline_reader(lambda db: "never") == "the answer"
+    assert await inline_reader(lambda db: "never") == "the answer"
+    inline_reader.close()
 
 
 async def test_opening_the_log_a_second_time_keeps_the_locks_of_the_first(sqlite: SqliteLog, tmp_path: Path):
@@ -760,12 +760,12 @@ async def test_what_is_read_at_a_glance_is_of_one_moment_though_others_write(tmp
         others.execute("UPDATE sessions SET next_seq = next_seq + 1")
         return before, db.execute(counted).fetchone()
 
-    glance = Glance(tmp_path / "assent.db", ask_thread)
-    await glance(look_twice)  # the first one goes to the thread
-    before, after = await glance(look_twice)
+    inline_reader = InlineReader(tmp_path / "assent.db", ask_thread)
+    await inline_reader(look_twice)  # the first one goes to the thread
+    before, after = await inline_reader(look_twice)
     assert before == after == (2, 1)
-    assert await glance(lambda db: db.execute(counted).fetchone()) == (3, 1)
-    glance.close()
+    assert await inline_reader(lambda db: db.execute(counted).fetchone()) == (3, 1)
+    inline_reader.close()
     others.close()
     await log.close()
 

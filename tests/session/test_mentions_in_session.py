@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Sequence
 
 import pytest
 
-from assent.agent.prompt import ATTACHED, END, LEFT_OUT
+from assent.agent.user_prompt import ATTACHED, END, LEFT_OUT
 from assent.commands import CancelTurn, RunTool, Submit, Withdraw
 from assent.events import Attached, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.parts import Media, Text, UserMessage
 from assent.policy.policy import Policy
 from assent.session.fork import fork_session
 from assent.session.log import Fence
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 from assent.session.state import fold
-from support.house import House, call, calls, crash, text
+from support.session_harness import SessionHarness, call, calls, crash, text
 
 NOTE = Attached("a.py", "1 line", (Text("--- a.py ---\nbody"),))
 PICTURE = Attached("p.png", "image/png", (Text("--- p.png ---"), Media("image/png", "AAAA")))
@@ -51,65 +51,65 @@ class Shelf:
         return self._attached
 
 
-def house_with(shelf: Shelf, *replies: dict[str, object]) -> House:
-    house = House(*replies)
-    house.options["load_mentions"] = shelf.load
-    return house
+def house_with(shelf: Shelf, *replies: dict[str, object]) -> SessionHarness:
+    harness = SessionHarness(*replies)
+    harness.options["load_mentions"] = shelf.load
+    return harness
 
 
 @pytest.mark.spec("G1")
 async def test_the_model_gets_what_a_prompt_names_behind_the_prompt():
-    house = house_with(Shelf(NOTE, PICTURE, SECRET), text("Seen."), text("Yes."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("see @a.py @p.png @.env", by="ann"))
-        await house.until_done()
-        await house.send(runner, Submit("and?"))
-        await house.until_done(2)
-    assert house.model.requests[0].messages == (TOLD,)
-    assert house.model.requests[1].messages[0] == TOLD
-    assert house.model.requests[1].messages[-1] == UserMessage((Text("and?"),))
-    assert house.recorded(PromptSubmitted)[0].attached == (NOTE, PICTURE, SECRET)
+    harness = house_with(Shelf(NOTE, PICTURE, SECRET), text("Seen."), text("Yes."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("see @a.py @p.png @.env", by="ann"))
+        await harness.until_done()
+        await harness.send(runner, Submit("and?"))
+        await harness.until_done(2)
+    assert harness.model.requests[0].messages == (TOLD,)
+    assert harness.model.requests[1].messages[0] == TOLD
+    assert harness.model.requests[1].messages[-1] == UserMessage((Text("and?"),))
+    assert harness.recorded(PromptSubmitted)[0].attached == (NOTE, PICTURE, SECRET)
 
 
 @pytest.mark.spec("F11")
 async def test_it_is_the_same_after_a_resume_and_in_a_fork_and_nothing_is_read_again():
     shelf = Shelf(NOTE, PICTURE, SECRET)
-    house = house_with(shelf, text("Seen."), text("Yes."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("see @a.py @p.png @.env"))
-        await house.until_done()
-    fork = await fork_session(house.log, house.session)
-    for session in (house.session, fork):
-        assert fold(session, await house.log.read(session)).history()[0] == TOLD
-    async with await house.open() as runner:
-        await house.send(runner, Submit("and?"))
-        await house.until_done(2)
-    assert house.model.requests[0].messages[0] == TOLD
+    harness = house_with(shelf, text("Seen."), text("Yes."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("see @a.py @p.png @.env"))
+        await harness.until_done()
+    fork = await fork_session(harness.log, harness.session)
+    for session in (harness.session, fork):
+        assert fold(session, await harness.log.read(session)).history()[0] == TOLD
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("and?"))
+        await harness.until_done(2)
+    assert harness.model.requests[0].messages[0] == TOLD
     assert len(shelf.asked) == 1
 
 
 async def test_when_only_something_was_left_out_the_model_is_told_that_alone():
-    house = house_with(Shelf(SECRET), text("I see."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("see @.env"))
-        await house.until_done()
-    (message,) = house.model.requests[0].messages
+    harness = house_with(Shelf(SECRET), text("I see."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("see @.env"))
+        await harness.until_done()
+    (message,) = harness.model.requests[0].messages
     assert message == UserMessage((Text("see @.env"), Text(f"{LEFT_OUT}\n- .env: a usual place for secrets")))
 
 
 async def test_while_it_is_read_the_session_hears_everything_else():
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, text("Seen."), text("Second."))
-    async with await house.open() as runner:
+    harness = house_with(shelf, text("Seen."), text("Second."))
+    async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await house.until(lambda: shelf.asked)
+        await harness.until(lambda: shelf.asked)
         second = await runner.send(Submit("and then?"))
-        await house.until(lambda: [queued.key for queued in runner.state.queued] == ["first", second])
-        assert house.recorded(PromptSubmitted) == []
+        await harness.until(lambda: [queued.key for queued in runner.state.queued] == ["first", second])
+        assert harness.recorded(PromptSubmitted) == []
         assert not runner.resting
         shelf.door.set()
-        await house.until_done(2)
-    assert [(event.text, event.attached) for event in house.recorded(PromptSubmitted)] == [
+        await harness.until_done(2)
+    assert [(event.text, event.attached) for event in harness.recorded(PromptSubmitted)] == [
         ("see @a.py", (NOTE,)),
         ("and then?", ()),
     ]
@@ -117,29 +117,29 @@ async def test_while_it_is_read_the_session_hears_everything_else():
 
 async def test_cancelled_while_it_is_read_a_prompt_ends_without_asking_the_model():
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, text("never"), text("never"))
-    async with await house.open() as runner:
+    harness = house_with(shelf, text("never"), text("never"))
+    async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"))
-        await house.until(lambda: shelf.asked)
-        assert await house.send(runner, CancelTurn("enough")) == ""
-        assert (await house.until_done()).status == "cancelled"
-        assert house.recorded(PromptSubmitted)[0].attached == ()
-        assert house.model.requests == []
-        await house.until(lambda: runner.idle)
+        await harness.until(lambda: shelf.asked)
+        assert await harness.send(runner, CancelTurn("enough")) == ""
+        assert (await harness.until_done()).status == "cancelled"
+        assert harness.recorded(PromptSubmitted)[0].attached == ()
+        assert harness.model.requests == []
+        await harness.until(lambda: runner.idle)
 
 
 async def test_taken_back_while_it_is_read_a_prompt_leaves_nothing():
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, text("Second."))
-    async with await house.open() as runner:
+    harness = house_with(shelf, text("Second."))
+    async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await house.until(lambda: shelf.asked)
-        assert await house.send(runner, Withdraw("first")) == ""
-        await house.until(lambda: runner.idle)
-        await house.send(runner, Submit("and then?"))
-        await house.until_done()
-    assert [event.text for event in house.recorded(PromptSubmitted)] == ["and then?"]
-    assert await house.log.inbox(house.session) == []
+        await harness.until(lambda: shelf.asked)
+        assert await harness.send(runner, Withdraw("first")) == ""
+        await harness.until(lambda: runner.idle)
+        await harness.send(runner, Submit("and then?"))
+        await harness.until_done()
+    assert [event.text for event in harness.recorded(PromptSubmitted)] == ["and then?"]
+    assert await harness.log.inbox(harness.session) == []
 
 
 class Stubborn(Shelf):
@@ -160,17 +160,17 @@ class Stubborn(Shelf):
 
 async def test_cancelled_and_taken_back_at_once_a_prompt_leaves_the_next_one_alone():
     shelf = Stubborn()
-    house = house_with(shelf, text("Second."))
-    async with await house.open() as runner:
+    harness = house_with(shelf, text("Second."))
+    async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await house.until(lambda: shelf.asked)
-        assert await house.send(runner, CancelTurn()) == ""
-        await house.until(lambda: shelf.told)
-        assert await house.send(runner, Withdraw("first")) == ""
+        await harness.until(lambda: shelf.asked)
+        assert await harness.send(runner, CancelTurn()) == ""
+        await harness.until(lambda: shelf.told)
+        assert await harness.send(runner, Withdraw("first")) == ""
         shelf.door.set()
-        await house.until(lambda: runner.idle)
-        await house.send(runner, Submit("and then?"))
-        assert (await house.until_done()).status == "completed"
+        await harness.until(lambda: runner.idle)
+        await harness.send(runner, Submit("and then?"))
+        assert (await harness.until_done()).status == "completed"
 
 
 class SlowLog(MemoryLog):
@@ -195,100 +195,100 @@ class SlowLog(MemoryLog):
 
 async def test_what_is_on_its_way_into_the_log_can_not_be_taken_back():
     shelf, log = Shelf(NOTE, closed=True), SlowLog()
-    house = House(text("Seen."), log=log)
-    house.options["load_mentions"] = shelf.load
-    async with await house.open() as runner:
+    harness = SessionHarness(text("Seen."), log=log)
+    harness.options["load_mentions"] = shelf.load
+    async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await house.until(lambda: shelf.asked)
+        await harness.until(lambda: shelf.asked)
         before = log.asked
         log.door.clear()
         shelf.door.set()
-        await house.until(lambda: log.asked == before + 1)
+        await harness.until(lambda: log.asked == before + 1)
         await runner.send(Withdraw("first"), key="back")
-        await house.until(lambda: log.asked == before + 2)
+        await harness.until(lambda: log.asked == before + 2)
         log.door.set()
-        assert (await house.until_done()).status == "completed"
-    assert {event.key: event.problem for event in house.recorded(CommandTaken)} == {
+        assert (await harness.until_done()).status == "completed"
+    assert {event.key: event.problem for event in harness.recorded(CommandTaken)} == {
         "first": "",
         "back": "it is no longer in the queue",
     }
-    assert [event.attached for event in house.recorded(PromptSubmitted)] == [(NOTE,)]
+    assert [event.attached for event in harness.recorded(PromptSubmitted)] == [(NOTE,)]
 
 
 async def test_a_prompt_whose_reading_takes_long_is_shown_among_those_that_wait(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assent.session.work.PATIENCE", 0)
+    monkeypatch.setattr("assent.session.turn_runner.SHOW_QUEUED_AFTER", 0)
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, text("Seen."))
-    async with await house.open() as runner:
+    harness = house_with(shelf, text("Seen."))
+    async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"))
-        await house.until(lambda: [queued.text for queued in runner.state.queued] == ["see @a.py"])
+        await harness.until(lambda: [queued.text for queued in runner.state.queued] == ["see @a.py"])
         shelf.door.set()
-        await house.until_done()
+        await harness.until_done()
         assert runner.state.queued == ()
 
 
 async def test_a_prompt_and_a_cancel_that_come_together_end_it_as_well():
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, text("never"))
-    async with await house.open() as runner:
+    harness = house_with(shelf, text("never"))
+    async with await harness.open() as runner:
         await asyncio.gather(runner.send(Submit("see @a.py")), runner.send(CancelTurn()))
-        assert (await house.until_done()).status == "cancelled"
-    assert house.model.requests == []
+        assert (await harness.until_done()).status == "cancelled"
+    assert harness.model.requests == []
 
 
 async def test_closed_while_it_is_read_a_prompt_stays_in_the_inbox_for_the_next_time():
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, calls(call("read_note", "a", text="x", door="never")), text("Seen."))
-    async with await house.open() as runner:
-        await house.send(runner, RunTool("read_note", {"text": "x", "door": "d"}))
-        await house.until(lambda: house.world.running)
+    harness = house_with(shelf, calls(call("read_note", "a", text="x", door="never")), text("Seen."))
+    async with await harness.open() as runner:
+        await harness.send(runner, RunTool("read_note", {"text": "x", "door": "d"}))
+        await harness.until(lambda: harness.world.running)
         await runner.send(Submit("see @a.py"))
-        house.world.door("d").set()
-        await house.until(lambda: shelf.asked)
-    assert await house.stored(PromptSubmitted) == []
-    assert [item.command for item in await house.log.inbox(house.session)] == [Submit("see @a.py")]
+        harness.world.door("d").set()
+        await harness.until(lambda: shelf.asked)
+    assert await harness.stored(PromptSubmitted) == []
+    assert [item.command for item in await harness.log.inbox(harness.session)] == [Submit("see @a.py")]
     shelf.door.set()
-    house.world.door("never").set()
-    async with await house.open() as runner:
+    harness.world.door("never").set()
+    async with await harness.open() as runner:
         await runner.caught_up()
         assert runner.state.prompts == 1
-        await house.until_done()
-    assert len(await house.stored(PromptSubmitted)) == 1
+        await harness.until_done()
+    assert len(await harness.stored(PromptSubmitted)) == 1
 
 
 async def test_after_a_crash_while_it_is_read_the_prompt_is_taken_once():
     shelf = Shelf(NOTE, closed=True)
-    house = house_with(shelf, text("Seen."))
-    runner = await house.open()
+    harness = house_with(shelf, text("Seen."))
+    runner = await harness.open()
     await runner.send(Submit("see @a.py"))
-    await house.until(lambda: shelf.asked)
-    await crash(house, runner)
-    house.options["load_mentions"] = Shelf(NOTE).load
-    async with await house.open():
-        await house.until_done()
-    assert [event.attached for event in await house.stored(PromptSubmitted)] == [(NOTE,)]
+    await harness.until(lambda: shelf.asked)
+    await crash(harness, runner)
+    harness.options["load_mentions"] = Shelf(NOTE).load
+    async with await harness.open():
+        await harness.until_done()
+    assert [event.attached for event in await harness.stored(PromptSubmitted)] == [(NOTE,)]
 
 
 async def test_whatever_goes_wrong_with_what_it_names_the_prompt_is_not_lost():
     async def fails() -> tuple[Attached, ...]:
         raise OSError("the disk is on fire")
 
-    house = House(text("Seen."))
-    house.options["load_mentions"] = lambda text, policy: fails()  # pyright: ignore
-    async with await house.open() as runner:
-        await house.send(runner, Submit("see @a.py"))
-        assert (await house.until_done()).status == "completed"
-    (prompt,) = house.recorded(PromptSubmitted)
+    harness = SessionHarness(text("Seen."))
+    harness.options["load_mentions"] = lambda text, policy: fails()  # pyright: ignore
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("see @a.py"))
+        assert (await harness.until_done()).status == "completed"
+    (prompt,) = harness.recorded(PromptSubmitted)
     assert prompt.attached[0].problem == "OSError: the disk is on fire"
 
 
 async def test_what_comes_along_counts_for_the_size_of_the_conversation():
     long = Attached("a.py", "1 line", (Text("x" * 40_000),))
-    house = house_with(Shelf(long), text("Seen."))
-    async with await house.open() as runner:
+    harness = house_with(Shelf(long), text("Seen."))
+    async with await harness.open() as runner:
         before = runner.state.tokens
-        await house.send(runner, Submit("see @a.py"))
-        await house.until(lambda: house.recorded(PromptSubmitted))
+        await harness.send(runner, Submit("see @a.py"))
+        await harness.until(lambda: harness.recorded(PromptSubmitted))
         assert runner.state.tokens - before > 10_000
-        await house.until_done()
-    assert house.recorded(CommandTaken) and house.recorded(TurnFinished)
+        await harness.until_done()
+    assert harness.recorded(CommandTaken) and harness.recorded(TurnFinished)

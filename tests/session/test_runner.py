@@ -23,33 +23,33 @@ from assent.events import (
     TextDelta,
     TurnFinished,
 )
-from assent.models.base import BadRequest
+from assent.models.model_protocol import BadRequest
 from assent.models.scripted import ScriptedModel
 from assent.parts import Call, ModelMessage, Result, Text, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session
 from assent.session.log import Fence, LogDamaged, LogUnavailable, Opening, SessionBusy
-from assent.session.memory import MemoryLog
-from assent.session.options import Options
+from assent.session.memory_log import MemoryLog
+from assent.session.run_options import RunOptions
 from assent.session.runner import Runner
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
 from assent.tools.registry import Registry
 from support.doubles import ReadNote, World
-from support.house import House, call, calls, crash, text
+from support.session_harness import SessionHarness, call, calls, crash, text
 
 
 @pytest.mark.spec("F2")
 async def test_results_go_back_to_the_model_until_no_call_is_left():
-    house = House(
+    harness = SessionHarness(
         calls({"text": "I look."}, call("read_note", "a", text="one"), call("read_note", "b", text="two")),
         calls(call("read_note", "c", text="three")),
         text("Done."),
     )
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        assert (await house.until_done()).status == "completed"
-    assert house.world.effects == ["one", "two", "three"]
-    last = house.model.requests[-1].messages
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        assert (await harness.until_done()).status == "completed"
+    assert harness.world.effects == ["one", "two", "three"]
+    last = harness.model.requests[-1].messages
     assert [type(message) for message in last] == [UserMessage, ModelMessage, UserMessage, ModelMessage, UserMessage]
     results = [part for part in last[2].parts if isinstance(part, Result)]
     assert [(result.call_id, result.response) for result in results] == [
@@ -61,223 +61,225 @@ async def test_results_go_back_to_the_model_until_no_call_is_left():
 @pytest.mark.spec("F2")
 @pytest.mark.spec("F10")
 async def test_every_event_of_a_turn_has_the_same_prompt_id_and_prompts_are_numbered():
-    house = House(calls(call("read_note", "a", text="one")), text("Done."), text("Again."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("first"))
-        await house.until_done()
-        await house.send(runner, Submit("second"))
-        await house.until_done(2)
-    first = f"{house.session}########0"
-    assert [event.prompt_id for event in house.recorded(PromptSubmitted)] == [first, f"{house.session}########1"]
-    assert {event.prompt_id for event in house.recorded(ModelReplied)[:2]} == {first}
-    assert house.recorded(TurnFinished)[0].prompt_id == first
+    harness = SessionHarness(calls(call("read_note", "a", text="one")), text("Done."), text("Again."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("first"))
+        await harness.until_done()
+        await harness.send(runner, Submit("second"))
+        await harness.until_done(2)
+    first = f"{harness.session}########0"
+    assert [event.prompt_id for event in harness.recorded(PromptSubmitted)] == [first, f"{harness.session}########1"]
+    assert {event.prompt_id for event in harness.recorded(ModelReplied)[:2]} == {first}
+    assert harness.recorded(TurnFinished)[0].prompt_id == first
 
 
 @pytest.mark.spec("F3")
 async def test_when_all_calls_are_cancelled_the_model_is_not_called_but_the_history_has_the_results():
-    house = House(calls(call("run_note", "a", text="x")), text("Noted."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_waiting(runner)
-        await house.answer(runner, "a", "cancel")
-        assert (await house.until_done()).status == "cancelled"
-        assert len(house.model.requests) == 1
-        await house.send(runner, Submit("why not?"))
-        await house.until_done(2)
-    results = [part for part in house.model.requests[1].messages[2].parts if isinstance(part, Result)]
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Noted."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner)
+        await harness.answer(runner, "a", "cancel")
+        assert (await harness.until_done()).status == "cancelled"
+        assert len(harness.model.requests) == 1
+        await harness.send(runner, Submit("why not?"))
+        await harness.until_done(2)
+    results = [part for part in harness.model.requests[1].messages[2].parts if isinstance(part, Result)]
     assert "[Operation Cancelled]" in results[0].response["error"]
 
 
 @pytest.mark.spec("F3")
 async def test_when_only_some_calls_are_cancelled_the_model_goes_on():
-    house = House(calls(call("run_note", "a", text="x"), call("read_note", "b", text="y")), text("Done."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_waiting(runner)
-        await house.answer(runner, "a", "cancel")
-        assert (await house.until_done()).status == "completed"
-    assert len(house.model.requests) == 2
+    harness = SessionHarness(calls(call("run_note", "a", text="x"), call("read_note", "b", text="y")), text("Done."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner)
+        await harness.answer(runner, "a", "cancel")
+        assert (await harness.until_done()).status == "completed"
+    assert len(harness.model.requests) == 2
 
 
 @pytest.mark.spec("B11")
 async def test_whoever_hears_that_an_always_was_taken_finds_nothing_asked_that_it_covers():
     asking = calls(*(call("run_note", id, text="same") for id in "abc"), call("run_note", "d", text="other"))
-    house = House(asking, text("Done."))
+    harness = SessionHarness(asking, text("Done."))
     still_waiting: list[list[str]] = []
 
     def heard(envelope: Envelope) -> None:
         if isinstance(envelope.event, CommandTaken) and runner.waiting():
             still_waiting.append([waiting.request.call_id for waiting in runner.waiting()])
 
-    house.options["listener"] = heard
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_waiting(runner, 4)
-        await house.answer(runner, "a", "proceed_always")
+    harness.options["listener"] = heard
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner, 4)
+        await harness.answer(runner, "a", "proceed_always")
         assert still_waiting == [["d"]]
-        assert await house.log.inbox(house.session) == []
+        assert await harness.log.inbox(harness.session) == []
 
 
 @pytest.mark.spec("F4")
 @pytest.mark.spec("E4")
 async def test_what_a_person_runs_stays_with_the_person():
-    house = House(text("Hello."))
-    async with await house.open() as runner:
-        await house.send(runner, RunTool("run_note", {"text": "mine"}, by="ann"))
-        await house.until_event(CallFinished)
-        await house.send(runner, Submit("hi"))
-        await house.until_done()
-    assert house.world.effects == ["mine"]
-    assert house.model.requests[0].messages == (UserMessage((Text("hi"),)),)
+    harness = SessionHarness(text("Hello."))
+    async with await harness.open() as runner:
+        await harness.send(runner, RunTool("run_note", {"text": "mine"}, by="ann"))
+        await harness.until_event(CallFinished)
+        await harness.send(runner, Submit("hi"))
+        await harness.until_done()
+    assert harness.world.effects == ["mine"]
+    assert harness.model.requests[0].messages == (UserMessage((Text("hi"),)),)
 
 
 async def test_a_prompt_sent_while_busy_waits_in_the_inbox_and_runs_next():
-    house = House(calls(call("read_note", "a", text="one", door="d")), text("First."), text("Second."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("first"))
-        await house.until(lambda: house.world.running)
+    harness = SessionHarness(calls(call("read_note", "a", text="one", door="d")), text("First."), text("Second."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("first"))
+        await harness.until(lambda: harness.world.running)
         await runner.send(Submit("second"))
-        assert [item.command for item in await house.log.inbox(house.session)] == [Submit("second")]
-        house.world.door("d").set()
-        await house.until_done(2)
-    assert [event.text for event in house.recorded(PromptSubmitted)] == ["first", "second"]
+        assert [item.command for item in await harness.log.inbox(harness.session)] == [Submit("second")]
+        harness.world.door("d").set()
+        await harness.until_done(2)
+    assert [event.text for event in harness.recorded(PromptSubmitted)] == ["first", "second"]
 
 
 async def test_a_repeated_command_with_the_same_key_is_one_prompt():
-    house = House(text("One."), text("Two."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("hi"), key="k")
-        await house.until_done()
+    harness = SessionHarness(text("One."), text("Two."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("hi"), key="k")
+        await harness.until_done()
         await runner.send(Submit("hi"), key="k")
-        await house.send(runner, SetMode("plan"))
-    assert len(house.recorded(PromptSubmitted)) == 1
+        await harness.send(runner, SetMode("plan"))
+    assert len(harness.recorded(PromptSubmitted)) == 1
 
 
 @pytest.mark.spec("B10")
 @pytest.mark.spec("F1")
 async def test_cancelling_while_the_model_speaks_keeps_the_text_so_far():
-    house = House({"chunks": [{"text": "half a sen"}, {"pause_ms": 10_000_000}, {"text": "tence"}]}, text("ok"))
-    async with await house.open() as runner:
-        house.model._sleep = lambda _: asyncio.Event().wait()  # pyright: ignore
-        await house.send(runner, Submit("go"))
-        await house.until_event(TextDelta)
-        await house.send(runner, CancelTurn("enough"))
-        assert (await house.until_done()).status == "cancelled"
-    (reply,) = house.recorded(ModelReplied)
+    harness = SessionHarness(
+        {"chunks": [{"text": "half a sen"}, {"pause_ms": 10_000_000}, {"text": "tence"}]}, text("ok")
+    )
+    async with await harness.open() as runner:
+        harness.model._sleep = lambda _: asyncio.Event().wait()  # pyright: ignore
+        await harness.send(runner, Submit("go"))
+        await harness.until_event(TextDelta)
+        await harness.send(runner, CancelTurn("enough"))
+        assert (await harness.until_done()).status == "cancelled"
+    (reply,) = harness.recorded(ModelReplied)
     assert (reply.parts, reply.finish) == ((Text("half a sen"),), "cancelled")
 
 
 @pytest.mark.spec("B10")
 async def test_cancelling_while_tools_run_keeps_what_was_done_for_the_next_prompt():
-    house = House(calls(call("read_note", "a", text="x", door="never", print="part")), text("I see."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until(lambda: house.world.running)
-        await house.send(runner, CancelTurn("stop it"))
-        assert (await house.until_done()).status == "cancelled"
-        await house.send(runner, Submit("what happened?"))
-        await house.until_done(2)
-    results = [part for part in house.model.requests[1].messages[2].parts if isinstance(part, Result)]
+    harness = SessionHarness(calls(call("read_note", "a", text="x", door="never", print="part")), text("I see."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until(lambda: harness.world.running)
+        await harness.send(runner, CancelTurn("stop it"))
+        assert (await harness.until_done()).status == "cancelled"
+        await harness.send(runner, Submit("what happened?"))
+        await harness.until_done(2)
+    results = [part for part in harness.model.requests[1].messages[2].parts if isinstance(part, Result)]
     assert results[0].response == {"error": "[Operation Cancelled] Reason: stop it", "output": "part"}
 
 
 async def test_one_running_call_can_be_cancelled_alone():
-    house = House(
+    harness = SessionHarness(
         calls(call("read_note", "a", text="x", door="never"), call("read_note", "b", text="y")), text("Done.")
     )
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until(lambda: house.world.running)
-        assert await house.send(runner, CancelCall("a")) == ""
-        assert await house.send(runner, CancelCall("zzz")) == "no call zzz is under way"
-        assert (await house.until_done()).status == "completed"
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until(lambda: harness.world.running)
+        assert await harness.send(runner, CancelCall("a")) == ""
+        assert await harness.send(runner, CancelCall("zzz")) == "no call zzz is under way"
+        assert (await harness.until_done()).status == "completed"
 
 
 async def test_cancelling_when_nothing_runs_is_refused_with_a_reason():
-    house = House()
-    async with await house.open() as runner:
-        assert await house.send(runner, CancelTurn()) == "nothing is running that could be cancelled"
+    harness = SessionHarness()
+    async with await harness.open() as runner:
+        assert await harness.send(runner, CancelTurn()) == "nothing is running that could be cancelled"
 
 
 @pytest.mark.spec("B10")
 async def test_a_turn_that_is_cancelled_before_it_could_begin_ends_as_cancelled():
-    house = House(text("never"))
-    async with await house.open():
+    harness = SessionHarness(text("never"))
+    async with await harness.open():
         pass
-    await house.log.put(house.session, "first", Submit("go"))
-    await house.log.put(house.session, "second", CancelTurn("changed my mind"))
-    async with await house.open():
-        assert (await house.until_done()).status == "cancelled"
+    await harness.log.put(harness.session, "first", Submit("go"))
+    await harness.log.put(harness.session, "second", CancelTurn("changed my mind"))
+    async with await harness.open():
+        assert (await harness.until_done()).status == "cancelled"
 
 
 @pytest.mark.spec("C6")
 async def test_a_mode_set_by_command_releases_what_waits_and_is_remembered():
-    house = House(calls(call("edit_note", "a", path="/w/f", content="x")), text("Done."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_waiting(runner)
-        await house.send(runner, SetMode("auto_edit", by="ann"))
-        await house.until_done()
-    async with await house.open() as again:
+    harness = SessionHarness(calls(call("edit_note", "a", path="/w/f", content="x")), text("Done."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner)
+        await harness.send(runner, SetMode("auto_edit", by="ann"))
+        await harness.until_done()
+    async with await harness.open() as again:
         assert again.state.mode == "auto_edit"
 
 
 @pytest.mark.spec("C10")
 async def test_a_late_answer_is_told_who_answered():
-    house = House(calls(call("run_note", "a", text="x")), text("Done."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_waiting(runner)
-        assert await house.answer(runner, "a", by="ann") == ""
-        await house.until_done()
-        assert await house.answer(runner, "a", "cancel", by="bob") == "already answered by ann"
-    assert house.world.effects == ["x"]
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner)
+        assert await harness.answer(runner, "a", by="ann") == ""
+        await harness.until_done()
+        assert await harness.answer(runner, "a", "cancel", by="bob") == "already answered by ann"
+    assert harness.world.effects == ["x"]
 
 
 @pytest.mark.spec("J1")
 async def test_a_question_survives_a_crash_unchanged_and_its_call_runs_once():
-    house = House(calls(call("run_note", "a", text="x")), text("Done."))
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    (before,) = await house.until_waiting(runner)
-    await crash(house, runner)
-    assert house.world.effects == []
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    (before,) = await harness.until_waiting(runner)
+    await crash(harness, runner)
+    assert harness.world.effects == []
 
-    async with await house.open() as runner:
-        (after,) = await house.until_waiting(runner)
+    async with await harness.open() as runner:
+        (after,) = await harness.until_waiting(runner)
         assert after.approval == before.approval
-        await house.answer(runner, "a")
-        assert (await house.until_done()).status == "completed"
-    assert house.world.effects == ["x"]
-    assert len(await house.stored(ApprovalRequested)) == 1
+        await harness.answer(runner, "a")
+        assert (await harness.until_done()).status == "completed"
+    assert harness.world.effects == ["x"]
+    assert len(await harness.stored(ApprovalRequested)) == 1
 
 
 @pytest.mark.spec("J1")
 async def test_an_answer_given_while_nobody_runs_the_session_counts_when_it_is_opened():
-    house = House(calls(call("run_note", "a", text="x")), text("Done."))
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    (waiting,) = await house.until_waiting(runner)
-    await crash(house, runner)
-    await house.log.put(
-        house.session, "k", Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, by="phone")
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    (waiting,) = await harness.until_waiting(runner)
+    await crash(harness, runner)
+    await harness.log.put(
+        harness.session, "k", Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, by="phone")
     )
-    async with await house.open():
-        assert (await house.until_done()).status == "completed"
-    assert house.world.effects == ["x"]
+    async with await harness.open():
+        assert (await harness.until_done()).status == "completed"
+    assert harness.world.effects == ["x"]
 
 
 @pytest.mark.spec("J1")
 @pytest.mark.spec("J3")
 async def test_a_question_whose_file_changed_while_assent_was_stopped_is_asked_again():
-    house = House(calls(call("edit_note", "a", path="/w/f", content="new")), text("Done."))
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    (before,) = await house.until_waiting(runner)
-    await crash(house, runner)
-    house.world.files["/w/f"] = "somebody was here"
-    async with await house.open() as runner:
-        await house.until_event(ApprovalRequested)
+    harness = SessionHarness(calls(call("edit_note", "a", path="/w/f", content="new")), text("Done."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    (before,) = await harness.until_waiting(runner)
+    await crash(harness, runner)
+    harness.world.files["/w/f"] = "somebody was here"
+    async with await harness.open() as runner:
+        await harness.until_event(ApprovalRequested)
         (after,) = runner.waiting()
         assert after.approval.digest != before.approval.digest
         assert "while Assent was stopped" in after.approval.why
@@ -285,88 +287,90 @@ async def test_a_question_whose_file_changed_while_assent_was_stopped_is_asked_a
 
 @pytest.mark.spec("J2")
 async def test_a_call_that_was_running_at_the_crash_is_unknown_and_the_model_is_told():
-    house = House(calls(call("read_note", "a", text="x", door="d")), text("I check first."))
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    await house.until(lambda: house.world.running)
-    await crash(house, runner)
-    async with await house.open() as runner:
-        assert (await house.until_done()).status == "completed"
+    harness = SessionHarness(calls(call("read_note", "a", text="x", door="d")), text("I check first."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    await harness.until(lambda: harness.world.running)
+    await crash(harness, runner)
+    async with await harness.open() as runner:
+        assert (await harness.until_done()).status == "completed"
         finished = runner.state.calls["a"]
-    assert house.world.effects == ["x"]
+    assert harness.world.effects == ["x"]
     assert isinstance(finished, Failed) and finished.failure.type == "interrupted"
-    (result,) = house.model.requests[0].messages[-1].parts
+    (result,) = harness.model.requests[0].messages[-1].parts
     assert isinstance(result, Result) and "unknown" in result.response["error"]
 
 
 @pytest.mark.spec("J2")
 async def test_a_call_that_was_approved_but_not_started_is_asked_again():
-    house = House(calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Done."))
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    await house.until_waiting(runner, 2)
-    await house.answer(runner, "a")
-    await crash(house, runner)
-    async with await house.open() as runner:
-        waiting = await house.until_waiting(runner, 2)
+    harness = SessionHarness(calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Done."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    await harness.until_waiting(runner, 2)
+    await harness.answer(runner, "a")
+    await crash(harness, runner)
+    async with await harness.open() as runner:
+        waiting = await harness.until_waiting(runner, 2)
         assert "stopped before it started" in waiting[0].approval.why
-        assert await house.stored(CallStarted) == []
-        await house.answer(runner, "a")
-        await house.answer(runner, "b")
-        await house.until_done()
-    assert sorted(house.world.effects) == ["x", "y"]
+        assert await harness.stored(CallStarted) == []
+        await harness.answer(runner, "a")
+        await harness.answer(runner, "b")
+        await harness.until_done()
+    assert sorted(harness.world.effects) == ["x", "y"]
 
 
 @pytest.mark.spec("J2")
 async def test_calls_of_a_reply_that_were_never_scheduled_go_on_after_a_crash():
-    house = House(calls(call("read_note", "a", text="x")), text("Done."))
-    async with await house.open():
+    harness = SessionHarness(calls(call("read_note", "a", text="x")), text("Done."))
+    async with await harness.open():
         pass
-    fence = await house.log.acquire(house.session)
-    prompt_id = f"{house.session}########0"
+    fence = await harness.log.acquire(harness.session)
+    prompt_id = f"{harness.session}########0"
     reply = ModelReplied(
         prompt_id=prompt_id, model="scripted", parts=(Call("a", "read_note", {"text": "x"}),), finish="stop"
     )
     left_behind = (PromptSubmitted(prompt_id, "go", "ann"), reply)
-    await house.log.append(fence, [Envelope(n, 1.0, house.session, e) for n, e in enumerate(left_behind, start=3)])
-    await house.log.release(fence)
-    async with await house.open():
-        assert (await house.until_done()).status == "completed"
-    assert house.world.effects == ["x"]
+    await harness.log.append(fence, [Envelope(n, 1.0, harness.session, e) for n, e in enumerate(left_behind, start=3)])
+    await harness.log.release(fence)
+    async with await harness.open():
+        assert (await harness.until_done()).status == "completed"
+    assert harness.world.effects == ["x"]
 
 
 async def test_closing_keeps_questions_and_stops_what_runs():
-    house = House(calls(call("run_note", "a", text="x"), call("read_note", "b", text="y", door="never")), text("Done."))
-    runner = await house.open(gate="eager")
-    await house.send(runner, Submit("go"))
-    await house.until(lambda: house.world.running)
-    await house.until_waiting(runner)
+    harness = SessionHarness(
+        calls(call("run_note", "a", text="x"), call("read_note", "b", text="y", door="never")), text("Done.")
+    )
+    runner = await harness.open(gate="eager")
+    await harness.send(runner, Submit("go"))
+    await harness.until(lambda: harness.world.running)
+    await harness.until_waiting(runner)
     await runner.close()
-    assert house.world.running == 0
-    assert [event.call_id for event in await house.stored(CallFinished)] == ["b"]
-    assert await house.stored(TurnFinished) == []
-    async with await house.open(gate="eager") as runner:
-        await house.until_waiting(runner)
-        await house.answer(runner, "a")
-        assert (await house.until_done()).status == "completed"
+    assert harness.world.running == 0
+    assert [event.call_id for event in await harness.stored(CallFinished)] == ["b"]
+    assert await harness.stored(TurnFinished) == []
+    async with await harness.open(gate="eager") as runner:
+        await harness.until_waiting(runner)
+        await harness.answer(runner, "a")
+        assert (await harness.until_done()).status == "completed"
 
 
 async def test_two_runners_on_one_session_the_second_is_refused():
-    house = House()
-    async with await house.open():
+    harness = SessionHarness()
+    async with await harness.open():
         with pytest.raises(SessionBusy):
-            await house.open()
+            await harness.open()
 
 
 async def test_a_question_in_a_fork_is_asked_anew_and_for_the_same_reason():
-    house = House(calls(call("run_note", "a", text="x")), text("Done."))
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    (before,) = await house.until_waiting(runner)
-    await crash(house, runner)
-    house.session = await fork_session(house.log, house.session)
-    async with await house.open() as runner:
-        await house.until_event(ApprovalRequested)
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    (before,) = await harness.until_waiting(runner)
+    await crash(harness, runner)
+    harness.session = await fork_session(harness.log, harness.session)
+    async with await harness.open() as runner:
+        await harness.until_event(ApprovalRequested)
         (after,) = runner.waiting()
         assert after.approval.digest != before.approval.digest
         assert after.approval.why == before.approval.why
@@ -374,24 +378,24 @@ async def test_a_question_in_a_fork_is_asked_anew_and_for_the_same_reason():
 
 @pytest.mark.spec("F11")
 async def test_a_fork_knows_everything_and_goes_its_own_way():
-    house = House(text("One."), calls(call("run_note", "a", text="x")), text("Two."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("first"))
-        await house.until_done()
-        await house.send(runner, Submit("second"))
-        (waiting,) = await house.until_waiting(runner)
-    original = house.session
-    before = await house.log.read(original)
-    house.session = await fork_session(house.log, original)
-    house.events.clear()
-    async with await house.open() as runner:
-        await house.until_event(ApprovalRequested)
+    harness = SessionHarness(text("One."), calls(call("run_note", "a", text="x")), text("Two."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("first"))
+        await harness.until_done()
+        await harness.send(runner, Submit("second"))
+        (waiting,) = await harness.until_waiting(runner)
+    original = harness.session
+    before = await harness.log.read(original)
+    harness.session = await fork_session(harness.log, original)
+    harness.events.clear()
+    async with await harness.open() as runner:
+        await harness.until_event(ApprovalRequested)
         (again,) = runner.waiting()
         assert again.approval.digest != waiting.approval.digest, "an answer covers one session only"
-        await house.answer(runner, "a")
-        await house.until_done()
-        assert runner.state.session == house.session
-    assert await house.log.read(original) == before
+        await harness.answer(runner, "a")
+        await harness.until_done()
+        assert runner.state.session == harness.session
+    assert await harness.log.read(original) == before
 
 
 class FullLog(MemoryLog):
@@ -408,21 +412,21 @@ class FullLog(MemoryLog):
 @pytest.mark.spec("J2")
 async def test_when_the_log_cannot_be_written_nothing_more_happens_and_the_reason_is_known():
     log = FullLog()
-    house = House(calls(call("run_note", "a", text="x")), text("Done."), log=log)
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    (waiting,) = await house.until_waiting(runner)
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."), log=log)
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    (waiting,) = await harness.until_waiting(runner)
     log.full = True
     await runner.send(Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest))
-    await house.until(lambda: runner.failure is not None)
+    await harness.until(lambda: runner.failure is not None)
     assert str(runner.failure) == "the disk is full"
     await runner.close()
-    assert house.world.effects == []
+    assert harness.world.effects == []
     log.full = False
-    house.events.clear()
-    async with await house.open() as runner:
-        await house.until_done()
-    assert house.world.effects == ["x"], "the answer was durable in the inbox, and is taken now"
+    harness.events.clear()
+    async with await harness.open() as runner:
+        await harness.until_done()
+    assert harness.world.effects == ["x"], "the answer was durable in the inbox, and is taken now"
 
 
 class DyingLog(FullLog):
@@ -438,38 +442,40 @@ class DyingLog(FullLog):
 @pytest.mark.parametrize("outcome", ["proceed_once", "proceed_always", "cancel"])
 async def test_an_answer_after_which_the_process_died_counts_once_and_does_not_stay_in_the_inbox(outcome: Outcome):
     log = DyingLog()
-    house = House(calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Done."), log=log)
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    waiting = await house.until_waiting(runner, 2)
+    harness = SessionHarness(
+        calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Done."), log=log
+    )
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    waiting = await harness.until_waiting(runner, 2)
     await runner.send(Answer(call_id="a", outcome=outcome, digest=waiting[0].approval.digest), "k")
-    await house.until(lambda: log.full)
-    await crash(house, runner)
+    await harness.until(lambda: log.full)
+    await crash(harness, runner)
     log.full = False
-    async with await house.open() as runner:
+    async with await harness.open() as runner:
         await runner.caught_up()
-        assert await log.inbox(house.session) == []
-        assert [event.problem for event in await house.stored(CommandTaken) if event.key == "k"] == [""]
-        assert len(await house.stored(ApprovalAnswered)) == 1
-    assert house.world.effects == []
+        assert await log.inbox(harness.session) == []
+        assert [event.problem for event in await harness.stored(CommandTaken) if event.key == "k"] == [""]
+        assert len(await harness.stored(ApprovalAnswered)) == 1
+    assert harness.world.effects == []
 
 
 @pytest.mark.spec("J2")
 @pytest.mark.parametrize("broken", ["v = 99", "data = '{}'", "seq = seq + 50"])
 async def test_a_session_that_cannot_be_read_is_not_written_to(tmp_path: Path, broken: str):
     log = SqliteLog(tmp_path)
-    house = House(text("Hello."), log=log)
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_done()
+    harness = SessionHarness(text("Hello."), log=log)
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_done()
     with closing(sqlite3.connect(tmp_path / "assent.db")) as db, db:
         db.execute(f"UPDATE events SET {broken} WHERE type = 'prompt.submitted'")
-    before = await log.info(house.session)
+    before = await log.info(harness.session)
     for _ in range(2):
         with pytest.raises(LogDamaged):
-            await house.open()
-    assert await log.info(house.session) == before
-    assert not await log.is_open(house.session)
+            await harness.open()
+    assert await log.info(harness.session) == before
+    assert not await log.is_open(harness.session)
     await log.close()
 
 
@@ -478,25 +484,25 @@ async def test_what_others_wrote_until_the_session_was_taken_over_is_known():
         async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
             if opening is not None and opening.client == "test":
                 async with await Runner.open(
-                    self, session, house.model, Registry([]), Options(client="other")
+                    self, session, harness.model, Registry([]), RunOptions(client="other")
                 ) as other:
                     await other.send(Rename("theirs", by="bea"))
                     await other.caught_up()
             return await super().acquire(session, opening)
 
-    house = House(text("Hello."), log=SlowlyTaken())
-    async with await house.open() as runner:
+    harness = SessionHarness(text("Hello."), log=SlowlyTaken())
+    async with await harness.open() as runner:
         assert runner.state.title == "theirs"
-        assert await house.send(runner, Submit("go")) == ""
-        await house.until_done()
+        assert await harness.send(runner, Submit("go")) == ""
+        await harness.until_done()
 
 
 async def test_max_turns_stop_the_loop():
-    house = House({"chunks": [call("read_note", text="x")], "repeat": 9})
-    async with await house.open(max_turns=3) as runner:
-        await house.send(runner, Submit("go"))
-        assert (await house.until_done()).status == "max_turns"
-    assert len(house.world.effects) == 3
+    harness = SessionHarness({"chunks": [call("read_note", text="x")], "repeat": 9})
+    async with await harness.open(max_turns=3) as runner:
+        await harness.send(runner, Submit("go"))
+        assert (await harness.until_done()).status == "max_turns"
+    assert len(harness.world.effects) == 3
 
 
 class SlowEndLog(MemoryLog):
@@ -519,123 +525,123 @@ class SlowEndLog(MemoryLog):
 
 async def test_a_cancel_that_comes_while_a_turn_ends_does_not_hit_the_next_prompt():
     log = SlowEndLog()
-    house = House(text("One."), text("Two."), log=log)
-    async with await house.open() as runner:
+    harness = SessionHarness(text("One."), text("Two."), log=log)
+    async with await harness.open() as runner:
         await runner.send(Submit("first"))
-        await house.until(lambda: runner._work._loop._ending)  # pyright: ignore[reportPrivateUsage]
-        await house.send(runner, CancelTurn("too late"))
+        await harness.until(lambda: runner._turn_runner._loop._ending)  # pyright: ignore[reportPrivateUsage]
+        await harness.send(runner, CancelTurn("too late"))
         log.released.set()
-        await house.until_done()
-        await house.send(runner, Submit("second"))
-        assert (await house.until_done(2)).status == "completed"
+        await harness.until_done()
+        await harness.send(runner, Submit("second"))
+        assert (await harness.until_done(2)).status == "completed"
 
 
 async def test_the_queue_is_shown_in_order_and_what_waits_in_it_can_be_taken_back():
-    house = House(calls(call("read_note", "a", text="one", door="d")), text("First."), text("Third."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("first"))
-        await house.until(lambda: house.world.running)
+    harness = SessionHarness(calls(call("read_note", "a", text="one", door="d")), text("First."), text("Third."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("first"))
+        await harness.until(lambda: harness.world.running)
         await runner.send(Submit("second", by="ann"), key="two")
         await runner.send(Submit("third", by="ann"), key="three")
-        await house.until(lambda: [queued.text for queued in runner.state.queued] == ["second", "third"])
-        assert await house.send(runner, Withdraw("two", by="ann")) == ""
+        await harness.until(lambda: [queued.text for queued in runner.state.queued] == ["second", "third"])
+        assert await harness.send(runner, Withdraw("two", by="ann")) == ""
         assert [queued.text for queued in runner.state.queued] == ["third"]
-        assert await house.send(runner, Withdraw("two", by="ann")) == "it is no longer in the queue"
-        house.world.door("d").set()
-        await house.until_done(2)
+        assert await harness.send(runner, Withdraw("two", by="ann")) == "it is no longer in the queue"
+        harness.world.door("d").set()
+        await harness.until_done(2)
         assert runner.state.queued == ()
-    assert [event.text for event in house.recorded(PromptSubmitted)] == ["first", "third"]
+    assert [event.text for event in harness.recorded(PromptSubmitted)] == ["first", "third"]
 
 
 async def test_a_prompt_and_its_withdrawal_that_come_together_leave_nothing():
-    house = House(calls(call("read_note", "a", text="one", door="d")), text("First."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("first"))
-        await house.until(lambda: house.world.running)
-        await house.log.put(house.session, "two", Submit("second"))
-        assert await house.send(runner, Withdraw("two")) == ""
-        house.world.door("d").set()
-        await house.until_done()
-    assert await house.log.inbox(house.session) == []
+    harness = SessionHarness(calls(call("read_note", "a", text="one", door="d")), text("First."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("first"))
+        await harness.until(lambda: harness.world.running)
+        await harness.log.put(harness.session, "two", Submit("second"))
+        assert await harness.send(runner, Withdraw("two")) == ""
+        harness.world.door("d").set()
+        await harness.until_done()
+    assert await harness.log.inbox(harness.session) == []
 
 
 async def test_what_a_person_runs_while_busy_waits_in_the_inbox_and_survives_closing():
-    house = House(calls(call("run_note", "a", text="one")), text("First."))
-    runner = await house.open()
-    await house.send(runner, Submit("first"))
-    await house.until_waiting(runner)
+    harness = SessionHarness(calls(call("run_note", "a", text="one")), text("First."))
+    runner = await harness.open()
+    await harness.send(runner, Submit("first"))
+    await harness.until_waiting(runner)
     await runner.send(RunTool("run_note", {"text": "mine"}, by="ann"))
-    await house.until(lambda: runner.state.queued)
+    await harness.until(lambda: runner.state.queued)
     assert runner.state.queued[0].tool == "run_note"
     await runner.close()
-    async with await house.open() as again:
-        await house.answer(again, "a")
-        await house.until(lambda: "mine" in house.world.effects)
+    async with await harness.open() as again:
+        await harness.answer(again, "a")
+        await harness.until(lambda: "mine" in harness.world.effects)
 
 
 async def test_another_model_answers_from_the_next_request_on_and_stays_after_reopening():
-    house = House(text("One."))
-    other = ScriptedModel(House(text("Two.")).scenario)
-    async with await house.open(open_model=lambda name: other) as runner:
-        assert await house.send(runner, SetModel("other", by="ann")) == ""
-        await house.send(runner, Submit("hi"))
-        await house.until_done()
-    assert house.model.requests == [] and len(other.requests) == 1
-    assert (await house.log.sessions())[0].model == "other"
+    harness = SessionHarness(text("One."))
+    other = ScriptedModel(SessionHarness(text("Two.")).scenario)
+    async with await harness.open(open_model=lambda name: other) as runner:
+        assert await harness.send(runner, SetModel("other", by="ann")) == ""
+        await harness.send(runner, Submit("hi"))
+        await harness.until_done()
+    assert harness.model.requests == [] and len(other.requests) == 1
+    assert (await harness.log.sessions())[0].model == "other"
 
 
 async def test_a_model_that_cannot_be_opened_is_refused_and_the_old_one_goes_on():
     def no_such_model(name: str) -> ScriptedModel:
         raise BadRequest(f"there is no model {name}")
 
-    house = House(text("One."))
-    async with await house.open(open_model=no_such_model) as runner:
-        assert await house.send(runner, SetModel("other")) == "there is no model other"
-        await house.send(runner, Submit("hi"))
-        assert (await house.until_done()).status == "completed"
+    harness = SessionHarness(text("One."))
+    async with await harness.open(open_model=no_such_model) as runner:
+        assert await harness.send(runner, SetModel("other")) == "there is no model other"
+        await harness.send(runner, Submit("hi"))
+        assert (await harness.until_done()).status == "completed"
 
 
 async def test_a_session_is_called_by_its_first_prompt_until_a_person_names_it():
-    house = House(text("One."))
-    async with await house.open() as runner:
-        await house.send(runner, Submit("fix   the\nbug"))
-        await house.until_done()
-        assert (await house.log.sessions())[0].title == runner.state.title == "fix the bug"
-        assert await house.send(runner, Rename("  ")) != ""
-        await house.send(runner, Rename("The bug", by="ann"))
-        assert (await house.log.sessions())[0].title == runner.state.title == "The bug"
+    harness = SessionHarness(text("One."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("fix   the\nbug"))
+        await harness.until_done()
+        assert (await harness.log.sessions())[0].title == runner.state.title == "fix the bug"
+        assert await harness.send(runner, Rename("  ")) != ""
+        await harness.send(runner, Rename("The bug", by="ann"))
+        assert (await harness.log.sessions())[0].title == runner.state.title == "The bug"
 
 
 async def test_a_call_gives_way_to_what_is_more_urgent_before_it_runs():
-    house = House(calls(call("read_note", "c1", text="x")), text("Done."))
+    harness = SessionHarness(calls(call("read_note", "c1", text="x")), text("Done."))
     asked, urgent = asyncio.Event(), asyncio.Event()
 
     async def give_way() -> None:
         asked.set()
         await urgent.wait()
 
-    house.options["give_way"] = give_way
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
+    harness.options["give_way"] = give_way
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
         await asked.wait()
-        assert await house.stored(CallStarted) == []
+        assert await harness.stored(CallStarted) == []
         urgent.set()
-        assert (await house.until_done()).status == "completed"
+        assert (await harness.until_done()).status == "completed"
 
 
 async def test_a_session_that_was_closed_is_gone_at_once_and_leaves_no_garbage():
     """A server opens and parks many; looking for garbage in circles would stop it."""
-    house = House(calls(call("run_note", "a", text="x")))
+    harness = SessionHarness(calls(call("run_note", "a", text="x")))
     gc.collect()
     gc.disable()
     try:
-        runner = await house.open()
-        await house.send(runner, Submit("go"))
-        await house.until_waiting(runner)
-        parts = [weakref.ref(part) for part in (runner, runner._work, runner._scheduler, runner._policy)]  # pyright: ignore
+        runner = await harness.open()
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner)
+        parts = [weakref.ref(part) for part in (runner, runner._turn_runner, runner._scheduler, runner._policy)]  # pyright: ignore
         await runner.close()
         del runner
-        await house.until(lambda: not any(part() for part in parts))
+        await harness.until(lambda: not any(part() for part in parts))
     finally:
         gc.enable()
 
@@ -652,11 +658,11 @@ class SlowToStart(ReadNote):
 
 
 async def test_tools_get_ready_while_the_model_thinks():
-    house = House({"chunks": [{"pause_ms": 600_000}, {"text": "At last."}]})
-    tool = SlowToStart(house.world)
-    house.tools.append(tool)
-    async with await house.open() as runner, asyncio.timeout(20):
-        await house.send(runner, Submit("hi"))
+    harness = SessionHarness({"chunks": [{"pause_ms": 600_000}, {"text": "At last."}]})
+    tool = SlowToStart(harness.world)
+    harness.tools.append(tool)
+    async with await harness.open() as runner, asyncio.timeout(20):
+        await harness.send(runner, Submit("hi"))
         await tool.prepared.wait()
-        await house.send(runner, CancelTurn())
-        assert (await house.until_done()).status == "cancelled"
+        await harness.send(runner, CancelTurn())
+        assert (await harness.until_done()).status == "cancelled"

@@ -22,7 +22,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from assent.client.http import Unreachable
+from assent.client.http_client import Unreachable
 from assent.events import Envelope, to_wire
 from support.program import Json, Program, asks_for, says, shell
 from support.served import ServedProgram

@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 from assent.approval import Details, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.events import DurableEvent, TransientEvent
 from assent.parts import JsonObject, PlainDisplay
-from assent.tools.base import (
+from assent.tools.support.diff import diff
+from assent.tools.tool import (
     Earlier,
     Invocation,
     Live,
@@ -21,7 +22,6 @@ from assent.tools.base import (
     ToolFailed,
     ToolResult,
 )
-from assent.tools.support.diff import diff
 
 
 class World:

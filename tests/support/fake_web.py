@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Self
 
-from assent.web.fetch import Limits, Web
+from assent.web.fetch import FetchLimits, Web
 from support.raw_server import Server
 
 PUBLIC = "93.184.216.34"
@@ -52,7 +52,7 @@ class _Site(Server):
 
 class FakeWeb:
     def __init__(
-        self, pages: dict[str, bytes] | bytes, tls: ssl.SSLContext | None = None, limits: Limits | None = None
+        self, pages: dict[str, bytes] | bytes, tls: ssl.SSLContext | None = None, limits: FetchLimits | None = None
     ) -> None:
         """`pages`: by host and path, such as `page.example/a`; or one for everything."""
         self._pages = pages

@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from assent.front.tui.app import AssentApp
-from assent.front.tui.guard import KeyGuard
-from support.film import NOW, Film, FilmHost
+from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.terminal_app import AssentApp
+from support.recorded_session import NOW, FilmHost, RecordedSession
 
 FOLDER = Path(__file__).parents[1] / "front" / "tui" / "screens"
 SIZES = ((80, 24), (120, 40), (60, 20))
@@ -34,10 +34,12 @@ def normalised(svg: str) -> str:
 
 
 @asynccontextmanager
-async def showing(film: Film, size: tuple[int, int], look: str = "dark") -> AsyncGenerator["Pilot[None]"]:
+async def showing(
+    recording: RecordedSession, size: tuple[int, int], look: str = "dark"
+) -> AsyncGenerator["Pilot[None]"]:
     """The app with this film on its screen, drawn to the end."""
     guard = KeyGuard(quiet=0, settle=0)
-    app = AssentApp(FilmHost(film), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
+    app = AssentApp(FilmHost(recording), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
     async with app.run_test(size=size) as pilot:
         while app.client is None:
             await pilot.pause()
@@ -58,8 +60,10 @@ async def settle(pilot: "Pilot[None]") -> None:
     await pilot.pause()
 
 
-async def picture(film: Film, size: tuple[int, int], play: Play | None = None, look: str = "dark") -> str:
-    async with showing(film, size, look) as pilot:
+async def picture(
+    recording: RecordedSession, size: tuple[int, int], play: Play | None = None, look: str = "dark"
+) -> str:
+    async with showing(recording, size, look) as pilot:
         if play is not None:
             await play(pilot)
         assert not blinking(pilot.app.screen), "a picture of a cursor that blinks depends on the moment"

@@ -10,15 +10,15 @@ import msgspec
 import pytest
 
 from assent.client import Api, ApiProblem
-from assent.client.http import Http
+from assent.client.http_client import Http
 from assent.config import Settings
 from assent.events import Envelope, from_wire
+from assent.front.web.access_tokens import Role
 from assent.front.web.app_state import Setup
-from assent.front.web.limits import Limits
-from assent.front.web.serve import Server, Where
-from assent.front.web.tokens import Role
-from assent.servers import Servers
-from assent.session.sqlite import SqliteLog
+from assent.front.web.request_limits import RequestLimits
+from assent.front.web.web_server import Server, Where
+from assent.mcp_config import Servers
+from assent.session.sqlite_log import SqliteLog
 from support.program import Program, Running, asks_for, says, write
 from support.waiting import WAIT_LIMIT
 
@@ -40,7 +40,7 @@ class Served:
 
     async def __aenter__(self) -> Self:
         settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")), mcp=self._mcp)
-        more: dict[str, Any] = {"limits": Limits(requests_per_second=10_000, burst=10_000), **self._more}
+        more: dict[str, Any] = {"limits": RequestLimits(requests_per_second=10_000, burst=10_000), **self._more}
         setup = Setup(
             settings=settings, env=self.env, user="ann", folder=str(self.folder), roots=(str(self.folder),), **more
         )

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from assent.files.private import PrivateFolder
-from assent.mcp.keeper import State, Status
+from assent.files.private_folder import PrivateFolder
 from assent.mcp.manager import McpManager
 from assent.mcp.pins import PinStore
-from assent.servers import Entry, McpServer
+from assent.mcp.server_supervisor import State, Status
+from assent.mcp_config import Entry, McpServer
 from assent.tools.registry import Registry
 from support.waiting import WAIT_LIMIT
 

@@ -25,14 +25,14 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 from assent.front.tui.lists import ListScreen
-from assent.front.tui.news import News
-from assent.front.tui.slash.registry import Registry
+from assent.front.tui.session_feed import SessionFeed
+from assent.front.tui.slash.slash_registry import SlashRegistry
 from assent.mcp.offers import Prompt
 from assent.models.prices import Prices
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
 from assent.session.runner import Runner
-from support.house import House
+from support.session_harness import SessionHarness
 from support.waiting import WAIT_LIMIT
 
 T = TypeVar("T")
@@ -43,8 +43,8 @@ class FakeHost:
 
     folder = "/w"
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, harness: SessionHarness) -> None:
+        self.harness = harness
         self.tool_infos: list[ToolInfo] = []
         self.rule_infos: list[RuleInfo] = []
         self.server_infos: list[ServerInfo] = []
@@ -61,12 +61,12 @@ class FakeHost:
         raise NotHere("sessions are opened by the desk")
 
     async def sessions(self) -> Sequence[SessionInfo]:
-        return await self.house.log.sessions()
+        return await self.harness.log.sessions()
 
     async def fork(self, session: str) -> str:
         if not self.can_fork:
             raise NotHere("a served session cannot be forked from here")
-        return await fork_session(self.house.log, session)
+        return await fork_session(self.harness.log, session)
 
     async def files(self) -> Sequence[str]:
         return ()
@@ -131,14 +131,14 @@ class DeskApp(App[None]):
         super().__init__()
         self.client = client
         self.host = host
-        self.news = News()
+        self.feed = SessionFeed()
         self.preferences = PreferenceFile(preferences)
         self.keys: Mapping[str, str] = {"Ctrl+C": "stops what runs"}
         self.said: list[str] = []
         self.complaints: list[str] = []
         self.did: list[tuple[str, Any]] = []
         self.theme_names = ["textual-dark", "textual-light", "nord"]
-        self.registry = Registry(host.custom_commands())
+        self.registry = SlashRegistry(host.custom_commands())
 
     @property
     def session(self) -> str:
@@ -185,10 +185,10 @@ class DeskApp(App[None]):
 class Slash:
     """Short words for what the tests do."""
 
-    def __init__(self, app: DeskApp, pilot: "Pilot[None]", house: House, runner: Runner) -> None:
+    def __init__(self, app: DeskApp, pilot: "Pilot[None]", harness: SessionHarness, runner: Runner) -> None:
         self.app = app
         self.pilot = pilot
-        self.house = house
+        self.harness = harness
         self.runner = runner
 
     def start(self, line: str) -> None:
@@ -240,16 +240,16 @@ class Slash:
 
 @asynccontextmanager
 async def slash_house(
-    house: House, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
+    harness: SessionHarness, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncGenerator[Slash]:
-    runner = await house.open(**options)
-    async with follow(house, runner, LocalClient(runner, "ann"), preferences, size=size) as slash:
+    runner = await harness.open(**options)
+    async with follow(harness, runner, LocalClient(runner, "ann"), preferences, size=size) as slash:
         yield slash
 
 
 @asynccontextmanager
 async def follow(
-    house: House,
+    harness: SessionHarness,
     runner: Runner,
     client: LocalClient,
     preferences: Path,
@@ -257,18 +257,18 @@ async def follow(
     size: tuple[int, int] = (80, 24),
 ) -> AsyncGenerator[Slash]:
     """Shows the session and tells its news, until the session is closed."""
-    host = FakeHost(house)
+    host = FakeHost(harness)
     host.customs = list(commands)
     app = DeskApp(client, host, preferences)
     for envelope in await client.history():
-        app.news.tell(envelope)
+        app.feed.tell(envelope)
 
     async def pump() -> None:
         async for envelope in client.events():
-            app.news.tell(envelope)
+            app.feed.tell(envelope)
 
     async with app.run_test(size=size) as pilot:
         pumping = asyncio.create_task(pump())
-        yield Slash(app, pilot, house, runner)
+        yield Slash(app, pilot, harness, runner)
         await runner.close()
         await pumping

@@ -11,8 +11,8 @@ from assent.events import ApprovalAnswered
 from assent.policy.rules import Rule
 from assent.scheduler.call import Cancelled, Failed, Success
 from assent.tools.ask_user import AskUserTool
-from assent.tools.base import InvalidParams
-from support.house import House, call, calls, crash, text
+from assent.tools.tool import InvalidParams
+from support.session_harness import SessionHarness, call, calls, crash, text
 
 pytestmark = pytest.mark.spec("E3")
 
@@ -23,81 +23,81 @@ COLOUR: dict[str, Any] = {
 NAME: dict[str, Any] = {"question": "Which name?", "type": "text"}
 
 
-def house_that_asks(*questions: dict[str, Any]) -> House:
-    house = House(calls(call("ask_user", "a", questions=list(questions))), text("Done."))
-    house.tools = [AskUserTool()]
-    return house
+def house_that_asks(*questions: dict[str, Any]) -> SessionHarness:
+    harness = SessionHarness(calls(call("ask_user", "a", questions=list(questions))), text("Done."))
+    harness.tools = [AskUserTool()]
+    return harness
 
 
 @pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo", "plan"])
 async def test_the_answers_of_a_person_reach_the_model_in_every_mode(mode: Mode):
-    house = house_that_asks(COLOUR, NAME)
-    async with await house.open(mode=mode, rules=(Rule(ruling="allow"),)) as runner:
-        await house.send(runner, Submit("go"))
-        (waiting,) = await house.until_waiting(runner)
+    harness = house_that_asks(COLOUR, NAME)
+    async with await harness.open(mode=mode, rules=(Rule(ruling="allow"),)) as runner:
+        await harness.send(runner, Submit("go"))
+        (waiting,) = await harness.until_waiting(runner)
         assert isinstance(waiting.approval.details, AskDetails)
         assert waiting.approval.options == ("proceed_once", "cancel")
         digest = waiting.approval.digest
         assert (
-            await house.send(
+            await harness.send(
                 runner, Answer(call_id="a", outcome="proceed_once", digest=digest, answers=("Blue", "Ann"), by="ann")
             )
             == ""
         )
-        await house.until_done()
+        await harness.until_done()
         done = runner.state.calls["a"]
         assert isinstance(done, Success)
         assert done.result.response == {"answers": {"0": "Blue", "1": "Ann"}}
-    (answered,) = await house.stored(ApprovalAnswered)
+    (answered,) = await harness.stored(ApprovalAnswered)
     assert answered.answers == ("Blue", "Ann")
 
 
 @pytest.mark.parametrize("answers", [None, (), ("one",), ("one", "two", "three")])
 async def test_a_yes_without_an_answer_to_each_question_is_not_taken(answers: tuple[str, ...] | None):
-    house = house_that_asks(COLOUR, NAME)
-    async with await house.open() as runner:
-        await house.send(runner, Submit("go"))
-        (waiting,) = await house.until_waiting(runner)
-        refused = await house.send(
+    harness = house_that_asks(COLOUR, NAME)
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        (waiting,) = await harness.until_waiting(runner)
+        refused = await harness.send(
             runner, Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, answers=answers)
         )
         assert "give 2 answer(s), or cancel" in refused
         assert len(runner.waiting()) == 1
-        assert await house.answer(runner, "a", "cancel") == ""
-        await house.until_done()
+        assert await harness.answer(runner, "a", "cancel") == ""
+        await harness.until_done()
         assert isinstance(runner.state.calls["a"], Cancelled)
 
 
 async def test_with_nobody_to_ask_the_model_is_told_so():
-    house = house_that_asks(COLOUR)
-    async with await house.open(attended=False, mode="yolo") as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_done()
+    harness = house_that_asks(COLOUR)
+    async with await harness.open(attended=False, mode="yolo") as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_done()
         refused = runner.state.calls["a"]
     assert isinstance(refused, Failed)
     assert (refused.failure.type, "nobody is there" in refused.failure.message) == ("approval_unavailable", True)
 
 
 async def test_a_deny_rule_keeps_the_model_from_asking():
-    house = house_that_asks(COLOUR)
-    async with await house.open(rules=(Rule(ruling="deny", tool="ask_user"),)) as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_done()
+    harness = house_that_asks(COLOUR)
+    async with await harness.open(rules=(Rule(ruling="deny", tool="ask_user"),)) as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_done()
         assert isinstance(runner.state.calls["a"], Failed)
 
 
 async def test_the_question_survives_a_crash():
-    house = house_that_asks(NAME)
-    runner = await house.open()
-    await house.send(runner, Submit("go"))
-    await house.until_waiting(runner)
-    await crash(house, runner)
-    async with await house.open() as runner:
-        (waiting,) = await house.until_waiting(runner)
-        await house.send(
+    harness = house_that_asks(NAME)
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    await harness.until_waiting(runner)
+    await crash(harness, runner)
+    async with await harness.open() as runner:
+        (waiting,) = await harness.until_waiting(runner)
+        await harness.send(
             runner, Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, answers=("Ann",))
         )
-        await house.until_done()
+        await harness.until_done()
         assert isinstance(runner.state.calls["a"], Success)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from assent.approval import EditDetails
 from assent.parts import DiffDisplay
-from assent.tools.base import Invocation, ToolFailed
 from assent.tools.response import to_result
+from assent.tools.tool import Invocation, ToolFailed
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 

@@ -7,10 +7,10 @@ import pytest
 from assent.commands import Submit
 from assent.parts import Media, Text, Todo, TodosDisplay
 from assent.session.state import fold
-from assent.tools.base import InvalidParams, ToolResult
 from assent.tools.support.many_files import MOST_CHARACTERS
+from assent.tools.tool import InvalidParams, ToolResult
 from assent.tools.write_todos import WriteTodosTool
-from support.house import House, call, calls, text
+from support.session_harness import SessionHarness, call, calls, text
 from tools.test_tool_contract import failure
 from tools.toolkit import Bench
 
@@ -101,17 +101,17 @@ async def test_nothing_found_and_nothing_asked_for_are_errors(bench: Bench) -> N
 async def test_the_list_is_shown_kept_and_replaced() -> None:
     first = [{"description": "Look", "status": "in_progress"}, {"description": "Act", "status": "pending"}]
     second = [{"description": "Look", "status": "completed"}]
-    house = House(
+    harness = SessionHarness(
         calls(call("write_todos", "a", todos=first)), calls(call("write_todos", "b", todos=second)), text("Done.")
     )
-    house.tools = [WriteTodosTool()]
-    async with await house.open(attended=False) as runner:
-        await house.send(runner, Submit("go"))
-        await house.until_done()
+    harness.tools = [WriteTodosTool()]
+    async with await harness.open(attended=False) as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_done()
         assert runner.state.todos == (Todo("Look", "completed"),)
         shown = runner.state.calls["a"]
         assert getattr(shown, "display", None) == TodosDisplay((Todo("Look", "in_progress"), Todo("Act", "pending")))
-    assert fold(house.session, await house.log.read(house.session)).todos == (Todo("Look", "completed"),)
+    assert fold(harness.session, await harness.log.read(harness.session)).todos == (Todo("Look", "completed"),)
 
 
 @pytest.mark.parametrize(

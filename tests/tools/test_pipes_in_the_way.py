@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import pytest
 
-from assent.cli import trust as cli_trust
+from assent.cli import trust_command as cli_trust
 from assent.config import BadSettings, load_settings
-from assent.files.context import find_context
-from assent.files.plain import NotPlain, read_plain
+from assent.files.context_reader import find_context
+from assent.files.regular_file import NotPlain, read_plain
 from assent.policy.trust import TrustStore
 from assent.process.branch import current_branch
-from assent.regular import NotRegular, read_regular
-from assent.tools.base import ToolFailed
+from assent.safe_open import NotRegular, read_regular
+from assent.tools.tool import ToolFailed
 from support.waiting import WAIT_LIMIT
 from tools.toolkit import Bench
 

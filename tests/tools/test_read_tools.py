@@ -9,8 +9,8 @@ import pytest
 
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
-from assent.tools.base import ToolFailed
 from assent.tools.support import searching
+from assent.tools.tool import ToolFailed
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from assent.agent.context import Context, assemble
+from assent.agent.context_text import Context, assemble
 from assent.approval import EditDetails
 from assent.commands import Submit
-from assent.files.context import find_context
+from assent.files.context_reader import find_context
 from assent.files.workspace import Workspace
 from assent.scheduler.call import Failed
-from assent.tools.base import AnyTool, InvalidParams
 from assent.tools.builtin import builtin_tools
-from support.house import House, call, calls, text
+from assent.tools.tool import AnyTool, InvalidParams
+from support.session_harness import SessionHarness, call, calls, text
 from tools.toolkit import PERMIT, Heard
 
 pytestmark = pytest.mark.spec("E3")
@@ -67,29 +67,29 @@ def test_a_fact_that_cannot_be_kept_is_refused(tool: AnyTool, fact: str):
 
 @pytest.mark.spec("F4")
 async def test_it_is_asked_even_where_edits_run_and_the_model_is_told_at_once(tool: AnyTool, memory: Path):
-    house = House(calls(call("save_memory", "m", fact="Prefers tabs.")), text("Noted."))
-    house.tools = [tool]
+    harness = SessionHarness(calls(call("save_memory", "m", fact="Prefers tabs.")), text("Noted."))
+    harness.tools = [tool]
 
     def load(_: object) -> Context:
         return assemble([(file, "") for file in find_context(str(memory.parent))])
 
-    house.options["load_context"] = load
-    async with await house.open(mode="auto_edit") as runner:
-        await house.send(runner, Submit("remember"))
-        (waiting,) = await house.until_waiting(runner)
+    harness.options["load_context"] = load
+    async with await harness.open(mode="auto_edit") as runner:
+        await harness.send(runner, Submit("remember"))
+        (waiting,) = await harness.until_waiting(runner)
         assert "every conversation from now on" in waiting.approval.why
         assert "proceed_always" not in waiting.approval.options
-        await house.answer(runner, "m")
-        await house.until_done()
+        await harness.answer(runner, "m")
+        await harness.until_done()
         assert [source.path for source in runner.state.context] == [str(memory)]
-    assert ["Prefers tabs." in request.system for request in house.model.requests] == [False, True]
+    assert ["Prefers tabs." in request.system for request in harness.model.requests] == [False, True]
 
 
 async def test_with_nobody_to_ask_nothing_is_remembered(tool: AnyTool, memory: Path):
-    house = House(calls(call("save_memory", "m", fact="Prefers tabs.")), text("Noted."))
-    house.tools = [tool]
-    async with await house.open(attended=False) as runner:
-        await house.send(runner, Submit("remember"))
-        await house.until_done()
+    harness = SessionHarness(calls(call("save_memory", "m", fact="Prefers tabs.")), text("Noted."))
+    harness.tools = [tool]
+    async with await harness.open(attended=False) as runner:
+        await harness.send(runner, Submit("remember"))
+        await harness.until_done()
         assert isinstance(runner.state.calls["m"], Failed)
     assert not memory.exists()

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from assent.approval import EditDetails, InfoDetails, Mode
-from assent.files.second_names import _secrets  # pyright: ignore[reportPrivateUsage]
+from assent.files.hard_links import _secrets  # pyright: ignore[reportPrivateUsage]
+from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule, parse_allowed
-from assent.policy.verdict import Verdict
-from assent.scheduler.steps import make_action
-from assent.tools.base import ToolFailed
+from assent.scheduler.transitions import make_action
+from assent.tools.tool import ToolFailed
 from tools.toolkit import PERMIT, Bench, Heard
 
 TEXT = "USER=ann\nDB_PASSWORD=hunter2-and-more\n"

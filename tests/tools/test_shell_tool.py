@@ -15,16 +15,16 @@ import pytest
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits
-from assent.files.private import PrivateFolder
+from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.parts import TerminalDisplay
 from assent.policy.shell import judge, rules
-from assent.tools.base import Permit, ToolFailed, ToolResult
 from assent.tools.builtin import builtin_tools
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
 from assent.tools.support.throttle import INTERVAL, Throttle
 from assent.tools.support.whole_output import WholeOutput
+from assent.tools.tool import Permit, ToolFailed, ToolResult
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 
@@ -88,7 +88,11 @@ async def test_model_and_person_are_told_which_secret_git_left_out(bench: Bench)
     _repository(bench.root, {".env": "needle=1\n", "a.txt": "needle=2\n"})
     plan = judge("git grep needle", rules(["git"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
     assert plan is not None
-    result = await shell(bench).build({"command": "git grep needle"}).execute(Permit(call_id="c", digest="d", plan=plan), Heard())
+    result = (
+        await shell(bench)
+        .build({"command": "git grep needle"})
+        .execute(Permit(call_id="c", digest="d", plan=plan), Heard())
+    )
     assert isinstance(result.display, TerminalDisplay)
     for told in (str(result.content), result.display.text):
         assert "left out: .env (usual place for secrets)" in told

@@ -7,9 +7,9 @@ import pytest
 
 from assent.files.workspace import Workspace
 from assent.parts import Failure
-from assent.tools.base import InvalidParams, Resources, ToolFailed
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.tool import InvalidParams, Resources, ToolFailed
 from tools.toolkit import PERMIT, Bench, Heard
 
 GOOD: dict[str, dict[str, Any]] = {

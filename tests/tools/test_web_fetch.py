@@ -11,21 +11,21 @@ from assent.approval import Grant, InfoDetails, Mode
 from assent.commands import Answer
 from assent.files.workspace import Workspace
 from assent.parts import PlainDisplay
+from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.policy.rules import BadRule, Rule, parse_allowed
-from assent.policy.verdict import Verdict
 from assent.scheduler.approvals import make_approval
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.scheduler import Scheduler
-from assent.scheduler.steps import make_action
-from assent.tools.base import InvalidParams, ToolFailed, ToolResult
+from assent.scheduler.transitions import make_action
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from assent.tools.support.fetched_pages import MODEL_CHARACTERS
+from assent.tools.tool import InvalidParams, ToolFailed, ToolResult
 from assent.tools.web_fetch import WebFetchTool
-from support.desk import Desk
 from support.doubles import ListJournal
 from support.fake_web import FakeWeb, page, sends_to
+from support.scheduler_harness import SchedulerHarness
 from tools.toolkit import PERMIT, Heard
 
 DOCS = "https://docs.example.org/a"
@@ -115,7 +115,7 @@ async def test_the_question_shows_the_whole_address_and_what_it_stands_for() -> 
     invocation = tool.build({"prompt": prompt})
     action = await make_action(Policy(roots=("/w",)), tool, {"prompt": prompt}, invocation)
     call = AwaitingApproval(
-        request=Desk().call("web_fetch"),
+        request=SchedulerHarness().call("web_fetch"),
         started_at=0.0,
         approval=make_approval("s", "c", action, invocation, "why", None),
     )
@@ -183,10 +183,10 @@ async def test_an_address_that_may_carry_data_is_asked_about_even_on_an_allowed_
 @pytest.mark.spec("J4")
 async def test_always_for_a_host_lets_the_next_page_of_it_through_and_no_other_host() -> None:
     async with FakeWeb(page("hello")) as fake:
-        journal, desk = ListJournal(), Desk()
+        journal, harness = ListJournal(), SchedulerHarness()
         scheduler = Scheduler("s", Registry([WebFetchTool(fake.web)]), Policy(roots=("/w",)), journal)
-        first = scheduler.schedule(desk.call("web_fetch", prompt="http://docs.example.org/a"))
-        await desk.settle()
+        first = scheduler.schedule(harness.call("web_fetch", prompt="http://docs.example.org/a"))
+        await harness.settle()
         (waiting,) = scheduler.waiting()
         assert waiting.approval.scopes[0].reach == "Requests to docs.example.org by web_fetch, for this session."
         assert fake.looked_up == []
@@ -194,9 +194,9 @@ async def test_always_for_a_host_lets_the_next_page_of_it_through_and_no_other_h
             Answer(call_id=waiting.request.call_id, outcome="proceed_always", digest=waiting.approval.digest)
         )
         results = await first.results()
-        results += await scheduler.schedule(desk.call("web_fetch", prompt="http://docs.example.org/b")).results()
-        scheduler.schedule(desk.call("web_fetch", prompt="http://other.example.org/"))
-        await desk.settle()
+        results += await scheduler.schedule(harness.call("web_fetch", prompt="http://docs.example.org/b")).results()
+        scheduler.schedule(harness.call("web_fetch", prompt="http://other.example.org/"))
+        await harness.settle()
         assert [type(call).__name__ for call in results] == ["Success", "Success"]
         assert len(scheduler.waiting()) == 1
         assert fake.looked_up == ["docs.example.org"] * 2

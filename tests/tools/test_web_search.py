@@ -6,8 +6,8 @@ from assent.approval import InfoDetails
 from assent.parts import PlainDisplay, SearchAnswer, Source
 from assent.policy.grants import proposed
 from assent.policy.policy import Policy
-from assent.scheduler.steps import make_action
-from assent.tools.base import InvalidParams, ToolFailed
+from assent.scheduler.transitions import make_action
+from assent.tools.tool import InvalidParams, ToolFailed
 from assent.tools.web_search import WebSearchTool
 from tools.toolkit import PERMIT, Heard
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from assent.approval import Details
 from assent.files.workspace import Workspace
-from assent.tools.base import AnyTool, Invocation, Permit, ToolResult
 from assent.tools.builtin import builtin_tools
+from assent.tools.tool import AnyTool, Invocation, Permit, ToolResult
 
 PERMIT = Permit(call_id="call", digest="digest")
 

@@ -11,7 +11,7 @@ import pytest
 
 from assent.http import connection
 from assent.web.dial import Connector, dial, resolve
-from assent.web.fetch import REQUESTS_A_MINUTE, FetchFailed, Limits, Moved, Page
+from assent.web.fetch import REQUESTS_A_MINUTE, FetchFailed, FetchLimits, Moved, Page
 from assent.web.urls import MOST_REDIRECTS, parse
 from support.certs import make_certificate
 from support.fake_web import HANG, PUBLIC, FakeWeb, page, sends_to
@@ -39,7 +39,7 @@ async def text_of(answer: bytes) -> str:
         return (await fetch(fake)).text
 
 
-async def problem(answer: bytes, limits: Limits | None = None) -> str:
+async def problem(answer: bytes, limits: FetchLimits | None = None) -> str:
     async with FakeWeb(answer, limits=limits) as fake:
         with pytest.raises(FetchFailed) as failed:
             await fake.web.fetch("http://page.example/")
@@ -285,17 +285,19 @@ async def test_a_reply_that_is_cut_or_garbled_gives_no_text(answer: bytes, why: 
 
 async def test_a_body_that_is_too_large_is_refused_by_what_is_told_and_by_what_comes() -> None:
     told = page("hello", Content_Length="999999") + HANG  # refused without reading: nothing more will ever come
-    assert await problem(told, Limits(size=100)) == "http://page.example/ cannot be read: it has more than 100 bytes"
+    assert (
+        await problem(told, FetchLimits(size=100)) == "http://page.example/ cannot be read: it has more than 100 bytes"
+    )
     endless = page("x" * 200, Content_Length="") + HANG
-    assert "more than 100 bytes" in await problem(endless, Limits(size=100))
-    async with FakeWeb(page("x" * 100), limits=Limits(size=100)) as fake:
+    assert "more than 100 bytes" in await problem(endless, FetchLimits(size=100))
+    async with FakeWeb(page("x" * 100), limits=FetchLimits(size=100)) as fake:
         assert len((await fetch(fake)).text) == 100
 
 
 async def test_a_packed_body_of_exactly_the_limit_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "BLOCK", 1)  # so that its checksum comes after all of its content
     answer = page(gzip.compress(b"x" * 100), Content_Encoding="gzip")
-    async with FakeWeb(answer, limits=Limits(size=100)) as fake:
+    async with FakeWeb(answer, limits=FetchLimits(size=100)) as fake:
         assert (await fetch(fake)).size == 100
 
 
@@ -312,7 +314,7 @@ async def test_a_small_body_that_unpacks_to_a_huge_one_is_stopped_at_the_limit()
     bomb = gzip.compress(b"\0" * 50_000_000)
     assert len(bomb) < 60_000
     assert "more than 1,000,000 bytes" in await problem(
-        page(bomb, Content_Encoding="gzip"), limits=Limits(size=1_000_000)
+        page(bomb, Content_Encoding="gzip"), limits=FetchLimits(size=1_000_000)
     )
 
 
@@ -325,7 +327,7 @@ async def test_packed_bodies_are_unpacked_whatever_they_are_called(coding: str) 
 
 async def test_a_server_that_falls_silent_is_given_up(tls: ssl.SSLContext) -> None:
     before, between = HANG, page("hello", Content_Length="9") + HANG
-    soon, whole = Limits(idle=1), Limits(total=0.05)  # the first words of a reply come within the former
+    soon, whole = FetchLimits(idle=1), FetchLimits(total=0.05)  # the first words of a reply come within the former
     assert await asyncio.gather(problem(before, soon), problem(between, soon), problem(between, whole)) == [
         "page.example sent nothing for 1 s",
         "page.example sent nothing for 1 s, in the middle of its reply",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assent.web.addresses import parse_ipv4, why_not_public
 from assent.web.hosts import BadHost, canonical_host, domain_matches
-from assent.web.urls import MOST_REDIRECTS, Verdict, check_url, check_url_line, preview, redirect
+from assent.web.urls import MOST_REDIRECTS, UrlVerdict, check_url, check_url_line, preview, redirect
 
 PUBLIC = "93.184.216.34"
 
@@ -29,7 +29,7 @@ class Names:
         return self.answers
 
 
-async def check(url: str, *answers: str) -> Verdict:
+async def check(url: str, *answers: str) -> UrlVerdict:
     return await check_url(url, Names(*(answers or (PUBLIC,))))
 
 

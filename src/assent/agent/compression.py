@@ -9,10 +9,10 @@ from itertools import accumulate
 
 import msgspec
 
-from assent.agent import tokens
-from assent.agent.turn import Turn
+from assent.agent import token_estimate
+from assent.agent.model_caller import ModelCaller
 from assent.events import ChatCompressed
-from assent.models.base import ModelError, Request
+from assent.models.model_protocol import ModelError, Request
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
 
 KEPT_SHARE = 0.3
@@ -49,7 +49,9 @@ NOT_SMALLER = "the summary would be no shorter than what it replaces; the conver
 
 
 class Compressor:
-    def __init__(self, turn: Turn, history: Callable[[], tuple[Message, ...]], prompt: Callable[[], str]) -> None:
+    def __init__(
+        self, turn: ModelCaller, history: Callable[[], tuple[Message, ...]], prompt: Callable[[], str]
+    ) -> None:
         """`prompt` is the request that is being worked on; empty between two."""
         self._turn = turn
         self._history = history
@@ -63,7 +65,7 @@ class Compressor:
     async def compress(self, prompt_id: str = "", *, by: str = "", key: str = "") -> ChatCompressed:
         """Asks for the summary; gives what shall be recorded, with the problem when nothing can be gained."""
         messages = self._history()
-        before = sum(map(tokens.of_message, messages))
+        before = sum(map(token_estimate.of_message, messages))
 
         def failed(problem: str, usage: Usage = Usage()) -> ChatCompressed:  # noqa: B008 (frozen)
             return ChatCompressed(
@@ -88,7 +90,7 @@ class Compressor:
         if not notes.strip():
             return failed(EMPTY, usage)
         summary = self._summary(notes.strip(), messages[cut:])
-        after = tokens.of_text(summary) + sum(map(tokens.of_message, messages[cut:]))
+        after = token_estimate.of_text(summary) + sum(map(token_estimate.of_message, messages[cut:]))
         if after >= before:
             return failed(NOT_SMALLER, usage)
         return ChatCompressed(
@@ -111,7 +113,7 @@ class Compressor:
 
 def cut_position(messages: Sequence[Message]) -> int:
     """So many of the oldest messages can be replaced: most of the conversation, and no call without its result."""
-    sizes = [tokens.of_message(message) for message in messages]
+    sizes = [token_estimate.of_message(message) for message in messages]
     replaced = [0, *accumulate(sizes)]
     enough = sum(sizes) * (1 - KEPT_SHARE)
     places = [place for place in range(1, len(messages) + 1) if _may_cut(messages, place)]
@@ -120,7 +122,7 @@ def cut_position(messages: Sequence[Message]) -> int:
 
 def _is_worth_it(messages: Sequence[Message], cut: int) -> bool:
     """Not where nearly all is in the newest messages, which stay: that would cost a request for nothing."""
-    sizes = [tokens.of_message(message) for message in messages]
+    sizes = [token_estimate.of_message(message) for message in messages]
     return sum(sizes[:cut]) > sum(sizes) * LEAST_SHARE
 
 

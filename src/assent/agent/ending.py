@@ -17,10 +17,10 @@ class Ending(Struct, frozen=True):
     failure: Failure | None = None
 
 
-def turn_ending(reply: ModelReplied) -> Ending:
+def turn_ending(caller: ModelReplied) -> Ending:
     """How the turn ends with this reply, when it has no calls."""
-    answered = any(isinstance(part, Text) for part in reply.parts)
-    match reply.finish:
+    answered = any(isinstance(part, Text) for part in caller.parts)
+    match caller.finish:
         case "stop":
             return Ending("completed")
         case "cancelled":
@@ -29,12 +29,12 @@ def turn_ending(reply: ModelReplied) -> Ending:
             return Ending("loop_detected", Failure("repetition", f"{_REPEATED}. Say what it should do instead."))
         case "max_tokens":
             advice = 'Send "continue" to go on.' if answered else "Ask for less at once, or for less thinking."
-            return _incomplete("max_tokens", _CUT if answered else _CUT_BEFORE, reply.said, advice)
+            return _incomplete("max_tokens", _CUT if answered else _CUT_BEFORE, caller.said, advice)
         case "safety":
             advice = "Say it in another way, or leave out what it objects to."
-            return _incomplete("safety", _WITHHELD, reply.said, advice)
+            return _incomplete("safety", _WITHHELD, caller.said, advice)
         case "other":
-            return _incomplete("stopped", _OTHER, reply.said, 'Send "continue" to go on.')
+            return _incomplete("stopped", _OTHER, caller.said, 'Send "continue" to go on.')
 
 
 def _incomplete(kind: str, what: str, said: str, advice: str) -> Ending:

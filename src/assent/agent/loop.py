@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from assent.agent.ending import Ending
 from assent.agent.loop_guard import LoopGuard
-from assent.agent.turn import Reply, Turn
+from assent.agent.model_caller import ModelCaller, Reply
 from assent.events import CallRequest, TurnFinished, TurnStatus
-from assent.models.base import ModelError, Request
+from assent.models.model_protocol import ModelError, Request
 from assent.parts import Declaration, Failure, Message, Usage
 from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.call import Cancelled, Terminal
-from assent.scheduler.life import Journal
+from assent.scheduler.call_task import Journal
 from assent.scheduler.scheduler import Scheduler
 from assent.secrets.mask import Masker
 
@@ -23,7 +23,7 @@ THINKS = 0.1
 class AgentLoop:
     def __init__(
         self,
-        turn: Turn,
+        turn: ModelCaller,
         scheduler: Scheduler,
         journal: Journal,
         *,
@@ -107,10 +107,10 @@ class AgentLoop:
             return Ending("cancelled")
         for _ in range(self._max_turns):
             await self._make_room(prompt_id)
-            reply = await self._ask(prompt_id)
-            if not reply.calls:
-                return reply.ending
-            results = await self._schedule(reply.calls)
+            caller = await self._ask(prompt_id)
+            if not caller.calls:
+                return caller.ending
+            results = await self._schedule(caller.calls)
             if _all_cancelled(results) or self.closing:
                 return Ending("cancelled")
             if guard.saw(results):

@@ -4,7 +4,7 @@ Only an exact repetition counts. Lists, tables and code often look alike from li
 inside a code fence long runs of the same line are ordinary data, so far more of them is needed there.
 """
 
-from assent.models.base import CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 
 LONGEST_REPLY = 4_000_000
 """Characters; about ten times what the largest output limit of a model allows."""

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from assent.agent.context import Context, assemble
+from assent.agent.context_text import Context, assemble
 from assent.app.rule_sources import home_folder, trust_store
 from assent.config import settings_file
-from assent.files.context import ContextFile, find_context
+from assent.files.context_reader import ContextFile, find_context
 
 UNTRUSTED = "not loaded; look at it and trust the folder with `assent trust`"
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from assent.app.rule_sources import trust_store
 from assent.config import settings_file
-from assent.files.plain import NotPlain, read_plain
+from assent.files.regular_file import NotPlain, read_plain
 from assent.policy.trust import CONFIG_FOLDER
 
 FOLDER = "commands"

@@ -71,8 +71,8 @@ def _named(text: str) -> str:
 
 def command_output(finished: CallFinished) -> str:
     """What the command printed, without its colours; when it did not end well, its last line says so."""
-    from assent.process.output import cut_middle
-    from assent.process.plain import plain
+    from assent.process.output_buffer import cut_middle
+    from assent.process.plain_text import plain
 
     for_model = str(finished.result.response.get("output", ""))
     printed = plain(finished.display.text) if isinstance(finished.display, TerminalDisplay) else for_model

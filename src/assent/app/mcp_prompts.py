@@ -55,7 +55,7 @@ async def fetched(manager: "PromptServers | None", prompt: "Prompt", given: Mapp
     """From the server. Raises NoText."""
     from assent.mcp.manager import NoSuchServer
     from assent.parts import Text
-    from assent.tools.base import ToolFailed
+    from assent.tools.tool import ToolFailed
 
     if manager is None:
         raise NoText("There are no MCP servers here.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from assent.mcp.offers import Argument, Prompt, PromptServers, Template
 
 if TYPE_CHECKING:  # whoever has one need not import what connects
-    from assent.mcp.keeper import Status as Status
     from assent.mcp.manager import McpManager as McpManager
+    from assent.mcp.server_supervisor import Status as Status
 
 __all__ = ("Argument", "Prompt", "PromptServers", "Template")

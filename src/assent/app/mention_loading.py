@@ -12,16 +12,16 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from assent.events import Attached
-from assent.files.mentions import mentions
+from assent.files.mention_finder import mentions
 from assent.files.workspace import Workspace
 from assent.parts import Media, Text
 from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.secrets.mask import Masker
-from assent.tools.base import ToolFailed
 from assent.tools.support.files import Files, printable
 from assent.tools.support.many_files import Reader, Taken, below_root, usually_left_out, wanted
 from assent.tools.support.walk import is_ignored, list_files
+from assent.tools.tool import ToolFailed
 
 if TYPE_CHECKING:
     from assent.mcp.manager import McpManager

@@ -1,6 +1,6 @@
 """How a prompt names files with `@`."""
 
-from assent.files.mentions import AT, BARE, QUOTED, unescaped
+from assent.files.mention_finder import AT, BARE, QUOTED, unescaped
 
 __all__ = (
     "AT",

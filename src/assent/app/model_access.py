@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
-from assent.models.base import AuthFailed, Chunk, Model, ModelError, Request
-from assent.models.choose import DeferredModel, open_model
+from assent.models.model_choice import DeferredModel, open_model
+from assent.models.model_protocol import AuthFailed, Chunk, Model, ModelError, Request
 
 __all__ = ("AuthFailed", "DeferredModel", "Model", "ModelError", "NoModel", "open_model")
 

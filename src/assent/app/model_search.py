@@ -2,9 +2,9 @@
 
 from typing import NoReturn
 
-from assent.models.base import Model, ModelError, Searching
+from assent.models.model_protocol import Model, ModelError, Searching
 from assent.parts import SearchAnswer
-from assent.tools.base import AnyTool, ToolFailed
+from assent.tools.tool import AnyTool, ToolFailed
 from assent.tools.web_search import WebSearchTool
 
 

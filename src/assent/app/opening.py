@@ -23,12 +23,12 @@ from assent.approval import Mode
 from assent.commands import Command
 from assent.config import Settings
 from assent.events import Envelope
-from assent.models.base import Model
-from assent.models.choose import open_model
+from assent.models.model_choice import open_model
+from assent.models.model_protocol import Model
 from assent.policy.rules import Rule
 from assent.session.hub import Subscription
 from assent.session.log import LogError, SessionInfo, SessionLog
-from assent.session.options import Options
+from assent.session.run_options import RunOptions
 from assent.session.runner import Runner, create_session
 from assent.session.state import SessionState
 
@@ -200,7 +200,7 @@ async def _in_environment(
     return LocalClient(runner, me(), model, past, environment)
 
 
-def _options(environment: SessionEnvironment, setup: SessionSetup, model: str) -> Options:
+def _options(environment: SessionEnvironment, setup: SessionSetup, model: str) -> RunOptions:
     return replace(
         environment.options(setup.settings, model, setup.client, setup.rules),
         attended=setup.attended,

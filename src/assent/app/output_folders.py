@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from assent.config import data_folder
-from assent.files.private import PrivateFolder
+from assent.files.private_folder import PrivateFolder
 
 if TYPE_CHECKING:
-    from assent.files.private import Piece
+    from assent.files.private_folder import Piece
     from assent.session.log import SessionLog, Stamp
 
 

@@ -15,9 +15,9 @@ from assent.events import ApprovalRequested, CallFinished, CallScheduled, Envelo
 from assent.files.workspace import Workspace
 from assent.parts import DiffDisplay
 from assent.policy.action import Action
+from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
-from assent.policy.verdict import Verdict
 from assent.scheduler.call import (
     AwaitingApproval,
     Cancelled,
@@ -28,10 +28,10 @@ from assent.scheduler.call import (
     ToolCall,
     Validating,
 )
-from assent.scheduler.steps import action_of, make_action, verdict_on
+from assent.scheduler.transitions import action_of, make_action, verdict_on
 from assent.session.state import SessionState
-from assent.tools.base import AnyTool, InvalidParams, Invocation, ToolFailed
 from assent.tools.registry import Registry
+from assent.tools.tool import AnyTool, InvalidParams, Invocation, ToolFailed
 
 
 class Moment(Struct, frozen=True):

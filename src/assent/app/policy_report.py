@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from assent import exits
+from assent import exit_codes
 from assent.app.command_sender import CommandSender
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_by_start, find_session
@@ -25,12 +25,12 @@ from assent.commands import RevokeGrant
 from assent.config import load_settings
 from assent.parts import JsonObject
 from assent.policy.action import Action
+from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
-from assent.policy.verdict import Verdict
-from assent.scheduler.steps import make_action
+from assent.scheduler.transitions import make_action
 from assent.session.log import SessionLog
 from assent.session.state import SessionState, fold
-from assent.tools.base import InvalidParams, ToolFailed
+from assent.tools.tool import InvalidParams, ToolFailed
 from assent.tools.undo import hand_over
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
@@ -42,7 +42,7 @@ async def run_policy(args: argparse.Namespace) -> int:
     try:
         for line in await _lines(args, log):
             sys.stdout.write(line + "\n")
-        return exits.OK
+        return exit_codes.OK
     finally:
         await log.close()
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from assent.config import settings_file
-from assent.files.plain import NotPlain, read_plain
-from assent.files.private import save_private
+from assent.files.private_folder import save_private
+from assent.files.regular_file import NotPlain, read_plain
 
 _HEADER = b"# Written by Assent: what was chosen with /theme and /editor. Your own settings are in settings.toml.\n"
 

@@ -1,7 +1,7 @@
 """Files and folders of our own that nobody else may read."""
 
 from assent.files.locks import take_lock
-from assent.files.private import make_private, save_private
+from assent.files.private_folder import make_private, save_private
 
 __all__ = (
     "make_private",

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from assent.config import Settings
+from assent.mcp_config import McpServer
 from assent.secrets.mask import Masker, Unmasked
-from assent.servers import McpServer
 
 
 def result_masker(env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer]) -> Masker:

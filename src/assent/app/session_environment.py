@@ -31,25 +31,25 @@ from assent.config import (
     settings_file,
 )
 from assent.events import Attached
-from assent.files.plain import NotPlain, read_plain
-from assent.files.private import PrivateFolder
+from assent.files.private_folder import PrivateFolder
+from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
-from assent.models.base import Model
-from assent.models.choose import open_model
-from assent.models.windows import context_window
+from assent.mcp_config import McpServer
+from assent.models.context_windows import context_window
+from assent.models.model_choice import open_model
+from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
-from assent.servers import McpServer
-from assent.session.options import Options
+from assent.session.run_options import RunOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # imported when there is a server
-    from assent.mcp.keeper import Status
     from assent.mcp.manager import McpManager
     from assent.mcp.pins import PinStore
     from assent.mcp.project_tools import ProjectTools
+    from assent.mcp.server_supervisor import Status
 
 PATIENCE = 2.0
 """So many seconds nobody is told that we wait."""
@@ -95,11 +95,11 @@ class SessionEnvironment:
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
 
-    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> Options:
+    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> RunOptions:
         """How a session is run here, with somebody to ask. `model` is its name."""
         fallback = settings.fallback_model
         window = settings.context_window or context_window(model)
-        return Options(
+        return RunOptions(
             rules=self.rules(given),
             max_turns=settings.max_turns,
             approval_ttl=settings.approval_ttl,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from assent.config import data_folder
 from assent.session.log import SessionLog
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
 
 
 def open_log(env: Mapping[str, str], *, read_only: bool = False, busy: bool = False) -> SessionLog:

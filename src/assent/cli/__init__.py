@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from assent.cli.inside import refuse_inside
+from assent.cli.child_guard import refuse_inside
 from assent.cli.streams import discard_output, no_room_left, prepare_streams, reader_has_gone
 
 COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour")
@@ -33,11 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _system_refused(error: OSError) -> int:
     """The disk, the permissions or the terminal: nothing that a trace of our own code would explain."""
     if error.filename is not None:
-        from assent import exits
+        from assent import exit_codes
         from assent.cli.parsing import complain
 
         complain(f"{error.strerror}: {os.fsdecode(error.filename)}")
-        return exits.STORAGE
+        return exit_codes.STORAGE
     if reader_has_gone(error):
         discard_output()
         return 0  # that is no error of ours
@@ -70,12 +70,12 @@ def _dispatch(args: list[str]) -> int:
             sys.stdout.write(f"assent {__version__}\n")
             return 0
         case [name] if name in COMMANDS:
-            return import_module(f"assent.cli.{name}").main(args[1:])
+            return import_module(f"assent.cli.{name}_command").main(args[1:])
         case [word] if not word.startswith("-"):
             from assent.cli.parsing import unknown_command
 
             return unknown_command(args)
         case _:
-            from assent.cli import prompt
+            from assent.cli import main_command
 
-            return prompt.main(args)
+            return main_command.main(args)

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import NoReturn
 
-from assent import exits
+from assent import exit_codes
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         complain(f"{message}\nTry: {self.prog} --help")
-        raise SystemExit(exits.INPUT)
+        raise SystemExit(exit_codes.INPUT)
 
 
 class BadInput(ValueError):
@@ -57,7 +57,7 @@ def unknown_command(words: list[str]) -> int:
         f"there is no command {words[0]!r}; what the model shall do goes behind -p: "
         f"assent -p {_quoted(' '.join(words))}\nTry: assent --help"
     )
-    return exits.INPUT
+    return exit_codes.INPUT
 
 
 def _quoted(text: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from assent import exits
+from assent import exit_codes
 from assent.app.crash import mask_log
 from assent.app.lookup import NotFound
 from assent.app.session_log import LogError, NoSuchSession
@@ -18,7 +18,7 @@ def run(work: Coroutine[Any, Any, int], *input_errors: type[Exception]) -> int:
         return asyncio.run(work)
     except (NoSuchSession, NotFound, *input_errors) as error:
         complain(str(error))
-        return exits.INPUT
+        return exit_codes.INPUT
     except LogError as error:
         complain(str(error))
-        return exits.STORAGE
+        return exit_codes.STORAGE

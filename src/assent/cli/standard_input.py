@@ -10,15 +10,15 @@ import sys
 from assent.cli.parsing import BadInput
 
 LIMIT = 8_000_000
-PATIENCE = 3.0
+NOTICE_AFTER = 3.0
 """Seconds until a person hears that something is waited for."""
 
 
 def read_input(*, needed: bool) -> str:
     """`needed`: there is no prompt without it, so it is waited for. Raises BadInput."""
-    if not _comes(PATIENCE):
+    if not _comes(NOTICE_AFTER):
         if not needed and not _has_producer():
-            _say(f"nothing came on standard input for {PATIENCE:.0f} s, so it is left out; `-p -` waits for it")
+            _say(f"nothing came on standard input for {NOTICE_AFTER:.0f} s, so it is left out; `-p -` waits for it")
             return ""
         _say("waiting for standard input; Ctrl-C stops")
     return _text(sys.stdin.buffer.read(LIMIT + 1))

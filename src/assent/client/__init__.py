@@ -9,6 +9,6 @@ It knows the wire and the session's own types, and nothing of the server's insid
 """
 
 from assent.client.api import Api, ApiProblem, connect, discover
-from assent.client.remote import RemoteClient
+from assent.client.remote_session import RemoteClient
 
 __all__ = ("Api", "ApiProblem", "RemoteClient", "connect", "discover")

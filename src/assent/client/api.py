@@ -9,12 +9,12 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from assent.client.frames import Frame, FrameDecoder
-from assent.client.http import Http, Reply, Unreachable
+from assent.client.http_client import Http, Reply, Unreachable
+from assent.client.sse_frames import Frame, FrameDecoder
 from assent.commands import Command, encode_command
 from assent.config import data_folder
 from assent.events import Envelope, from_wire
-from assent.regular import read_regular
+from assent.safe_open import read_regular
 
 Json = dict[str, Any]
 BASE = "/api/v1"

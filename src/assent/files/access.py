@@ -19,7 +19,16 @@ from typing import Literal
 
 import msgspec
 
-from assent.files.beneath import (
+from assent.files.atomic_write import AtomicWrite
+from assent.files.errors import (
+    ChangedSinceShown,
+    NotAFile,
+    OutsideWorkspace,
+    ProtectedPath,
+    RejectedPath,
+    TooLarge,
+)
+from assent.files.openat import (
     FOLDER,
     check_unchanged,
     digest_of,
@@ -29,15 +38,6 @@ from assent.files.beneath import (
     read,
     step,
     typed_errors,
-)
-from assent.files.draft import Draft
-from assent.files.errors import (
-    ChangedSinceShown,
-    NotAFile,
-    OutsideWorkspace,
-    ProtectedPath,
-    RejectedPath,
-    TooLarge,
 )
 from assent.files.workspace import Operation, Workspace
 
@@ -88,7 +88,7 @@ class FileAccess:
         op = "create" if expected is None else "write"
         with self._target(path, op, protected_ok) as (folder, name):
             before = preimage(folder, name, path, expected)
-            with Draft(folder, self._new_mode if before is None else 0o600) as draft:
+            with AtomicWrite(folder, self._new_mode if before is None else 0o600) as draft:
                 draft.write(data, before)
                 self._check_still_there(path, op, folder)
                 check_unchanged(folder, name, path, before, expected)
@@ -184,7 +184,7 @@ class FileAccess:
                 raise ChangedSinceShown(path, "its folder was replaced meanwhile")
 
 
-def _put(draft: Draft, name: str, path: str, before: os.stat_result | None) -> None:
+def _put(draft: AtomicWrite, name: str, path: str, before: os.stat_result | None) -> None:
     if before is not None:
         draft.replace(name)
         return

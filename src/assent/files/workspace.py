@@ -24,9 +24,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from assent.files.hard_links import has_other_names, why_second_name
 from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
-from assent.files.second_names import has_other_names, why_second_name
 from assent.files.secret_names import OWN
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
@@ -35,7 +35,7 @@ Kind = Literal["inside", "outside", "protected", "reject"]
 _SETTLED = 1_000_000_000
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class PathVerdict(msgspec.Struct, frozen=True):
     """What a path is, where it really is, and a sentence that says why."""
 
     kind: Kind
@@ -64,7 +64,7 @@ class Workspace:
         self._own_secrets = {os.path.join(folder, OWN) for folder in self._own_folders}
         self.readable = tuple(_root(folder) for folder in readable)
 
-    def classify(self, path: str, op: Operation) -> Verdict:
+    def classify(self, path: str, op: Operation) -> PathVerdict:
         """The verdict about a path as someone wrote it."""
         try:
             target = resolve(path, self.cwd)
@@ -72,7 +72,7 @@ class Workspace:
                 return self._judge(target, target, op)
             return self._judge(target, resolve(path, self.cwd, follow_last=False), op)
         except Unusable as error:
-            return Verdict("reject", path, str(error))
+            return PathVerdict("reject", path, str(error))
 
     def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
         """The root that holds a canonical path, and the components below it."""
@@ -82,16 +82,18 @@ class Workspace:
         """The same for what may be read: a root, or a folder outside that is open for reading."""
         return _below_first((*self.roots, *self.readable), canonical)
 
-    def _judge(self, target: Resolved, named: Resolved, op: Operation) -> Verdict:
+    def _judge(self, target: Resolved, named: Resolved, op: Operation) -> PathVerdict:
         """`target` is where the path leads, `named` the entry that is acted on; they differ for a link."""
         below = self.below_readable if op == "read" else self.below_root
         for place in (named, target):
             if below(place.path) is None:
-                return Verdict("outside", named.path, f"{place.path} is outside the workspace")
+                return PathVerdict("outside", named.path, f"{place.path} is outside the workspace")
         names = self._all_names(target, named, op)
         reason = self._why_protected(names, named.path, op)
         runs = _first(map(why_run, names)) if op in ("write", "create") else None
-        return Verdict("protected" if reason else "inside", named.path, reason or "inside the workspace", runs or "")
+        return PathVerdict(
+            "protected" if reason else "inside", named.path, reason or "inside the workspace", runs or ""
+        )
 
     def _all_names(self, target: Resolved, named: Resolved, op: Operation) -> list[tuple[str, ...]]:
         """What the place is called below a root, in every spelling."""

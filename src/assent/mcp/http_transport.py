@@ -17,10 +17,10 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from assent.http.loopback import is_loopback
-from assent.mcp.ears import Ears, NotConnected
 from assent.mcp.intercept import Intercept, Refused
+from assent.mcp.notifications import NotConnected, NotificationListener
+from assent.mcp_config import McpServer, expand
 from assent.process.peer import LINE_LIMIT
-from assent.servers import McpServer, expand
 
 _TIMEOUT = 30.0
 _CHECK_TIMEOUT = 10.0
@@ -31,10 +31,10 @@ _UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx
 
 @asynccontextmanager
 async def one_endpoint(
-    server: McpServer, env: Mapping[str, str], ears: Ears, intercept: Intercept
+    server: McpServer, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
     """No redirect leaves the configured origin (the SDK sees to that), so neither do the headers."""
-    client = _client(server, env, ears, intercept)
+    client = _client(server, env, listener, intercept)
     endpoint = streamable_http_client(server.entry.url, http_client=client, max_sse_event_size=LINE_LIMIT)
     async with client, endpoint as streams:
         yield intercept.around(streams)
@@ -42,12 +42,12 @@ async def one_endpoint(
 
 @asynccontextmanager
 async def event_stream(
-    server: McpServer, env: Mapping[str, str], ears: Ears, intercept: Intercept
+    server: McpServer, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
     """The transport of 2024-11-05. The address to post to must have the same origin (the SDK sees to that)."""
 
     def client(*_: object, **__: object) -> httpx2.AsyncClient:
-        return _client(server, env, ears, intercept, one_way=True)
+        return _client(server, env, listener, intercept, one_way=True)
 
     try:
         async with sse_client(server.entry.url, httpx_client_factory=client) as streams:
@@ -71,10 +71,15 @@ def refusal(status: int) -> str:
 
 
 def _client(
-    server: McpServer, env: Mapping[str, str], ears: Ears, intercept: Intercept, *, one_way: bool = False
+    server: McpServer,
+    env: Mapping[str, str],
+    listener: NotificationListener,
+    intercept: Intercept,
+    *,
+    one_way: bool = False,
 ) -> "_Client":
     return _Client(
-        ears,
+        listener,
         intercept,
         one_way=one_way,
         headers={"Accept-Encoding": "identity", **expand(server.entry.headers, env)},
@@ -93,9 +98,9 @@ def _certificates() -> ssl.SSLContext:
 class _Client(httpx2.AsyncClient):
     """Looks at every exchange before the SDK does."""
 
-    def __init__(self, ears: Ears, intercept: Intercept, *, one_way: bool, **options: Any) -> None:
+    def __init__(self, listener: NotificationListener, intercept: Intercept, *, one_way: bool, **options: Any) -> None:
         super().__init__(**options)
-        self._ears = ears
+        self._listener = listener
         self._intercept = intercept
         self._one_way = one_way
         """What is posted gets no answer; if it is refused, nothing else would tell."""
@@ -116,19 +121,19 @@ class _Client(httpx2.AsyncClient):
         undelivered = isinstance(error, _UNSENT)
         self._intercept.refused(_id_of(request), Refused(0, undelivered, reason))
         if self._one_way or (undelivered and self._intercept.connected):
-            self._ears.lost(reason)
+            self._listener.lost(reason)
         if request.method == "GET":
             raise error
         return httpx2.Response(503, request=request)
 
     async def _look_at_refusal(self, response: httpx2.Response) -> None:
         status, request = response.status_code, response.request
-        self._ears.heard(f"HTTP status {status}")
+        self._listener.heard(f"HTTP status {status}")
         forgotten = await self._has_forgotten_us(response)
         if forgotten:
-            self._ears.lost(_FORGOTTEN)
+            self._listener.lost(_FORGOTTEN)
         elif self._one_way and request.method == "POST":
-            self._ears.lost(refusal(status))
+            self._listener.lost(refusal(status))
         if request.method == "POST":
             self._intercept.refused(_id_of(request), Refused(status, forgotten, refusal(status)))
 

@@ -14,7 +14,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from msgspec import Struct
 
 from assent.mcp.definitions import Refusal
-from assent.mcp.ears import Ears
+from assent.mcp.notifications import NotificationListener
 from assent.mcp.salvage import KNOWN, salvaged
 
 Incoming = SessionMessage | Exception
@@ -87,13 +87,13 @@ class _Writing(_Wrapped[WriteStream[SessionMessage]]):
 
 
 class Intercept:
-    def __init__(self, ears: Ears) -> None:
+    def __init__(self, listener: NotificationListener) -> None:
         self.version = "2025-11-25"
         """That of the protocol. Before it is known nothing is listed or called."""
         self.connected = False
         """The greeting is over."""
         self.dropped: list[Refusal] = []
-        self._ears = ears
+        self._listener = listener
         self._asked: dict[str, str] = {}
         self._answered = asyncio.Event()
         self._refused: dict[str, Refused] = {}
@@ -148,7 +148,7 @@ class Intercept:
         """Nothing more will be answered."""
         self._asked.clear()
         self._answered.set()
-        self._ears.lost("the server closed the connection")
+        self._listener.lost("the server closed the connection")
 
 
 V = TypeVar("V")

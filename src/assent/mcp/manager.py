@@ -4,16 +4,16 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from assent.files.private import PrivateFolder
-from assent.mcp.keeper import Keeper, Status, pause_before
+from assent.files.private_folder import PrivateFolder
 from assent.mcp.offers import Prompt, Resource, Template
 from assent.mcp.pins import PinStore
 from assent.mcp.resource_tools import LIST, READ, ListResourcesTool, ReadResourceTool
+from assent.mcp.server_supervisor import ServerSupervisor, Status, pause_before
+from assent.mcp_config import McpServer
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
-from assent.servers import McpServer
-from assent.tools.base import ToolFailed
 from assent.tools.registry import Registry
+from assent.tools.tool import ToolFailed
 
 Listener = Callable[[Status], None]
 
@@ -38,8 +38,8 @@ class McpManager:
         """`outputs` is where results go that are too long for the model."""
         self._listeners: list[Listener] = []
         self._registry = registry
-        self._keepers = {
-            server.name: Keeper(
+        self._supervisors = {
+            server.name: ServerSupervisor(
                 server,
                 folder,
                 registry,
@@ -59,26 +59,26 @@ class McpManager:
 
     def start(self) -> None:
         """Returns at once; the tools of a server appear when it is ready."""
-        for keeper in self._keepers.values():
-            keeper.start()
+        for supervisor in self._supervisors.values():
+            supervisor.start()
 
     async def settled(self) -> list[Status]:
         """Waits until each server is ready or its first attempt has failed, at most as long as its `start_timeout`."""
-        return list(await asyncio.gather(*(keeper.settled() for keeper in self._keepers.values())))
+        return list(await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values())))
 
     async def _settled_for(self, tool: str) -> None:
-        for name, keeper in self._keepers.items():
+        for name, supervisor in self._supervisors.items():
             if tool.startswith(f"mcp_{name}_") or tool in (LIST, READ):
-                await keeper.settled()
+                await supervisor.settled()
 
     async def reconnect(self, server: str) -> None:
-        keeper = self._keeper(server)
-        await keeper.stop()
-        keeper.start()
+        supervisor = self._supervisor(server)
+        await supervisor.stop()
+        supervisor.start()
 
     async def close(self) -> None:
         """When this returns, no program that we started is left."""
-        await asyncio.gather(*(keeper.stop() for keeper in self._keepers.values()))
+        await asyncio.gather(*(supervisor.stop() for supervisor in self._supervisors.values()))
 
     # --- what there is ---
 
@@ -87,57 +87,59 @@ class McpManager:
         self._listeners.append(listener)
 
     def status(self) -> list[Status]:
-        return [keeper.status for keeper in self._keepers.values()]
+        return [supervisor.status for supervisor in self._supervisors.values()]
 
     def log(self, server: str) -> list[str]:
         """The last lines that the server wrote besides its answers, made safe."""
-        return list(self._keeper(server).log)
+        return list(self._supervisor(server).log)
 
     def prompts(self) -> list[Prompt]:
-        return [prompt for keeper in self._keepers.values() for prompt in keeper.offers.prompts]
+        return [prompt for supervisor in self._supervisors.values() for prompt in supervisor.offers.prompts]
 
     def resources(self) -> list[Resource]:
-        return [resource for keeper in self._keepers.values() for resource in keeper.offers.resources]
+        return [resource for supervisor in self._supervisors.values() for resource in supervisor.offers.resources]
 
     def templates(self) -> list[Template]:
-        return [template for keeper in self._keepers.values() for template in keeper.offers.templates]
+        return [template for supervisor in self._supervisors.values() for template in supervisor.offers.templates]
 
     def accept(self, server: str) -> list[str]:
         """The person has looked at the server's tools and takes them as they are now; names those that were news."""
-        keeper = self._keeper(server)
-        news = [d for d in keeper.definitions() if keeper.unseen(d)]
-        keeper.accept(*news)
+        supervisor = self._supervisor(server)
+        news = [d for d in supervisor.definitions() if supervisor.unseen(d)]
+        supervisor.accept(*news)
         return [definition.name for definition in news]
 
     # --- what a person may ask for ---
 
     async def prompt(self, server: str, name: str, args: Mapping[str, str]) -> tuple[Text | Media, ...]:
         """The text of a prompt, to be sent as the person's own. Raises NoSuchServer or ToolFailed."""
-        return await self._keeper(server).prompt(name, args)
+        return await self._supervisor(server).prompt(name, args)
 
     # --- what the model may ask for ---
 
     def trusts(self, server: str) -> bool:
-        return server in self._keepers and self._keepers[server].trusted
+        return server in self._supervisors and self._supervisors[server].trusted
 
     def about(self, server: str, uri: str) -> str:
         """What the server says of a resource. Raises ToolFailed when it has no such resource, nor a template for it."""
-        if server not in self._keepers:
-            names = ", ".join(sorted(self._keepers))
+        if server not in self._supervisors:
+            names = ", ".join(sorted(self._supervisors))
             raise ToolFailed("mcp_resource_not_found", f"There is no MCP server {server!r}; there are: {names}.")
-        keeper = self._keepers[server]
-        if keeper.lists(uri):
-            return next(resource.name for resource in keeper.offers.resources if resource.uri == uri)
-        if keeper.has_template_for(uri):
+        supervisor = self._supervisors[server]
+        if supervisor.lists(uri):
+            return next(resource.name for resource in supervisor.offers.resources if resource.uri == uri)
+        if supervisor.has_template_for(uri):
             return "an address made from a template of the server's"
         raise ToolFailed("mcp_resource_not_found", f"The server {server} lists no such resource.")
 
     async def read_for(self, call_id: str, server: str, uri: str) -> tuple[Text | Media, ...]:
-        return await self._keeper(server).read(uri, call_id)
+        return await self._supervisor(server).read(uri, call_id)
 
     def _offer_resources(self) -> None:
         """The tools for resources are there as long as there are resources."""
-        if not any(keeper.offers.resources or keeper.offers.templates for keeper in self._keepers.values()):
+        if not any(
+            supervisor.offers.resources or supervisor.offers.templates for supervisor in self._supervisors.values()
+        ):
             self._registry.discard(LIST)
             self._registry.discard(READ)
         elif self._registry.get(READ) is None:
@@ -155,21 +157,21 @@ class McpManager:
         server, found, uri = reference.partition(":")
         if not found or not uri:
             raise ToolFailed("mcp_resource_not_found", f"{reference!r} is no resource; write server:uri")
-        keeper = self._keeper(server)
-        await keeper.connected()
-        if not keeper.lists(uri) and not (keeper.trusted and keeper.has_template_for(uri)):
+        supervisor = self._supervisor(server)
+        await supervisor.connected()
+        if not supervisor.lists(uri) and not (supervisor.trusted and supervisor.has_template_for(uri)):
             raise ToolFailed("mcp_resource_not_found", f"The server {server} lists no such resource.")
-        return await keeper.read(uri)
+        return await supervisor.read(uri)
 
     def has_resource(self, reference: str) -> bool:
         """Whether `@reference` means a resource of ours rather than a file."""
         server, found, _ = reference.partition(":")
-        return bool(found) and server in self._keepers
+        return bool(found) and server in self._supervisors
 
-    def _keeper(self, server: str) -> Keeper:
-        if server not in self._keepers:
+    def _supervisor(self, server: str) -> ServerSupervisor:
+        if server not in self._supervisors:
             raise NoSuchServer(f"there is no MCP server {server!r} here")
-        return self._keepers[server]
+        return self._supervisors[server]
 
     def _announce(self, status: Status) -> None:
         self._offer_resources()

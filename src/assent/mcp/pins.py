@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from assent.files.private import save_private
+from assent.files.private_folder import save_private
 from assent.mcp.definitions import Definition
-from assent.regular import read_regular
+from assent.safe_open import read_regular
 
 Pinned = dict[str, str]
 """Tool → digest of its definition."""

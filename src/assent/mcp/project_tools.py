@@ -14,23 +14,23 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from assent.config import ProjectCommands
-from assent.files.private import PrivateFolder
-from assent.mcp.declared import BadDiscovery, declared
+from assent.files.private_folder import PrivateFolder
 from assent.mcp.definitions import PROJECT_PREFIX, Definition, Refusal, define, project_name
-from assent.mcp.keeper import State, Status
-from assent.mcp.kept import Outputs
+from assent.mcp.discovery import BadDiscovery, declared
+from assent.mcp.kept_results import KeptResults
+from assent.mcp.mcp_tool import McpCall, McpTool
 from assent.mcp.pins import PinStore
-from assent.mcp.tool import Call, McpTool
+from assent.mcp.server_supervisor import State, Status
 from assent.parts import Failure, JsonObject, PlainDisplay
 from assent.process.environment import child_environment
 from assent.process.exchange import Exchanged, exchange
-from assent.process.output import cut_middle
-from assent.process.plain import plain
+from assent.process.output_buffer import cut_middle
+from assent.process.plain_text import plain
 from assent.screen import make_safe
 from assent.secrets.mask import Masker
-from assent.tools.base import Resources, ToolFailed, ToolResult
 from assent.tools.registry import Registry
 from assent.tools.support.whole_output import MODEL_CHARACTERS
+from assent.tools.tool import Resources, ToolFailed, ToolResult
 
 NAME = "project_tools"
 """As rules and lists call it. No server can: their names have no underscore."""
@@ -58,7 +58,7 @@ class ProjectTools:
         self._env = child_environment(env)
         self._listeners: list[Callable[[Status], None]] = []
         self._masker = masker or Masker()
-        self._outputs = Outputs(outputs, self._masker)
+        self._outputs = KeptResults(outputs, self._masker)
         self._definitions: dict[str, Definition] = {}
         self._task: asyncio.Task[None] | None = None
         registry.await_with(self._settled_for)
@@ -172,7 +172,7 @@ class ProjectTools:
         """A command may touch anything in the workspace."""
         return Resources(writes=(self._folder.rstrip("/") + "/",))
 
-    async def call(self, tool: str, args: JsonObject, call: Call) -> ToolResult:
+    async def call(self, tool: str, args: JsonObject, call: McpCall) -> ToolResult:
         try:
             done = await exchange(
                 (*self._commands.call, tool),

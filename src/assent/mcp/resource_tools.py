@@ -10,11 +10,11 @@ from typing import Annotated, Protocol
 from msgspec import Meta, Struct
 
 from assent.approval import McpDetails
-from assent.mcp.kept import Part
+from assent.mcp.kept_results import Part
 from assent.mcp.offers import Resource, Template
 from assent.parts import PlainDisplay, Text
 from assent.screen import make_safe
-from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 LIST, READ = "list_mcp_resources", "read_mcp_resource"
 METHOD = "resources/read"

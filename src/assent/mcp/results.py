@@ -21,11 +21,11 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from assent.mcp.kept import Keep, Part
+from assent.mcp.kept_results import Keep, Part
 from assent.parts import Failure, Media, PlainDisplay, Text
-from assent.process.output import cut_middle
-from assent.process.plain import plain
-from assent.tools.base import ToolResult
+from assent.process.output_buffer import cut_middle
+from assent.process.plain_text import plain
+from assent.tools.tool import ToolResult
 
 TEXT_LIMIT = 200_000
 MEDIA_LIMIT = 20 << 20

@@ -15,12 +15,12 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from assent.mcp.ears import Ears, Era, NotConnected
 from assent.mcp.http_transport import event_stream, one_endpoint
 from assent.mcp.intercept import Intercept
+from assent.mcp.notifications import Era, NotConnected, NotificationListener
+from assent.mcp_config import McpServer, expand
 from assent.process.environment import child_environment
 from assent.process.peer import LineTooLong, Peer
-from assent.servers import McpServer, expand
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are no messages. A line of greeting is forgiven, a stream of noise is not."""
@@ -32,12 +32,17 @@ Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
 def open_transport(
-    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, era: Era, intercept: Intercept
+    server: McpServer,
+    folder: str,
+    env: Mapping[str, str],
+    listener: NotificationListener,
+    era: Era,
+    intercept: Intercept,
 ) -> AbstractAsyncContextManager[TransportStreams]:
     if not server.entry.url:
-        return _program(server, folder, env, ears, intercept)
+        return _program(server, folder, env, listener, intercept)
     way = event_stream if era == "sse" else one_endpoint
-    return way(server, env, ears, intercept)
+    return way(server, env, listener, intercept)
 
 
 # --- a program ---
@@ -45,11 +50,11 @@ def open_transport(
 
 @asynccontextmanager
 async def _program(
-    server: McpServer, folder: str, env: Mapping[str, str], ears: Ears, intercept: Intercept
+    server: McpServer, folder: str, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
     peer = await _start(server, folder, env)
     try:
-        async with _lines(peer, ears) as streams:
+        async with _lines(peer, listener) as streams:
             yield intercept.around(streams)
     finally:
         await peer.close()
@@ -85,19 +90,19 @@ async def _ending(peer: Peer, otherwise: str) -> str:
 
 
 @asynccontextmanager
-async def _lines(peer: Peer, ears: Ears) -> AsyncGenerator[TransportStreams]:
+async def _lines(peer: Peer, listener: NotificationListener) -> AsyncGenerator[TransportStreams]:
     incoming, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     async with incoming, from_server, to_server, outgoing, anyio.create_task_group() as group:
-        group.start_soon(_read, peer, incoming, ears)
-        group.start_soon(_write, peer, outgoing, ears)
+        group.start_soon(_read, peer, incoming, listener)
+        group.start_soon(_write, peer, outgoing, listener)
         try:
             yield from_server, to_server
         finally:
             group.cancel_scope.cancel()
 
 
-async def _read(peer: Peer, incoming: Incoming, ears: Ears) -> None:
+async def _read(peer: Peer, incoming: Incoming, listener: NotificationListener) -> None:
     loop, garbage, since, count = asyncio.get_running_loop(), 0, 0.0, 0
     try:
         while (line := await peer.read_line()) is not None:
@@ -107,7 +112,7 @@ async def _read(peer: Peer, incoming: Incoming, ears: Ears) -> None:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
                 garbage += len(line)
-                ears.heard(f"not a message: {line[:200].decode(errors='replace')}")
+                listener.heard(f"not a message: {line[:200].decode(errors='replace')}")
                 if garbage > GARBAGE_LIMIT:
                     raise LineTooLong("it writes what is no message to its standard output") from None
                 continue
@@ -116,18 +121,18 @@ async def _read(peer: Peer, incoming: Incoming, ears: Ears) -> None:
             if count % (PACE // 10) == 0:
                 await asyncio.sleep(max(0.0, since + 0.1 - loop.time()))
                 since = loop.time()
-        ears.lost(await _ending(peer, "the program closed its output"))
+        listener.lost(await _ending(peer, "the program closed its output"))
     except LineTooLong as error:
-        ears.lost(str(error))
+        listener.lost(str(error))
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
         pass  # nobody listens any more
     finally:
         incoming.close()
 
 
-async def _write(peer: Peer, outgoing: Outgoing, ears: Ears) -> None:
+async def _write(peer: Peer, outgoing: Outgoing, listener: NotificationListener) -> None:
     try:
         async for message in outgoing:
             await peer.write_line(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
     except OSError:
-        ears.lost(await _ending(peer, "the program does not read its input any more"))
+        listener.lost(await _ending(peer, "the program does not read its input any more"))

@@ -6,13 +6,13 @@ It does not try again and does not run anything: it yields chunks, and `Finished
 from collections.abc import AsyncGenerator
 from urllib.parse import quote
 
-from assent.models.base import AuthFailed, BrokenStream, Chunk, ModelError, Request
 from assent.models.gemini_failures import failure
 from assent.models.gemini_reply import ReplyReader
 from assent.models.gemini_request import encode_request
-from assent.models.http import HttpClient, Response, Timeouts
+from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request
 from assent.models.proxy import Proxy
 from assent.models.sse import SseDecoder
+from assent.models.streaming_client import HttpClient, Response, Timeouts
 from assent.parts import SearchAnswer
 
 BASE_URL = "https://generativelanguage.googleapis.com"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from assent.models.base import AuthFailed, BadRequest, BrokenStream, ModelError, QuotaExhausted, Transient
+from assent.models.model_protocol import AuthFailed, BadRequest, BrokenStream, ModelError, QuotaExhausted, Transient
 
 MESSAGE_LIMIT = 1000
 MINUTE = 60.0

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from assent.models.base import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.models.gemini_failures import failure_in_stream
+from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.parts import FinishReason, JsonObject, Usage
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from assent.models.base import Request
+from assent.models.model_protocol import Request
 from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
 
 NO_SIGNATURE = "skip_thought_signature_validator"

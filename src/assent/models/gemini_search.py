@@ -7,7 +7,7 @@ in bytes of UTF-8; the numbers of their sources are put there.
 import msgspec
 from msgspec import Struct
 
-from assent.models.base import BrokenStream, Chunk, TextChunk
+from assent.models.model_protocol import BrokenStream, Chunk, TextChunk
 from assent.parts import JsonObject, SearchAnswer, Source
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from assent.http.loopback import is_loopback
-from assent.models.base import BadRequest
+from assent.models.model_protocol import BadRequest
 
 
 class Proxy(Struct, frozen=True):

@@ -27,7 +27,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from assent.models.base import BadRequest
+from assent.models.model_protocol import BadRequest
 from assent.parts import FinishReason, JsonObject, Usage
 
 ErrorKind = Literal["auth", "quota", "transient", "bad_request"]

@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 
-from assent.models.base import (
+from assent.models.model_protocol import (
     AuthFailed,
     BadRequest,
     BrokenStream,

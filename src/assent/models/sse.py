@@ -6,7 +6,7 @@ ignored here. An event that the stream left unfinished is never handed out: see 
 
 from msgspec import Struct
 
-from assent.models.base import BrokenStream
+from assent.models.model_protocol import BrokenStream
 
 LIMIT = 64 << 20
 """No provider sends an event of this size; a peer that does must not fill our memory."""

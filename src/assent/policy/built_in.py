@@ -6,10 +6,10 @@ what to run (version managers, package managers) are not here.
 """
 
 from assent.plan import Plan, Stage, Word, paths_in
-from assent.policy.folders import with_folders
+from assent.policy.cwd_tracking import with_folders
+from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import inside, moves, place
-from assent.policy.shell.rules import program
 
 _NAMES = """
 ls cat head tail wc nl tac cut sort uniq comm diff cmp file stat du df tree find grep egrep fgrep rg sed tr rev fold

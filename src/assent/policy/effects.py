@@ -3,11 +3,11 @@
 from functools import lru_cache
 
 from assent.policy.built_in import READ_ONLY
-from assent.policy.shell import Rules, judge
+from assent.policy.shell import CommandRules, judge
 
 
 @lru_cache(256)
 def only_reads(command: str, directory: str, roots: tuple[str, ...]) -> bool:
     """Whether it certainly writes no file: all of its words are understood, and its programs only read."""
-    plan = judge(command, Rules(allow=READ_ONLY), cwd=directory, roots=roots).plan
+    plan = judge(command, CommandRules(allow=READ_ONLY), cwd=directory, roots=roots).plan
     return plan is not None and not plan.writes

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
-from assent.files.second_names import has_other_names
+from assent.files.hard_links import has_other_names
 from assent.policy.action import Action
+from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only, stricter
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
-from assent.policy.verdict import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only, stricter
 
 if TYPE_CHECKING:
-    from assent.policy.commands import CommandJudge
+    from assent.policy.command_policy import CommandJudge
 
 
 class Policy:
@@ -117,7 +117,7 @@ class Policy:
         )
 
     def command_judge(self, action: Action, details: ExecDetails) -> "CommandJudge":
-        from assent.policy.commands import CommandJudge
+        from assent.policy.command_policy import CommandJudge
 
         rules = [rule for rule in self.rules if rule.is_about(action, self.mode)]
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import ExecDetails, Mode
-from assent.files.plain import NotPlain, read_plain
+from assent.files.regular_file import NotPlain, read_plain
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
 from assent.policy.rule_words import why_never, why_no_path, why_several

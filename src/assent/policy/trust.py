@@ -14,10 +14,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from assent.files.context import find_context, folders_below
-from assent.files.plain import NotPlain, read_plain
-from assent.files.private import save_private
-from assent.regular import NotRegular, read_regular
+from assent.files.context_reader import find_context, folders_below
+from assent.files.private_folder import save_private
+from assent.files.regular_file import NotPlain, read_plain
+from assent.safe_open import NotRegular, read_regular
 
 CONFIG_FOLDER = ".assent"
 UNTRUSTABLE = "no ordinary file"

@@ -16,7 +16,7 @@ It imports next to nothing and reads a few small files: every start of Assent as
 import os
 from _collections_abc import Iterator, Mapping
 
-from assent.process import table
+from assent.process import process_table
 
 MARKER = "ASSENT_RUN"
 """The variable that marks a family. Inside another run it names the outer one, too."""
@@ -36,7 +36,7 @@ def is_child(pid: int) -> bool:
     """Whether another process is one. A sign that we bear ourselves says nothing about it."""
     if (above := set(_reapers(pid))) and not above <= set(_reapers(os.getpid())):
         return True
-    if MARKER.encode() in table.variables(pid) and MARKER not in os.environ:
+    if MARKER.encode() in process_table.variables(pid) and MARKER not in os.environ:
         return True
     return _has_limits(pid) and not _has_limits()
 
@@ -69,4 +69,4 @@ def _has_reaper(pid: int) -> bool:
 
 def _reapers(pid: int) -> Iterator[int]:
     """And supervisors: among the process itself and those above it."""
-    return (above for above in table.ancestors(pid) if table.words(above)[-1:] == [TITLE.encode()])
+    return (above for above in process_table.ancestors(pid) if process_table.words(above)[-1:] == [TITLE.encode()])

@@ -7,7 +7,7 @@ a program takes unusually long.
 import os
 from collections.abc import Iterator
 
-PATIENCE = 2.0  # seconds, before anybody looks
+CHECK_AFTER = 2.0  # seconds, before anybody looks
 _NAMES = frozenset((".gitignore", ".ignore", ".rgignore", ".gitattributes", ".gitmodules", ".mailmap"))
 _OF_GIT = ("", "info")  # folders in `.git` whose files are read at the start
 _MOST_FOLDERS = 50_000

@@ -2,7 +2,7 @@
 
 import os
 
-from assent.regular import open_regular
+from assent.safe_open import open_regular
 
 
 def current_branch(folder: str) -> str:

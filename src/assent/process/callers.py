@@ -11,7 +11,7 @@ nor is anything where there is no /proc. It knows nothing of HTTP.
 
 from collections.abc import Iterator
 
-from assent.process import connections, table
+from assent.process import connections, process_table
 from assent.process.ancestry import is_child
 from assent.process.connections import Address
 
@@ -33,14 +33,14 @@ def why_refused(client: Address, server: Address) -> str | None:
         return GONE
     if holder := _holder(end):
         return CHILD if is_child(holder) else None
-    if any(_may_hold(pid, end) for pid in table.all_pids() if is_child(pid)):
+    if any(_may_hold(pid, end) for pid in process_table.all_pids() if is_child(pid)):
         return CHILD
     return None if connections.far_end(client, server) == end else GONE
 
 
 def _holder(end: connections.End) -> int:
     """A process that has the socket open; 0 when none of those is one that we may look into."""
-    found = next((pid for pid in _likely_first() if table.holds(pid, f"socket:[{end.inode}]")), 0)
+    found = next((pid for pid in _likely_first() if process_table.holds(pid, f"socket:[{end.inode}]")), 0)
     if found:
         _remembered[:] = [found, *(pid for pid in _remembered if pid != found)][:_MOST_REMEMBERED]
     return found
@@ -48,10 +48,10 @@ def _holder(end: connections.End) -> int:
 
 def _likely_first() -> Iterator[int]:
     yield from list(_remembered)
-    yield from sorted(table.all_pids(), reverse=True)  # a program that was started for this one request
+    yield from sorted(process_table.all_pids(), reverse=True)  # a program that was started for this one request
 
 
 def _may_hold(pid: int, end: connections.End) -> bool:
     """Also when one of its threads has descriptors of its own, or when it does not let us look."""
-    held = [table.holds(thread, f"socket:[{end.inode}]", of=pid) for thread in table.threads(pid)]
-    return any(held) or (None in held and end.uid in table.users(pid))
+    held = [process_table.holds(thread, f"socket:[{end.inode}]", of=pid) for thread in process_table.threads(pid)]
+    return any(held) or (None in held and end.uid in process_table.users(pid))

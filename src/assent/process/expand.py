@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assent.process.openings import Refusal
+from assent.process.file_limits import Refusal
 
 if TYPE_CHECKING:
     from assent.plan import Part, Stage, Word

@@ -9,7 +9,7 @@ import os
 
 from msgspec import Struct
 
-from assent.process import table
+from assent.process import process_table
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -71,7 +71,7 @@ class Family:
         if self._is_near(pid, seen):
             return True
         # For writing only: a child of ours between fork and exec still has our reading end.
-        return self._mark in _environment(pid) or table.writes_to(pid, self._channel)
+        return self._mark in _environment(pid) or process_table.writes_to(pid, self._channel)
 
     def _is_near(self, pid: int, seen: Seen) -> bool:
         return self._leader in (pid, seen.group, seen.session) or 0 < self._reaper == seen.parent
@@ -89,7 +89,7 @@ def _with_descendants(found: set[int], among: dict[int, Seen]) -> set[int]:
 
 
 def _process_table() -> dict[int, Seen] | None:
-    pids = table.all_pids()
+    pids = process_table.all_pids()
     if not pids:
         return None
     me = os.getpid()
@@ -97,10 +97,21 @@ def _process_table() -> dict[int, Seen] | None:
 
 
 def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
-    fields = table.line(pid)
-    if fields is None or (table.is_dead(fields) and not even_dead):
+    fields = process_table.line(pid)
+    if fields is None or (process_table.is_dead(fields) and not even_dead):
         return None
-    return Seen(*(int(fields[at]) for at in (table.PARENT, table.GROUP, table.SESSION, table.STARTED, table.PAGES)))
+    return Seen(
+        *(
+            int(fields[at])
+            for at in (
+                process_table.PARENT,
+                process_table.GROUP,
+                process_table.SESSION,
+                process_table.STARTED,
+                process_table.PAGES,
+            )
+        )
+    )
 
 
 def _share(pid: int, otherwise: int) -> int:

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from assent.git_folder import GitFolder, alternates_of
 from assent.plan import paths_in
+from assent.process.file_limits import Bounds
 from assent.process.landlock import EXECUTE, READ, READ_FILE, WRITE_FILE, Ruleset, available, can_move, write
-from assent.process.openings import Bounds
 from assent.process.pinned import below
 
 if TYPE_CHECKING:

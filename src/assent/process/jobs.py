@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from assent.process.openings import Bounds
+    from assent.process.file_limits import Bounds
 
 CANCELLED = 128 + signal.SIGTERM
 

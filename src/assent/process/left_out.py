@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from assent.process.file_limits import Bounds
 from assent.process.jobs import in_bounds
-from assent.process.openings import Bounds
 
 PATIENCE = 1.0  # seconds
 _PATIENCE_FOR_ONE = 20.0  # it takes as long as the command itself

@@ -13,44 +13,44 @@ import struct
 from contextlib import suppress
 from typing import Self
 
-from assent.process import table
+from assent.process import process_table
 from assent.process.ancestry import MARKER, TITLE
 from assent.process.reaper import GRACE, NAME
 
-PATIENCE = 5.0
+END_TIMEOUT = 5.0
 _LOOK_AGAIN = 0.02
 
 
-async def end_leftovers(mark: str, patience: float = PATIENCE) -> tuple[int, ...]:
+async def end_leftovers(mark: str, patience: float = END_TIMEOUT) -> tuple[int, ...]:
     """Returns when nobody is left, or with those that could not be ended within so many seconds."""
-    with _Keeper(mark) as keeper:
-        return await _end(mark, keeper, patience)
+    with _MarkHolder(mark) as holder:
+        return await _end(mark, holder, patience)
 
 
-async def _end(mark: str, keeper: "_Keeper", patience: float) -> tuple[int, ...]:
+async def _end(mark: str, holder: "_MarkHolder", patience: float) -> tuple[int, ...]:
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    while (living := await asyncio.to_thread(_living, mark, keeper)) or keeper.is_there():
+    while (living := await asyncio.to_thread(_living, mark, holder)) or holder.is_there():
         passed = loop.time() - begun
         if passed > patience:
             break
-        if not keeper.is_there() or passed > GRACE + 1:
+        if not holder.is_there() or passed > GRACE + 1:
             _send(living, signal.SIGKILL)
         await asyncio.sleep(_LOOK_AGAIN)
     return tuple(living)
 
 
-def _living(mark: str, keeper: "_Keeper") -> list[int]:
+def _living(mark: str, holder: "_MarkHolder") -> list[int]:
     me = os.getpid()
-    below = table.below(keeper.pid) if keeper.is_there() else []
+    below = process_table.below(holder.pid) if holder.is_there() else []
     sign = mark.encode()
-    marked = [pid for pid in table.all_pids() if sign in _mark_of(pid)]
+    marked = [pid for pid in process_table.all_pids() if sign in _mark_of(pid)]
     return sorted(pid for pid in {*below, *marked} if pid != me and _lives(pid))
 
 
 def _lives(pid: int) -> bool:
-    fields = table.line(pid)
-    return fields is not None and not table.is_dead(fields)
+    fields = process_table.line(pid)
+    return fields is not None and not process_table.is_dead(fields)
 
 
 def _mark_of(pid: int) -> bytes:
@@ -62,7 +62,7 @@ def _mark_of(pid: int) -> bytes:
     return next((one for one in variables if one.startswith(MARKER.encode() + b"=")), b"")
 
 
-class _Keeper:
+class _MarkHolder:
     """The reaper that holds the address of a mark, as long as it does: afterwards it may be somebody else's."""
 
     def __init__(self, mark: str) -> None:
@@ -74,7 +74,7 @@ class _Keeper:
         with suppress(OSError, AttributeError):
             self._asking.connect(NAME + mark.encode())
             pid, user, _ = struct.unpack("3i", self._asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-            self.pid = pid if user == os.getuid() and table.words(pid)[-1:] == [TITLE.encode()] else 0
+            self.pid = pid if user == os.getuid() and process_table.words(pid)[-1:] == [TITLE.encode()] else 0
 
     def is_there(self) -> bool:
         """It accepts nobody; when it lets go of the address, the connection breaks."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from assent.process.family import Family
 from assent.process.kill import end_family
-from assent.process.output import Decoder, Kept
+from assent.process.output_buffer import Decoder, Kept
 from assent.process.pty import CHUNK, Channel
 from assent.process.spawn import spawn
 

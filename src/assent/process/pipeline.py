@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from assent.plan import Choice, Group, Loop, Stage
 from assent.process.expand import as_word
-from assent.process.frame import Frame
+from assent.process.file_limits import Refusal, real_below
 from assent.process.jobs import CANCELLED, Jobs
-from assent.process.openings import Refusal, real_below
+from assent.process.plan_frame import PlanFrame
 from assent.process.starter import REFUSED, Started, Starter
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Pipeline:
                 return REFUSED
             cwd = self._plan.cwd or os.getcwd()
             return self._steps(
-                self._plan.steps, Frame(cwd=cwd, input=self._starter.null, output=self._output, errors=self._output)
+                self._plan.steps, PlanFrame(cwd=cwd, input=self._starter.null, output=self._output, errors=self._output)
             )
         finally:
             self._starter.close()
@@ -58,7 +58,7 @@ class Pipeline:
 
     # --- lists and pipes ---
 
-    def _steps(self, steps: "Sequence[Step]", frame: Frame) -> int:
+    def _steps(self, steps: "Sequence[Step]", frame: PlanFrame) -> int:
         code = 0
         for step in steps:
             if self._jobs.cancelled:
@@ -68,20 +68,20 @@ class Pipeline:
             code = frame.status = self._step(step, frame)
         return code
 
-    def _step(self, step: "Step", frame: Frame) -> int:
+    def _step(self, step: "Step", frame: PlanFrame) -> int:
         begun = time.monotonic()
         code = self._alone(step.stages[0], frame) if len(step.stages) == 1 else self._pipe(step.stages, frame)
         if step.timed:
             os.write(frame.errors, f"real {time.monotonic() - begun:.3f}s\n".encode())
         return int(code == 0) if step.negated else code
 
-    def _alone(self, command: "Command", frame: Frame) -> int:
+    def _alone(self, command: "Command", frame: PlanFrame) -> int:
         if not isinstance(command, Stage):
             return self._compound(command, frame)
         started = self._starter.start(command, frame, 0, alone=True)
         return self._ended([started])[-1]
 
-    def _pipe(self, commands: "Sequence[Command]", frame: Frame) -> int:
+    def _pipe(self, commands: "Sequence[Command]", frame: PlanFrame) -> int:
         running: list[Started | _Beside] = []
         group = 0
         incoming = [os.dup(frame.input)]
@@ -97,7 +97,7 @@ class Pipeline:
         running.append(self._begin(commands[-1], inner, group, incoming))
         return self._ended(running)[-1]
 
-    def _begin(self, command: "Command", frame: Frame, group: int, owned: list[int]) -> "Started | _Beside":
+    def _begin(self, command: "Command", frame: PlanFrame, group: int, owned: list[int]) -> "Started | _Beside":
         """Starts a part of a pipe, which moves nobody else; `owned` are the ends that nobody needs afterwards."""
         if not isinstance(command, Stage):
             return _Beside(lambda: self._compound(command, frame), owned, self._say)
@@ -115,7 +115,7 @@ class Pipeline:
 
     # --- compound commands ---
 
-    def _compound(self, command: "Group | Loop | Choice", frame: Frame) -> int:
+    def _compound(self, command: "Group | Loop | Choice", frame: PlanFrame) -> int:
         try:
             with self._redirected(command, frame) as inner:
                 return self._inside(command, inner)
@@ -123,7 +123,7 @@ class Pipeline:
             return self._starter.refuse(str(refused))
 
     @contextmanager
-    def _redirected(self, command: "Group | Loop | Choice", frame: Frame) -> Generator[Frame]:
+    def _redirected(self, command: "Group | Loop | Choice", frame: PlanFrame) -> Generator[PlanFrame]:
         if not command.redirects:
             yield frame
             return
@@ -137,7 +137,7 @@ class Pipeline:
             for descriptor in opened:
                 os.close(descriptor)
 
-    def _inside(self, command: "Group | Loop | Choice", frame: Frame) -> int:
+    def _inside(self, command: "Group | Loop | Choice", frame: PlanFrame) -> int:
         match command:
             case Group(subshell=True):
                 return self._steps(command.steps, frame.copy())
@@ -148,13 +148,13 @@ class Pipeline:
             case Loop():
                 return self._loop(command, frame)
 
-    def _choice(self, choice: "Choice", frame: Frame) -> int:
+    def _choice(self, choice: "Choice", frame: PlanFrame) -> int:
         for branch in choice.branches:
             if self._steps(branch.condition, frame) == 0:
                 return self._steps(branch.steps, frame)
         return self._steps(choice.otherwise, frame)
 
-    def _loop(self, loop: "Loop", frame: Frame) -> int:
+    def _loop(self, loop: "Loop", frame: PlanFrame) -> int:
         words = self._starter.words_of(loop.words, frame)
         if len(words) > _MOST_ROUNDS:
             raise Refusal(f"a loop over {len(words):,} words: more than {_MOST_ROUNDS:,} are not run")
@@ -164,7 +164,7 @@ class Pipeline:
             code = self._steps(loop.steps, frame)
         return code
 
-    def _output_of(self, steps: "Sequence[Step]", frame: Frame) -> str:
+    def _output_of(self, steps: "Sequence[Step]", frame: PlanFrame) -> str:
         """What these print, as a part of a word. Raises Refusal."""
         refused = self._starter.refused
         reading, writing = os.pipe()

@@ -3,7 +3,7 @@
 import os
 import stat
 
-from assent.process import table
+from assent.process import process_table
 
 
 def has_producer(descriptor: int) -> bool:
@@ -14,5 +14,5 @@ def has_producer(descriptor: int) -> bool:
     found = os.fstat(descriptor)
     if not stat.S_ISFIFO(found.st_mode):
         return False
-    name, family = f"pipe:[{found.st_ino}]", set(table.ancestors(os.getpid()))
-    return any(table.writes_to(pid, name) for pid in table.all_pids() if pid not in family)
+    name, family = f"pipe:[{found.st_ino}]", set(process_table.ancestors(os.getpid()))
+    return any(process_table.writes_to(pid, name) for pid in process_table.all_pids() if pid not in family)

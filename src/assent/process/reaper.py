@@ -18,7 +18,7 @@ import time
 from _collections_abc import Callable, Iterator
 from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STREAM, SOL_SOCKET, socket
 
-from assent.process import table
+from assent.process import process_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,14 +124,17 @@ class Reaper:
         if self._is_alone():
             return False
         self._leader, problem = self._start(argv, cwd, env)
-        since = table.line(self._leader) or []
+        since = process_table.line(self._leader) or []
         os.chdir("/")
         for fd in self._streams:
             os.close(fd)
         if problem:
             self._say(problem)
             return True
-        self._say(b"%d %d %s" % (self._leader, os.getpid(), b"".join(since[table.STARTED : table.STARTED + 1])))
+        self._say(
+            b"%d %d %s"
+            % (self._leader, os.getpid(), b"".join(since[process_table.STARTED : process_table.STARTED + 1]))
+        )
         return self._stay()
 
     # --- the beginning ---
@@ -207,7 +210,7 @@ class Reaper:
 
     def _end_all(self) -> None:
         me, session = os.getpid(), abs(self._leader)
-        end(lambda: table.below(me, session), GRACE)
+        end(lambda: process_table.below(me, session), GRACE)
 
     def _heard(self, size: int) -> bytes:
         try:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options, taken
 from assent.git_part import Part, kept_to, names_beyond, part_of_repository, shows_changes
+from assent.process.file_limits import Bounds
 from assent.process.git_bounds import Work, bounds_for
 from assent.process.git_settings import (
     Setting,
@@ -30,7 +31,6 @@ from assent.process.git_settings import (
     remotes,
 )
 from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out
-from assent.process.openings import Bounds
 from assent.process.pinned import Pinned, below, pin
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from assent.process import supervision
+from assent.process import supervisor_client
 from assent.process.ancestry import MARKER
 from assent.process.family import nested_mark
 
@@ -69,7 +69,7 @@ async def spawn(
     end what was started.
     """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
-    start = supervision.start if supervision.AVAILABLE else _start
+    start = supervisor_client.start if supervisor_client.AVAILABLE else _start
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         streams = (nothing if input is None else input, output, output if errors is None else errors)

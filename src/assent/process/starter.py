@@ -10,14 +10,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from assent.process.blocking import PATIENCE, blocking_file
+from assent.process.blocking import CHECK_AFTER, blocking_file
 from assent.process.expand import arguments, check_unknown
-from assent.process.frame import Frame
+from assent.process.file_limits import Bounds, Openings, Refusal, real_below
 from assent.process.jobs import Jobs, code_of
 from assent.process.landlock import available
-from assent.process.openings import Bounds, Openings, Refusal, real_below
+from assent.process.name_filter import Sieve, Sifted, sift
+from assent.process.plan_frame import PlanFrame
 from assent.process.repository import Guard, RefusedRepository, Setup, guard
-from assent.process.sift import Sieve, Sifted, sift
 
 if TYPE_CHECKING:
     from assent.plan import Part, Plan, Redirect, Stage, Step, Word
@@ -58,7 +58,7 @@ class Started:
         if isinstance(self.child, int):
             return
         try:
-            self.child.wait(PATIENCE)
+            self.child.wait(CHECK_AFTER)
         except subprocess.TimeoutExpired:
             if (path := blocking_file(self.may_be_stuck_in)) is not None and self.child.poll() is None:
                 self.child.kill()
@@ -87,7 +87,7 @@ class Starter:
         environment: Mapping[str, str],
         jobs: Jobs,
         say: Callable[[str], None],
-        output_of: "Callable[[Sequence[Step], Frame], str]",
+        output_of: "Callable[[Sequence[Step], PlanFrame], str]",
     ) -> None:
         self.environment = _environment(plan, environment)
         self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -102,7 +102,7 @@ class Starter:
     def close(self) -> None:
         os.close(self.null)
 
-    def start(self, stage: "Stage", frame: Frame, group: int, *, alone: bool) -> Started:
+    def start(self, stage: "Stage", frame: PlanFrame, group: int, *, alone: bool) -> Started:
         opened: list[int] = []
         try:
             return self._start(stage, frame, group, opened, alone=alone)
@@ -124,7 +124,7 @@ class Starter:
         self._say(why)
         return REFUSED
 
-    def _start(self, stage: "Stage", frame: Frame, group: int, opened: list[int], *, alone: bool) -> Started:
+    def _start(self, stage: "Stage", frame: PlanFrame, group: int, opened: list[int], *, alone: bool) -> Started:
         argv, files, named = self._arguments(stage, frame)
         if self._plan.inside and (outside := self._leading_out([*named, *self._read_from(stage, frame)], frame.cwd)):
             raise Refusal(f"{outside}: leads out of the workspace")
@@ -148,7 +148,7 @@ class Starter:
             self._say(note)
         return self._spawn(stage, program, guarded, files, frame, environment, descriptors, group, opened)
 
-    def _setup(self, stage: "Stage", frame: Frame, opened: list[int], argv: Sequence[str]) -> Setup:
+    def _setup(self, stage: "Stage", frame: PlanFrame, opened: list[int], argv: Sequence[str]) -> Setup:
         plan = self._plan
         texts = stage.texts if len(argv) == len(stage.words) else ()  # else they stand elsewhere
         return Setup(
@@ -169,7 +169,7 @@ class Starter:
         program: str,
         guarded: Guard,
         files: list[int],
-        frame: Frame,
+        frame: PlanFrame,
         environment: dict[str, str],
         descriptors: list[int],
         group: int,
@@ -207,7 +207,7 @@ class Starter:
 
     # --- words ---
 
-    def _arguments(self, stage: "Stage", frame: Frame) -> tuple[list[str], list[int], list[str]]:
+    def _arguments(self, stage: "Stage", frame: PlanFrame) -> tuple[list[str], list[int], list[str]]:
         """The arguments, which of them name files to be read, and those behind the program that may be paths."""
         argv: list[str] = []
         files: list[int] = []
@@ -230,13 +230,13 @@ class Starter:
             self._say(f"passed over: {len(found) - len(kept)} pipe(s) or device(s) that match {pattern}")
         return kept
 
-    def words_of(self, stage_words: "Sequence[Word]", frame: Frame) -> list[str]:
+    def words_of(self, stage_words: "Sequence[Word]", frame: PlanFrame) -> list[str]:
         """The words of a loop."""
         return [
             text for word in stage_words for text in arguments(word, lambda part: self._value(part, frame), frame.cwd)
         ]
 
-    def _value(self, part: "Part", frame: Frame) -> str:
+    def _value(self, part: "Part", frame: PlanFrame) -> str:
         if part.item:
             return frame.items[part.item]
         match part.kind:
@@ -259,7 +259,7 @@ class Starter:
             return str(os.getuid())
         return self.environment.get(name) or os.environ.get(name, "")
 
-    def _known(self, name: str, frame: Frame) -> str:
+    def _known(self, name: str, frame: PlanFrame) -> str:
         match name:
             case "PWD":
                 return frame.cwd
@@ -275,13 +275,13 @@ class Starter:
         places = [(path, os.path.join(cwd, path)) for word in words for path in paths_in(word)]
         return next((w for w, p in places if os.path.lexists(p) and not real_below(p, self._plan.roots)), None)
 
-    def _read_from(self, stage: "Stage", frame: Frame) -> list[str]:
+    def _read_from(self, stage: "Stage", frame: PlanFrame) -> list[str]:
         targets = (one.target for one in stage.redirects if one.kind == "read")
         return [text for one in targets if not isinstance(one, int | str) for text in self.words_of([one], frame)]
 
     # --- input and output ---
 
-    def redirected(self, redirects: "Sequence[Redirect]", frame: Frame, opened: list[int]) -> list[int]:
+    def redirected(self, redirects: "Sequence[Redirect]", frame: PlanFrame, opened: list[int]) -> list[int]:
         """Input, output and errors; what had to be opened is added to `opened`. Raises NoInput or Refusal."""
         now = frame.descriptors()
         for redirect in redirects:
@@ -292,7 +292,7 @@ class Starter:
                 raise NoInput from error
         return now
 
-    def _source(self, redirect: "Redirect", now: list[int], frame: Frame, opened: list[int]) -> int:
+    def _source(self, redirect: "Redirect", now: list[int], frame: PlanFrame, opened: list[int]) -> int:
         match redirect.target:
             case _ if redirect.kind == "null":
                 return self.null
@@ -305,7 +305,7 @@ class Starter:
                 opened.append(self._openings.input(path))
         return opened[-1]
 
-    def _names(self, kind: str, incoming: int, frame: Frame, started: Started, opened: list[int]) -> int:
+    def _names(self, kind: str, incoming: int, frame: PlanFrame, started: Started, opened: list[int]) -> int:
         """A pipe with those of the names that may be opened."""
         reading, writing = os.pipe()
         opened.append(reading)
@@ -329,7 +329,7 @@ class Starter:
         candidates = (os.path.join(folder, name) for folder in self.environment["PATH"].split(os.pathsep) if folder)
         return next((path for path in candidates if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
-    def _builtin(self, argv: list[str], frame: Frame, descriptors: list[int], *, alone: bool) -> int | None:
+    def _builtin(self, argv: list[str], frame: PlanFrame, descriptors: list[int], *, alone: bool) -> int | None:
         """The few words that only a shell knows, and those that loops are full of. In a pipe of several, `cd` moves
         nothing, and nobody may read yet what is printed.
         """
@@ -349,7 +349,7 @@ class Starter:
             case _:
                 return None
 
-    def _cd(self, rest: list[str], frame: Frame, errors: int) -> int:
+    def _cd(self, rest: list[str], frame: PlanFrame, errors: int) -> int:
         target = os.path.join(frame.cwd, rest[0] if rest else self.environment.get("HOME", "/"))
         if not os.path.isdir(target):
             _tell(errors, f"cd: {target}: no such folder")

@@ -18,7 +18,7 @@ import select
 import time
 from _socket import socket
 
-from assent.process import table
+from assent.process import process_table
 from assent.process.ancestry import mark_limits
 from assent.process.reaper import (
     Reaper,
@@ -158,14 +158,14 @@ class Supervisor:
         me = os.getpid()
 
         def strays() -> list[int]:
-            everybody = table.below(me)
+            everybody = process_table.below(me)
             return [pid for pid in everybody if pid not in self._reapers and not self._has_reaper(pid)]
 
         end(strays, 0.0, 1.0, self._forget)
 
     def _has_reaper(self, pid: int) -> bool:
-        while pid > 1 and (fields := table.line(pid)):
-            pid = int(fields[table.PARENT])
+        while pid > 1 and (fields := process_table.line(pid)):
+            pid = int(fields[process_table.PARENT])
             if pid in self._reapers:
                 return True
         return False

@@ -21,18 +21,20 @@ from assent.scheduler.approvals import (
     person_decision,
 )
 from assent.scheduler.call import AwaitingApproval, advance
-from assent.scheduler.life import Journal, Life
-from assent.scheduler.steps import Over, Steps, make_action, new_about
-from assent.tools.base import InvalidParams, Invocation, ToolFailed
+from assent.scheduler.call_task import CallTask, Journal
+from assent.scheduler.transitions import Over, Transitions, make_action, new_about
+from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
 NOT_ALLOWED = "User did not allow tool call"
 """The reason of a refusal without one."""
 
 
 class Answers:
-    def __init__(self, lives: Mapping[str, Life], steps: Steps, policy: Policy, journal: Journal) -> None:
-        self._lives = lives
-        self._steps = steps
+    def __init__(
+        self, tasks: Mapping[str, CallTask], transitions: Transitions, policy: Policy, journal: Journal
+    ) -> None:
+        self._tasks = tasks
+        self._transitions = transitions
         self._policy = policy
         self._journal = journal
 
@@ -41,94 +43,94 @@ class Answers:
 
         `key` is that of the command, if it was one: that it was taken is recorded with the last of what it did.
         """
-        life = self._lives.get(answer.call_id)
-        if life is None:
+        task = self._tasks.get(answer.call_id)
+        if task is None:
             raise NotWaiting(f"no call {answer.call_id} waits for an answer")
-        await life.answerable.wait()
-        approval = check_answer(life.call, answer)
+        await task.answerable.wait()
+        approval = check_answer(task.call, answer)
         match answer.outcome:
             case "cancel":
-                await self._refuse(life, approval, answer, key)
+                await self._refuse(task, approval, answer, key)
             case "modify_with_editor":
-                await self._modify(life, approval, answer)
+                await self._modify(task, approval, answer)
                 await self._acknowledge(answer, key)
             case _:
-                await self._proceed(life, approval, answer, key)
+                await self._proceed(task, approval, answer, key)
 
-    async def _refuse(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
-        life.cancel_reason = answer.reason or NOT_ALLOWED
-        await self._steps.cancel(life, _answered(answer, approval, key), *_taken(answer, key))
+    async def _refuse(self, task: CallTask, approval: Approval, answer: Answer, key: str) -> None:
+        task.cancel_reason = answer.reason or NOT_ALLOWED
+        await self._transitions.cancel(task, _answered(answer, approval, key), *_taken(answer, key))
 
-    async def _modify(self, life: Life, approval: Approval, answer: Answer) -> None:
+    async def _modify(self, task: CallTask, approval: Approval, answer: Answer) -> None:
         """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked, until
         they say that they are done by sending the text as it was."""
-        assert life.invocation is not None
-        args = edited_args(life.invocation, answer, approval)
+        assert task.invocation is not None
+        args = edited_args(task.invocation, answer, approval)
         if args is None:
-            self._mark_edited(life, answer.by)
+            self._mark_edited(task, answer.by)
         elif isinstance(approval.details, EditDetails) and answer.content == approval.details.new:
-            self._unmark_edited(life, answer.by)
+            self._unmark_edited(task, answer.by)
         else:
-            invocation, action = await self._rebuilt(life, args)
-            check_answer(life.call, answer)
-            self._use(life, invocation, action)
-            await self._steps.ask(life, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
+            invocation, action = await self._rebuilt(task, args)
+            check_answer(task.call, answer)
+            self._use(task, invocation, action)
+            await self._transitions.ask(task, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
 
-    def _mark_edited(self, life: Life, by: str) -> None:
-        event = ApprovalModifying(life.call_id, by)
-        life.call = advance(life.call, event)
+    def _mark_edited(self, task: CallTask, by: str) -> None:
+        event = ApprovalModifying(task.call_id, by)
+        task.call = advance(task.call, event)
         self._journal.announce(event)
 
-    def _unmark_edited(self, life: Life, by: str) -> None:
+    def _unmark_edited(self, task: CallTask, by: str) -> None:
         """Unless somebody else is at it by now."""
-        if isinstance(life.call, AwaitingApproval) and life.call.modifying_by == by:
-            self._mark_edited(life, "")
+        if isinstance(task.call, AwaitingApproval) and task.call.modifying_by == by:
+            self._mark_edited(task, "")
 
-    async def _proceed(self, life: Life, approval: Approval, answer: Answer, key: str) -> None:
-        assert life.invocation is not None and life.action is not None
-        invocation, action = life.invocation, life.action
+    async def _proceed(self, task: CallTask, approval: Approval, answer: Answer, key: str) -> None:
+        assert task.invocation is not None and task.action is not None
+        invocation, action = task.invocation, task.action
         args = edited_args(invocation, answer, approval)
         if args is not None:
             if answer.outcome != "proceed_once":
                 raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")
-            invocation, action = await self._rebuilt(life, args)
-        approval = check_answer(life.call, answer)  # again: another answer may have come while we looked
-        self._use(life, invocation, action)
-        life.answers = answer.answers
-        await self._approve(life, answer, approval, _answered(answer, approval, key, args))
+            invocation, action = await self._rebuilt(task, args)
+        approval = check_answer(task.call, answer)  # again: another answer may have come while we looked
+        self._use(task, invocation, action)
+        task.answers = answer.answers
+        await self._approve(task, answer, approval, _answered(answer, approval, key, args))
 
-    async def _approve(self, life: Life, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
-        assert life.action is not None
-        edited = answered.args is not None or (isinstance(life.call, AwaitingApproval) and life.call.edited)
-        decision = person_decision(answer, self._steps.digest(life, answered.args), edited=edited)
-        grant = grant_for(answer, approval, life.action, self._steps.now())
+    async def _approve(self, task: CallTask, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
+        assert task.action is not None
+        edited = answered.args is not None or (isinstance(task.call, AwaitingApproval) and task.call.edited)
+        decision = person_decision(answer, self._transitions.digest(task, answered.args), edited=edited)
+        grant = grant_for(answer, approval, task.action, self._transitions.now())
         if grant is not None:
             self._policy.add_grant(grant)
-        scheduled = CallScheduled(life.call_id, decision, new_about(life))
+        scheduled = CallScheduled(task.call_id, decision, new_about(task))
         events = (scheduled, *_taken(answer, answered.key)) if grant is None else (GrantAdded(grant), scheduled)
-        await self._steps.move(life, answered, *events)
+        await self._transitions.move(task, answered, *events)
         failpoints.hit("answered")
         if grant is not None:
             await self.rejudge()
             await self._acknowledge(answer, answered.key)  # now: whoever hears of it sees what the grant has settled
 
-    def _use(self, life: Life, invocation: Invocation, action: Action) -> None:
+    def _use(self, task: CallTask, invocation: Invocation, action: Action) -> None:
         """Goes on with these arguments; calls after it may build on what they would do."""
-        life.invocation, life.action = invocation, action
-        life.touches = self._steps.touched(life)
-        life.tell_siblings()
+        task.invocation, task.action = invocation, action
+        task.touches = self._transitions.touched(task)
+        task.tell_siblings()
 
     async def _acknowledge(self, answer: Answer, key: str) -> None:
         if key:
             await self._journal.record(*_taken(answer, key))
 
-    async def _rebuilt(self, life: Life, args: JsonObject) -> tuple[Invocation, Action]:
+    async def _rebuilt(self, task: CallTask, args: JsonObject) -> tuple[Invocation, Action]:
         """The call with other arguments: checked by the tool and by the deny rules like any other."""
-        assert life.tool is not None
+        assert task.tool is not None
         try:
-            invocation = life.tool.build(args)
-            life.build_on_siblings(invocation)
-            action = await make_action(self._policy, life.tool, args, invocation)
+            invocation = task.tool.build(args)
+            task.build_on_siblings(invocation)
+            action = await make_action(self._policy, task.tool, args, invocation)
         except (InvalidParams, ToolFailed) as error:
             raise Refused(str(error)) from error
         verdict = self._policy.judge(action)
@@ -138,18 +140,18 @@ class Answers:
 
     async def rejudge(self) -> None:
         """Judges every waiting call again, after a mode change or a new grant."""
-        for life in list(self._lives.values()):
-            if isinstance(life.call, AwaitingApproval) and not life.call.answered_by and life.action is not None:
-                await self._rejudge(life, life.action)
+        for task in list(self._tasks.values()):
+            if isinstance(task.call, AwaitingApproval) and not task.call.answered_by and task.action is not None:
+                await self._rejudge(task, task.action)
 
-    async def _rejudge(self, life: Life, action: Action) -> None:
-        verdict = self._steps.verdict(action, life.request)
+    async def _rejudge(self, task: CallTask, action: Action) -> None:
+        verdict = self._transitions.verdict(action, task.request)
         try:
             match verdict.ruling:
                 case "allow":
-                    await self._steps.allow(life, verdict)
+                    await self._transitions.allow(task, verdict)
                 case "deny":
-                    await self._steps.deny(life, verdict)
+                    await self._transitions.deny(task, verdict)
                 case "ask":
                     pass
         except Over:

@@ -16,7 +16,7 @@ from assent.policy.action import Action
 from assent.policy.grants import proposed, whole_server, whole_tool
 from assent.scheduler.call import AwaitingApproval, ToolCall, status
 from assent.scheduler.digest import action_digest
-from assent.tools.base import Invocation
+from assent.tools.tool import Invocation
 
 Clock = Callable[[], float]
 

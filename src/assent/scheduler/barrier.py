@@ -2,7 +2,7 @@
 
 import asyncio
 
-from assent.scheduler.life import Life
+from assent.scheduler.call_task import CallTask
 
 
 class Barrier:
@@ -10,21 +10,21 @@ class Barrier:
 
     def __init__(self, parties: int) -> None:
         self._parties = parties
-        self._arrived: dict[Life, asyncio.Future[bool]] = {}
+        self._arrived: dict[CallTask, asyncio.Future[bool]] = {}
 
-    async def arrive(self, life: Life) -> bool:
+    async def arrive(self, task: CallTask) -> bool:
         """True when it has opened; False when the life is to be looked at again first."""
-        if life.stale:
+        if task.stale:
             return False
-        place = self._arrived[life] = asyncio.get_running_loop().create_future()
+        place = self._arrived[task] = asyncio.get_running_loop().create_future()
         self._open_if_complete()
         try:
             return await place
         finally:
-            self._arrived.pop(life, None)
+            self._arrived.pop(task, None)
 
-    def withdraw(self, life: Life) -> None:
-        place = self._arrived.pop(life, None)
+    def withdraw(self, task: CallTask) -> None:
+        place = self._arrived.pop(task, None)
         if place is not None and not place.done():
             place.set_result(False)
 

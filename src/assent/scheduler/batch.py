@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 from assent.scheduler.barrier import Barrier
 from assent.scheduler.call import Terminal
-from assent.scheduler.life import Life
+from assent.scheduler.call_task import CallTask
+from assent.scheduler.execution_order import ExecutionOrder, InOrder
 from assent.scheduler.overlay import Overlay
-from assent.scheduler.turns import InOrder, Turns
-from assent.tools.base import Resources
+from assent.tools.tool import Resources
 
 
 class Parked(Exception):
@@ -18,20 +18,20 @@ class Parked(Exception):
 class Batch:
     """All calls of one turn. `results` gives their final states in request order."""
 
-    def __init__(self, lives: Sequence[Life], touched: Callable[[Life], Resources], *, fresh: bool) -> None:
+    def __init__(self, tasks: Sequence[CallTask], touched: Callable[[CallTask], Resources], *, fresh: bool) -> None:
         """`touched` says what a call touches, as far as that can be known now."""
-        self.lives = lives
+        self.tasks = tasks
         self.fresh = fresh
         """False when the calls come from the log and are already recorded."""
-        self.alone = len(lives) == 1
-        self.barrier = Barrier(len(lives))
-        self.judging = InOrder(len(lives))
+        self.alone = len(tasks) == 1
+        self.barrier = Barrier(len(tasks))
+        self.judging = InOrder(len(tasks))
         self.overlay = Overlay(self.barrier)
-        self.turns = Turns(lives, touched)
+        self.order = ExecutionOrder(tasks, touched)
         self._results: asyncio.Future[list[Terminal]] = asyncio.get_running_loop().create_future()
-        for at, life in enumerate(lives):
-            life.at = at
-            life.siblings = None if self.alone else self.overlay
+        for at, task in enumerate(tasks):
+            task.at = at
+            task.siblings = None if self.alone else self.overlay
 
     async def results(self) -> list[Terminal]:
         try:
@@ -39,11 +39,11 @@ class Batch:
         finally:
             del self  # an error keeps this frame, and we keep the error: that would be garbage in a circle
 
-    def leave(self, life: Life) -> None:
+    def leave(self, task: CallTask) -> None:
         """The call goes no further: nobody waits for it any more, and who built on it looks again."""
-        self.overlay.leave(life)
-        self.judging.passed(life.at)
-        self.turns.leave(life)
+        self.overlay.leave(task)
+        self.judging.passed(task.at)
+        self.order.leave(task)
         self.barrier.leave()
 
     def settle(self) -> None:
@@ -51,8 +51,8 @@ class Batch:
         self.overlay.clear()
         if self._results.done():
             return
-        finished = [life.call for life in self.lives if isinstance(life.call, Terminal)]
-        if len(finished) == len(self.lives):
+        finished = [task.call for task in self.tasks if isinstance(task.call, Terminal)]
+        if len(finished) == len(self.tasks):
             self._results.set_result(finished)
         else:
             self.fail(Parked())

@@ -9,27 +9,27 @@ from collections import deque
 
 from assent.scheduler.barrier import Barrier
 from assent.scheduler.call import Success, Terminal
-from assent.scheduler.life import Life
-from assent.tools.base import Proposal
+from assent.scheduler.call_task import CallTask
+from assent.tools.tool import Proposal
 
 
 class Overlay:
     def __init__(self, barrier: Barrier) -> None:
         self._barrier = barrier
         """Where calls wait that were decided already."""
-        self._chains: dict[str, list[Life]] = {}
+        self._chains: dict[str, list[CallTask]] = {}
         """The lives that propose something for a file, in the order of the request."""
-        self._writers: deque[Life] = deque()
+        self._writers: deque[CallTask] = deque()
         """Those that may write; the ones that are over leave at the front."""
-        self._unknown: deque[Life] = deque()
+        self._unknown: deque[CallTask] = deque()
         """Those of them that may write anything."""
 
-    def enter(self, life: Life) -> None:
+    def enter(self, task: CallTask) -> None:
         """Called in the order of the request, when it is known what the call touches."""
-        if life.touches.may_write:
-            self._writers.append(life)
-        if life.touches.anything == "write":
-            self._unknown.append(life)
+        if task.touches.may_write:
+            self._writers.append(task)
+        if task.touches.anything == "write":
+            self._unknown.append(task)
 
     def earlier(self, at: int, path: str) -> Proposal | None:
         chain = self._chains.get(path, ())
@@ -38,49 +38,49 @@ class Overlay:
                 return chain[place].proposal
         return None
 
-    def may_change(self, life: Life) -> bool:
+    def may_change(self, task: CallTask) -> bool:
         """A command before it may write anything, or a call before it what it touches."""
-        if _pending_before(life, self._unknown):
+        if _pending_before(task, self._unknown):
             return True
-        if life.touches.anything:
-            return _pending_before(life, self._writers)
-        return any(self.earlier(life.at, path) for path in life.touches.writes)
+        if task.touches.anything:
+            return _pending_before(task, self._writers)
+        return any(self.earlier(task.at, path) for path in task.touches.writes)
 
-    def note(self, life: Life) -> None:
+    def note(self, task: CallTask) -> None:
         """Takes what the call proposes now in place of what it proposed before."""
-        assert life.invocation is not None
-        before, now = life.proposal, life.invocation.proposal()
+        assert task.invocation is not None
+        before, now = task.proposal, task.invocation.proposal()
         if now == before:
             return
         if before is not None and (now is None or now.path != before.path):
-            self._remove(life, before.path)
-        life.proposal = now
+            self._remove(task, before.path)
+        task.proposal = now
         if now is not None:
-            self._put(life, now.path)
+            self._put(task, now.path)
 
-    def leave(self, life: Life) -> None:
+    def leave(self, task: CallTask) -> None:
         """The call is over. If it has written, the file is what it proposed, and nothing changes for the others."""
-        if life.proposal is None:
+        if task.proposal is None:
             return
-        if isinstance(life.call, Success):
-            self._chains[life.proposal.path].remove(life)
-        elif isinstance(life.call, Terminal):
-            self._remove(life, life.proposal.path)
+        if isinstance(task.call, Success):
+            self._chains[task.proposal.path].remove(task)
+        elif isinstance(task.call, Terminal):
+            self._remove(task, task.proposal.path)
 
-    def _put(self, life: Life, path: str) -> None:
+    def _put(self, task: CallTask, path: str) -> None:
         chain = self._chains.setdefault(path, [])
-        place = bisect_left(chain, life.at, key=_number)
-        if chain[place : place + 1] != [life]:
-            chain.insert(place, life)
+        place = bisect_left(chain, task.at, key=_number)
+        if chain[place : place + 1] != [task]:
+            chain.insert(place, task)
         self._disturb_after(chain, place + 1)
 
-    def _remove(self, life: Life, path: str) -> None:
+    def _remove(self, task: CallTask, path: str) -> None:
         chain = self._chains[path]
-        place = bisect_left(chain, life.at, key=_number)
+        place = bisect_left(chain, task.at, key=_number)
         del chain[place]
         self._disturb_after(chain, place)
 
-    def _disturb_after(self, chain: list[Life], place: int) -> None:
+    def _disturb_after(self, chain: list[CallTask], place: int) -> None:
         if place < len(chain):
             chain[place].disturb()
             self._barrier.withdraw(chain[place])
@@ -92,11 +92,11 @@ class Overlay:
         self._unknown.clear()
 
 
-def _pending_before(life: Life, lives: deque[Life]) -> bool:
-    while lives and isinstance(lives[0].call, Terminal):
-        lives.popleft()
-    return bool(lives) and lives[0].at < life.at
+def _pending_before(task: CallTask, tasks: deque[CallTask]) -> bool:
+    while tasks and isinstance(tasks[0].call, Terminal):
+        tasks.popleft()
+    return bool(tasks) and tasks[0].at < task.at
 
 
-def _number(life: Life) -> int:
-    return life.at
+def _number(task: CallTask) -> int:
+    return task.at

@@ -11,7 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 
-from assent.tools.base import Resources
+from assent.tools.tool import Resources
 
 Done = asyncio.Future[None]
 

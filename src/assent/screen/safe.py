@@ -20,7 +20,7 @@ import msgspec
 
 from assent.screen.chars import describe, mark
 from assent.screen.colours import Colours
-from assent.screen.rules import LABEL_LENGTH, STACKED, Context, Rules, rules_of
+from assent.screen.screen_patterns import LABEL_LENGTH, STACKED, Context, ScreenPatterns, rules_of
 
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
@@ -196,7 +196,7 @@ class _Marks(dict[int, str]):
     What was looked up is forgotten before it is too much: a text may have all the characters there are.
     """
 
-    def __init__(self, rules: Rules, note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, rules: ScreenPatterns, note: Callable[[str], None] = lambda _: None) -> None:
         super().__init__()
         self._rules = rules
         self._note = note

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 
-from assent.secrets.names import is_password, key_is_secret, kind_of, variable_is_secret
+from assent.secrets.secret_words import is_password, key_is_secret, kind_of, variable_is_secret
 from assent.secrets.spans import Span
 from assent.secrets.values import is_code, is_name, is_path, is_placeholder, is_random
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from assent.secrets.spans import Span
-    from assent.secrets.stream import Stream
+    from assent.secrets.stream_masking import MaskedStream
 
 OPENING = "[secret: "
 _SHORTEST = 8
@@ -43,18 +43,18 @@ class Masker:
 
     def _member(self, key: object, value: object) -> Any:
         if isinstance(key, str) and isinstance(value, str):
-            from assent.secrets.names import key_is_secret, kind_of
+            from assent.secrets.secret_words import key_is_secret, kind_of
             from assent.secrets.values import is_word_for_secret
 
             if key_is_secret(key) and is_word_for_secret(value):
                 return mark(kind_of(key))
         return self.data(value)
 
-    def stream(self, *, whole_lines: bool = False) -> "Stream":
+    def stream(self, *, whole_lines: bool = False) -> "MaskedStream":
         """For a text that comes in pieces."""
-        from assent.secrets.stream import Stream
+        from assent.secrets.stream_masking import MaskedStream
 
-        return Stream(self, whole_lines=whole_lines)
+        return MaskedStream(self, whole_lines=whole_lines)
 
     def pending(self, text: str) -> int:
         """From where on the text may be the beginning of a secret; its length when it is not."""
@@ -65,7 +65,7 @@ class Masker:
     def find(self, text: str) -> "list[Span]":
         if len(text) < _SHORTEST:
             return []
-        from assent.secrets.search import find_secrets
+        from assent.secrets.secret_search import find_secrets
 
         return find_secrets(text, self._known)
 
@@ -93,7 +93,7 @@ def with_marks(text: str, spans: "list[Span]") -> str:
     """A colour that ends within a secret must end nevertheless, so escapes stay."""
     if not spans:
         return text
-    from assent.secrets.search import ESCAPE
+    from assent.secrets.secret_search import ESCAPE
 
     pieces, at = list[str](), 0
     for span in spans:

@@ -6,8 +6,8 @@ mark, a bracket. Of a known value the first letters alone say nothing, and are w
 
 import re
 
-from assent.secrets.search import ESCAPE, Known, find_secrets
-from assent.secrets.shapes import hints
+from assent.secrets.secret_search import ESCAPE, Known, find_secrets
+from assent.secrets.token_shapes import hints
 
 _LINE = 1_000
 _TELLING = 4

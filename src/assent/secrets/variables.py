@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
-from assent.secrets.names import variable_is_secret
 from assent.secrets.private_keys import find_private_keys
-from assent.secrets.shapes import find_tokens
+from assent.secrets.secret_words import variable_is_secret
 from assent.secrets.spans import Span
+from assent.secrets.token_shapes import find_tokens
 
 
 def holds_secret(name: str, value: str) -> bool:

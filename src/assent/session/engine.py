@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from assent.events import Envelope
-from assent.models.base import ModelError
+from assent.models.model_protocol import ModelError
 from assent.policy.rules import BadRule
 from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionInfo, SessionLog
 from assent.session.running_session import RunningSession

@@ -11,7 +11,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from assent.session.layout import VERSION_NOW, layout_of, migrate
+from assent.session.migrations import VERSION_NOW, layout_of, migrate
 
 _COPY_TO = (None, "/dev/shm")
 """The usual place for temporary files, then one that is no disk."""

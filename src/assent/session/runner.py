@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from assent import __version__
 from assent.agent.loop import AgentLoop
-from assent.agent.system import system_prompt
-from assent.agent.turn import Turn
+from assent.agent.model_caller import ModelCaller
+from assent.agent.system_prompt import system_prompt
 from assent.approval import Mode
 from assent.commands import (
     Answer,
@@ -38,21 +38,21 @@ from assent.events import (
     SessionCreated,
     SessionRenamed,
 )
-from assent.models.base import Model
+from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
 from assent.scheduler.scheduler import Scheduler
-from assent.session.changes import Changes
+from assent.session.compaction import Compaction
+from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
-from assent.session.notes import Notes
-from assent.session.options import Options
-from assent.session.room import Room
+from assent.session.run_options import RunOptions
+from assent.session.session_settings import SessionSettings
 from assent.session.state import SessionState, fold
-from assent.session.work import Work
+from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
 from assent.tools.undo import hand_over
 
@@ -81,7 +81,7 @@ class Runner:
     """Open it with `async with Runner.open(…)`; leaving parks what waits for a person."""
 
     def __init__(
-        self, log: SessionLog, fence: Fence, state: SessionState, model: Model, registry: Registry, options: Options
+        self, log: SessionLog, fence: Fence, state: SessionState, model: Model, registry: Registry, options: RunOptions
     ) -> None:
         self.session = state.session
         self.opened_at = 0
@@ -97,43 +97,43 @@ class Runner:
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls)
-        reply = Turn(model, self._journal, ids, options.retries, options.sleep, options.fallback)
-        self._changes = Changes(self._journal, self._policy, self._scheduler, reply, options.open_model)
-        self._notes = Notes(state, self._journal, registry, options.load_context)
+        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback)
+        self._settings = SessionSettings(self._journal, self._policy, self._scheduler, caller, options.open_model)
+        self._context_files = ContextFiles(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
         """The inbox has to be looked at."""
         self._caught_up = asyncio.Event()
         self._queue: dict[str, Queued] = {}
         """What has to wait in the inbox, by key, as the last look found it."""
-        self._work = self._make_work(reply, ids, registry)
+        self._turn_runner = self._make_work(caller, ids, registry)
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
         self._closing = False
 
-    def _make_work(self, reply: Turn, ids: CallIds, registry: Registry) -> Work:
+    def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it holds the runner: a session that was closed is gone at once, and leaves no garbage."""
-        state, notes, policy, options = self.state, self._notes, self._policy, self._options
-        room = Room(reply, state, self._journal, options.compress_above)
+        state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
+        compaction = Compaction(caller, state, self._journal, options.compress_above)
         loop = AgentLoop(
-            reply,
+            caller,
             self._scheduler,
             self._journal,
-            system=lambda: system_prompt(state.folder, notes.text),
+            system=lambda: system_prompt(state.folder, context_files.text),
             tools=registry.declarations,
             history=state.history,
             usage=lambda: state.usage,
-            settled=notes.settled,
-            make_room=room.before_request,
+            settled=context_files.settled,
+            make_room=compaction.before_request,
             max_turns=options.max_turns,
             masker=options.masker,
         )
-        return Work(
+        return TurnRunner(
             state,
             self._journal,
             self._scheduler,
             loop,
-            room=room,
-            notes=notes,
+            compaction=compaction,
+            context_files=context_files,
             ids=ids,
             mentions=lambda text: options.load_mentions(text, policy),
             changed=self._news.set,
@@ -148,14 +148,14 @@ class Runner:
         session: str,
         model: Model,
         registry: Registry,
-        options: Options | None = None,
+        options: RunOptions | None = None,
         past: Sequence[Envelope] = (),
     ) -> "Runner":
         """Takes the session over, or raises SessionBusy. An unfinished turn goes on at once.
 
         Whoever has read the session's events from the first one on gives them as `past`: they are not read again.
         """
-        options = options or Options()
+        options = options or RunOptions()
         before = [*past, *await log.read(session, past[-1].seq if past else 0)]
         state = fold(session, before)  # what cannot be understood is not taken over, and nothing is written to it
         fence = await log.acquire(session, Opening(options.clock(), options.client))
@@ -171,12 +171,12 @@ class Runner:
     async def _start(self, opened: Envelope) -> None:
         self.opened_at = opened.seq
         self._hub.publish(opened)
-        notes = self._notes.loaded()
-        if notes.sources or self.state.context:
-            await self._journal.record(notes)
+        context_files = self._context_files.loaded()
+        if context_files.sources or self.state.context:
+            await self._journal.record(context_files)
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
-            self._work.pick_up()
+            self._turn_runner.pick_up()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -189,14 +189,14 @@ class Runner:
         """Stops what runs, keeps what waits for a person, and gives the session back."""
         self._closing = True
         self._news.set()
-        await self._work.park()
+        await self._turn_runner.park()
         if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
             await asyncio.gather(self._inbox_task, return_exceptions=True)
-        await self._work.over()
+        await self._turn_runner.over()
         if self._unwatch is not None:
             self._unwatch()
         self._hub.close()
-        await self._changes.close()
+        await self._settings.close()
         await self._log.release(self._fence)
 
     # --- for clients in this process ---
@@ -220,14 +220,14 @@ class Runner:
 
     @property
     def idle(self) -> bool:
-        return not self._work.in_turn
+        return not self._turn_runner.in_turn
 
     @property
     def resting(self) -> bool:
         """Nothing goes on here by itself: closing it now would cost nothing but the way back."""
         if self._news.is_set() or not self._caught_up.is_set():
             return False
-        return self._work.only_waits
+        return self._turn_runner.only_waits
 
     @property
     def failure(self) -> BaseException | None:
@@ -247,7 +247,7 @@ class Runner:
                     if not self._closing:
                         await self._take(item)
                 self._show_queue()
-                if not self._work.reading:
+                if not self._turn_runner.reading:
                     self._caught_up.set()
                 await self._news.wait()
                 self._news.clear()
@@ -262,16 +262,16 @@ class Runner:
                 pass
             case _ if item.key in self.state.keys:
                 await self._taken(item)  # its effect was recorded, but not that it was taken
-            case Submit() if self._work.has_read(item.key):
+            case Submit() if self._turn_runner.has_read(item.key):
                 pass  # it is on its way into the log
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
-            case Compress() if self._work.in_turn:
+            case Compress() if self._turn_runner.in_turn:
                 pass  # waits in the inbox until the turn is over
             case Compress(by=by):
-                self._work.compress(by, item.key)
+                self._turn_runner.compress(by, item.key)
             case Submit():
-                await self._work.begin(item.command, item.key)
+                await self._turn_runner.begin(item.command, item.key)
             case Withdraw():
                 await self._withdraw(item.command, item)
             case command:
@@ -281,7 +281,7 @@ class Runner:
 
     def _must_wait(self, command: Submit | RunTool) -> bool:
         """Prompts wait for the end of the turn; what a person runs also for what was run before."""
-        return self._work.in_turn or (isinstance(command, RunTool) and self._work.runs_tools)
+        return self._turn_runner.in_turn or (isinstance(command, RunTool) and self._turn_runner.runs_tools)
 
     def _show_queue(self) -> None:
         waiting = tuple(self._queue.values())
@@ -298,15 +298,15 @@ class Runner:
                 case Answer():
                     await self._scheduler.answer(command, key)
                 case CancelTurn():
-                    self._work.cancel(command.reason)
+                    self._turn_runner.cancel(command.reason)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
                 case RunTool():
-                    self._work.run_tool(command, key)
+                    self._turn_runner.run_tool(command, key)
                 case ReloadContext():
-                    await self._notes.reload()
+                    await self._context_files.reload()
                 case SetMode() | SetModel() | Rename() | RevokeGrant():
-                    await self._changes.make(command)
+                    await self._settings.make(command)
                 case Submit() | Withdraw() | Compress():
                     raise AssertionError("taken care of before")
         except Refused as refusal:
@@ -321,7 +321,7 @@ class Runner:
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
         """Both leave the inbox together: what was taken back, and the wish to take it back."""
-        if self._queue.pop(command.queued, None) is None or not self._work.forget(command.queued):
+        if self._queue.pop(command.queued, None) is None or not self._turn_runner.forget(command.queued):
             await self._taken(item, "it is no longer in the queue")
             return
         await self._journal.record(
@@ -330,7 +330,7 @@ class Runner:
         )
 
 
-def _policy(state: SessionState, options: Options) -> Policy:
+def _policy(state: SessionState, options: RunOptions) -> Policy:
     return Policy(
         options.rules,
         state.mode,
@@ -342,7 +342,7 @@ def _policy(state: SessionState, options: Options) -> Policy:
 
 
 def _scheduler(
-    state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: Options
+    state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: RunOptions
 ) -> Scheduler:
     return Scheduler(
         state.session,

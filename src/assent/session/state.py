@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from assent.agent import tokens
+from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
-from assent.agent.prompt import user_message
+from assent.agent.user_prompt import user_message
 from assent.approval import Grant, Mode
 from assent.events import (
     ApprovalAnswered,
@@ -148,7 +148,7 @@ class SessionState:
         if not isinstance(call, Terminal):
             return
         if call.request.initiator == "model":
-            self.tokens += tokens.of_result(call.result)
+            self.tokens += token_estimate.of_result(call.result)
         if isinstance(call, Success):
             self._succeed(call)
 
@@ -193,7 +193,7 @@ class SessionState:
                 self.keys.add(event.key)
                 self.latest_prompt = event.text
                 message = user_message(event)
-                self.tokens += tokens.of_message(message)
+                self.tokens += token_estimate.of_message(message)
                 self._history.append(message)
             case ModelReplied():
                 self._count(event)
@@ -216,7 +216,7 @@ class SessionState:
         if event.usage.input:
             self.tokens = event.usage.input + event.usage.output
         else:
-            self.tokens += sum(map(tokens.of_part, event.parts))
+            self.tokens += sum(map(token_estimate.of_part, event.parts))
 
     def _compress(self, event: ChatCompressed) -> None:
         cut = 0 if event.problem else self._safe_cut(event.replaced)

@@ -63,7 +63,7 @@ class Writer:
         self._jobs: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
         self._closed = False
         self._watching = False
-        self._thread = threading.Thread(target=self._work, name="session-log", daemon=True)
+        self._thread = threading.Thread(target=self._turn_runner, name="session-log", daemon=True)
         self._thread.start()
 
     def submit(self, job: Job, *, reads: bool = False) -> "asyncio.Future[Any]":
@@ -91,7 +91,7 @@ class Writer:
 
     # --- in the thread ---
 
-    def _work(self) -> None:
+    def _turn_runner(self) -> None:
         connection = self._try_connect([])  # at once, not for the first job: by then the file shall be open
         while True:
             group = self._next_group()

@@ -10,8 +10,8 @@ from msgspec import Meta, Struct
 
 from assent.approval import AskDetails, Question
 from assent.parts import PlainDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.tools.support.files import check_text
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 MOST_QUESTIONS = 4
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 4

@@ -4,11 +4,10 @@ import os
 from typing import TYPE_CHECKING
 
 from assent.config import CommandLimits, Environment
-from assent.files.private import PrivateFolder
+from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
-from assent.tools.base import AnyTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
@@ -18,6 +17,7 @@ from assent.tools.replace import ReplaceTool
 from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import TERMINAL, ShellTool
 from assent.tools.support.files import Files
+from assent.tools.tool import AnyTool
 from assent.tools.undo import UndoTool
 from assent.tools.web_fetch import WebFetchTool
 from assent.tools.write_file import WriteFileTool

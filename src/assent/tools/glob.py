@@ -7,8 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import PlainDisplay
-from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
 from assent.tools.support.files import Files, check_pattern, printable
+from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
 
 MAX_RESULTS = 500
 _RECENT = 24 * 3600

@@ -7,8 +7,8 @@ from msgspec import Meta, Struct
 
 from assent.files.protected import secrets_below
 from assent.parts import PlainDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.tools.support.files import Files, check_pattern, printable
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:  # what starts processes comes with the first call
     from assent.tools.support.searching import Hit, Query, Search
@@ -58,9 +58,9 @@ class GrepTool(Tool[GrepParams]):
         self.timeout = timeout
 
     def prepare(self) -> None:
-        from assent.process import supervision
+        from assent.process import supervisor_client
 
-        supervision.prepare()
+        supervisor_client.prepare()
 
     def invocation(self, params: GrepParams) -> Invocation:
         if not params.pattern or "\0" in params.pattern:

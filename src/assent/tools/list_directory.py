@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 from assent.files.access import Entry
 from assent.parts import PlainDisplay
-from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
 from assent.tools.support.files import Files, check_path, check_pattern, printable
+from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
 
 MAX_ENTRIES = 2_000
 

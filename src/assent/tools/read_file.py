@@ -9,10 +9,10 @@ from msgspec import Meta, Struct
 
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.tools.support.files import Files, check_path
 from assent.tools.support.filetype import MAX_BYTES, MAX_MEDIA, describe_binary, media_type
 from assent.tools.support.textfile import NotText, decode
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 MAX_LINES = 2_000
 MAX_LINE = 2_000

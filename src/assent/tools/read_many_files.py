@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import PlainDisplay, Text
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.tools.support.files import Files, check_pattern
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
     from assent.tools.support.many_files import Taken

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 from assent.parts import Declaration
-from assent.tools.base import AnyTool
+from assent.tools.tool import AnyTool
 
 
 class DuplicateTool(ValueError):

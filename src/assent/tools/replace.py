@@ -8,11 +8,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import JsonObject
-from assent.tools.base import InvalidParams, Invocation, Tool, ToolFailed
 from assent.tools.support.edit import EditInvocation
 from assent.tools.support.files import Files, check_path, check_text
 from assent.tools.support.matching import nearest, occurrences, smallest_change, substitute
 from assent.tools.support.textfile import TextFile
+from assent.tools.tool import InvalidParams, Invocation, Tool, ToolFailed
 
 
 class ReplaceParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

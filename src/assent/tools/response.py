@@ -10,7 +10,7 @@
 """
 
 from assent.parts import Failure, JsonObject, Media, Result, Text
-from assent.tools.base import ToolResult
+from assent.tools.tool import ToolResult
 
 _CANCELLED = "[Operation Cancelled] Reason: "
 

@@ -6,12 +6,12 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.approval import EditDetails
-from assent.files.private import make_private
+from assent.files.private_folder import make_private
 from assent.parts import JsonObject
-from assent.tools.base import InvalidParams, Invocation, Live, Modifiable, Permit, Tool, ToolResult
 from assent.tools.support.edit import EditInvocation
 from assent.tools.support.files import Files, check_text
 from assent.tools.support.textfile import TextFile
+from assent.tools.tool import InvalidParams, Invocation, Live, Modifiable, Permit, Tool, ToolResult
 
 LONGEST_FACT = 2_000
 HEADING = "## Remembered"

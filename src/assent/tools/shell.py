@@ -12,14 +12,14 @@ from msgspec import Meta, Struct
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
-from assent.files.private import PrivateFolder
+from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
 from assent.secrets.mask import Masker
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.tools.support.files import Files
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
-    from assent.process.run import Finished, Limits
+    from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
@@ -74,9 +74,9 @@ class ShellTool(Tool[ShellParams]):
         self.masker = masker or Masker()
 
     def prepare(self) -> None:
-        from assent.process import supervision
+        from assent.process import supervisor_client
 
-        supervision.prepare()
+        supervisor_client.prepare()
 
     def invocation(self, params: ShellParams) -> Invocation:
         if not params.command.strip():
@@ -110,7 +110,7 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
-        from assent.process.plain import plain
+        from assent.process.plain_text import plain
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
@@ -131,14 +131,14 @@ class ShellInvocation(Invocation):
             throttle.close()
         return self._result(finished, whole, permit)
 
-    async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "Finished":
+    async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "ProcessFinished":
         """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
         an answer, a mode, or a rule for the whole tool.
         """
         from assent.process.environment import command_environment
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
-        from assent.process.run import run
+        from assent.process.run_program import run
 
         def heard(text: str) -> None:
             throttle.add(text)
@@ -157,7 +157,7 @@ class ShellInvocation(Invocation):
             mark=permit.mark,
         )
 
-    def _result(self, finished: "Finished", whole: "WholeOutput", permit: Permit) -> ToolResult:
+    def _result(self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
 
         folder = self._directory()
@@ -173,12 +173,12 @@ class ShellInvocation(Invocation):
         return await end_leftovers(mark)
 
     @functools.cached_property
-    def _limits(self) -> "Limits":
-        from assent.process.memory import most_memory
-        from assent.process.run import Limits
+    def _limits(self) -> "ProcessLimits":
+        from assent.process.memory_limit import most_memory
+        from assent.process.run_program import ProcessLimits
 
         given = self._tool.limits
-        return Limits(
+        return ProcessLimits(
             idle=given.idle_seconds or None,
             total=given.total_seconds or None,
             output=given.output_mb * _MB or None,

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from assent.approval import EditDetails
 from assent.events import FileChange
-from assent.files.beneath import digest_of
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.files.openat import digest_of
 from assent.tools.registry import Registry
 from assent.tools.support.edit import MAX_BYTES
 from assent.tools.support.files import Files
 from assent.tools.support.textfile import NotText, decode
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
     from assent.tools.support.diff import Diff

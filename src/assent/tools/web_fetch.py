@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from assent.approval import InfoDetails
-from assent.tools.base import Invocation, Live, Permit, Resources, Tool, ToolResult
+from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
 
 if TYPE_CHECKING:  # sockets and TLS come with the first call
     from assent.tools.support.fetched_pages import Outcome
     from assent.web.fetch import Web
-    from assent.web.urls import Verdict
+    from assent.web.urls import UrlVerdict
 
 MOST_URLS = 20
 
@@ -60,7 +60,7 @@ class WebFetchTool(Tool[WebFetchParams]):
 
 
 class WebFetchInvocation(Invocation):
-    def __init__(self, tool: WebFetchTool, prompt: str, verdicts: "tuple[Verdict, ...]") -> None:
+    def __init__(self, tool: WebFetchTool, prompt: str, verdicts: "tuple[UrlVerdict, ...]") -> None:
         self._tool = tool
         self._prompt = prompt
         self._urls = tuple(verdict.canonical for verdict in verdicts)

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from assent.approval import InfoDetails
 from assent.parts import PlainDisplay, SearchAnswer
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 Search = Callable[[str], Awaitable[SearchAnswer]]
 """Raises ToolFailed."""

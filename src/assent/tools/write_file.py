@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import JsonObject
-from assent.tools.base import Invocation, Tool, ToolFailed
 from assent.tools.support.edit import EditInvocation
 from assent.tools.support.files import Files, check_path, check_text
 from assent.tools.support.textfile import TextFile, with_newlines
+from assent.tools.tool import Invocation, Tool, ToolFailed
 
 
 class WriteFileParams(Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import Todo, TodosDisplay
-from assent.tools.base import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolResult
 from assent.tools.support.files import check_text
+from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolResult
 
-MOST = 100
+MAX_TODOS = 100
 
 
 class WriteTodosParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,8 +30,8 @@ class WriteTodosTool(Tool[WriteTodosParams]):
     params = WriteTodosParams
 
     def invocation(self, params: WriteTodosParams) -> Invocation:
-        if len(params.todos) > MOST:
-            raise InvalidParams(f"todos has {len(params.todos)} steps; at most {MOST} can be followed")
+        if len(params.todos) > MAX_TODOS:
+            raise InvalidParams(f"todos has {len(params.todos)} steps; at most {MAX_TODOS} can be followed")
         if any(not todo.description.strip() for todo in params.todos):
             raise InvalidParams("every step needs a description")
         if sum(todo.status == "in_progress" for todo in params.todos) > 1:

@@ -17,13 +17,13 @@ from assent.http.connection import Reply, reason
 from assent.http.head import request_head
 from assent.web.content import ACCEPT, ACCEPT_ENCODING, Unreadable, kind_of, mime_of, to_text, unpacker_for
 from assent.web.dial import Connector, Dial, dial, resolve
-from assent.web.urls import Resolver, Target, Verdict, check_url, parse, redirect
+from assent.web.urls import Resolver, Target, UrlVerdict, check_url, parse, redirect
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 REQUESTS_A_MINUTE = 10
 
 
-class Limits(Struct, frozen=True):
+class FetchLimits(Struct, frozen=True):
     """Seconds and bytes."""
 
     connect: float = 10.0
@@ -60,12 +60,12 @@ class Web:
         self,
         resolve: Resolver = resolve,
         dial: Dial = dial,
-        limits: Limits | None = None,
+        limits: FetchLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._resolve = resolve
         self._connector = Connector(dial)
-        self._limits = limits or Limits()
+        self._limits = limits or FetchLimits()
         self._pace = _Pace(clock)
 
     async def fetch(self, url: str) -> Page | Moved:
@@ -75,7 +75,7 @@ class Web:
         except TimeoutError:
             raise FetchFailed(f"{url} took longer than {self._limits.total:g} s") from None
 
-    async def _follow(self, verdict: Verdict) -> Page | Moved:
+    async def _follow(self, verdict: UrlVerdict) -> Page | Moved:
         if not verdict.allowed:
             raise FetchFailed(verdict.reason)
         self._pace.step(verdict.host)
@@ -87,7 +87,7 @@ class Web:
             raise FetchFailed(f"{verdict.canonical} leads to {following.shown}, which is refused: {following.reason}")
         return await self._follow(following) if _same_place(verdict, following) else Moved(following.canonical)
 
-    async def _ask(self, verdict: Verdict) -> Page | str:
+    async def _ask(self, verdict: UrlVerdict) -> Page | str:
         """The page, or where it says that the page is."""
         target = parse(verdict.canonical)
         try:
@@ -104,7 +104,7 @@ class Web:
         except HttpError as error:
             raise FetchFailed(str(error)) from error
 
-    async def _connect(self, target: Target, verdict: Verdict):
+    async def _connect(self, target: Target, verdict: UrlVerdict):
         try:
             async with asyncio.timeout(self._limits.connect):
                 return await self._connector.connect(target, verdict.addresses, self._limits.idle)
@@ -172,7 +172,7 @@ def _location(reply: Reply) -> str:
     return location.encode("latin-1").decode("utf-8", "replace")
 
 
-def _same_place(before: Verdict, after: Verdict) -> bool:
+def _same_place(before: UrlVerdict, after: UrlVerdict) -> bool:
     """Is it what was agreed to? The same host, and no other port than before but those of the web."""
     old, new = parse(before.canonical), parse(after.canonical)
     return old.host.removeprefix("www.") == new.host.removeprefix("www.") and new.port in (80, 443, old.port)

@@ -9,7 +9,7 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
-MOST = 3_000_000
+MAX_CHARACTERS = 3_000_000
 """Characters that are looked at; no page for readers is longer."""
 
 _NAMES = {
@@ -27,7 +27,7 @@ _BLANKS = re.compile(r"[ \t\n\r\f\v\xa0]+")
 def readable(html: str, url: str) -> str:
     """`url` is where it came from: links become whole."""
     reader = _Reader(url)
-    reader.feed(html[:MOST])
+    reader.feed(html[:MAX_CHARACTERS])
     reader.handle_data(reader.rawdata)  # what is broken to the end is given as it is
     return reader.text()
 

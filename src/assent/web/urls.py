@@ -55,7 +55,7 @@ _OTHER_SERVICES = frozenset(
 )
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class UrlVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one URL.
 
     `canonical` is what is asked, `addresses` is where; `shown` is what a person must see before, `warnings`
@@ -93,7 +93,7 @@ class BadUrl(ValueError):
     """The text is no URL that may be asked; says why."""
 
 
-def preview(url: str) -> Verdict:
+def preview(url: str) -> UrlVerdict:
     """The verdict as far as the text goes. No name server is asked: a name can carry data away like a request."""
     try:
         target = parse(url)
@@ -102,7 +102,7 @@ def preview(url: str) -> Verdict:
     return judge(target, [target.host] if is_address(target.host) else [], unresolved=True)
 
 
-async def check_url(url: str, resolve: Resolver) -> Verdict:
+async def check_url(url: str, resolve: Resolver) -> UrlVerdict:
     """The verdict on a URL as someone wrote it. `resolve` gives a name's addresses or raises `OSError`."""
     try:
         target = parse(url)
@@ -116,7 +116,7 @@ async def check_url(url: str, resolve: Resolver) -> Verdict:
         return judge(target, [], f"{target.host} was not found ({error.strerror or error})")
 
 
-async def redirect(previous: Verdict, location: str, resolve: Resolver) -> Verdict:
+async def redirect(previous: UrlVerdict, location: str, resolve: Resolver) -> UrlVerdict:
     """The verdict on where an answer sends us next; `previous` is the verdict of the URL that was asked."""
     if not previous.allowed:
         return _refused(location, "the page before was not allowed")
@@ -163,13 +163,13 @@ def parse(url: str) -> Target:
     return Target(scheme, canonical_host(parts[1]), _port(scheme, parts[2]), encode_rest(rest))
 
 
-def judge(target: Target, addresses: Sequence[str], missing: str = "", *, unresolved: bool = False) -> Verdict:
+def judge(target: Target, addresses: Sequence[str], missing: str = "", *, unresolved: bool = False) -> UrlVerdict:
     """The verdict on a well-formed URL whose host has these addresses: every one must be public."""
     reason = why_local_name(target.host) or next(filter(None, map(why_not_public, addresses)), None)
     if not addresses and not unresolved:
         reason = reason or missing or f"{target.host} has no address"
     unusual_port = target.port not in (80, 443)
-    return Verdict(
+    return UrlVerdict(
         allowed=reason is None,
         canonical=target.canonical,
         host=target.host,
@@ -196,10 +196,10 @@ def _port(scheme: str, text: str | None) -> int:
     raise BadUrl(f"port {port} is not for web pages")
 
 
-def _refused(url: str, reason: str) -> Verdict:
+def _refused(url: str, reason: str) -> UrlVerdict:
     from assent.screen import make_safe
 
-    return Verdict(
+    return UrlVerdict(
         allowed=False,
         canonical="",
         host="",

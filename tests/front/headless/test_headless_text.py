@@ -6,7 +6,7 @@ import pytest
 
 from assent.app.style import Style
 from assent.events import Envelope, ModelRetry, TextDelta, TransientEvent
-from assent.front.headless.output import TextOutput
+from assent.front.headless.output_formats import TextOutput
 from assent.front.headless.summary import Summary
 
 BROKEN_OFF = TextDelta("p", "one \x1b[31mred")

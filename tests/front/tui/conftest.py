@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from support.stage import Stage
+from support.app_harness import AppHarness
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Callable[..., Stage]:
+def harness(tmp_path: Path) -> Callable[..., AppHarness]:
     """Sets one up, with these replies of the model."""
-    return lambda *replies, **more: Stage(tmp_path / "cart", tmp_path / "home", *replies, **more)
+    return lambda *replies, **more: AppHarness(tmp_path / "cart", tmp_path / "home", *replies, **more)

@@ -13,29 +13,29 @@ from assent.app.identity import me
 from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
-from assent.front.tui.pages import PageScreen
-from assent.front.tui.run import farewell
-from assent.front.tui.story import NoteItem
+from assent.front.tui.small_screens import PageScreen
+from assent.front.tui.start import farewell
+from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
-from assent.session.sqlite import SqliteLog
+from assent.session.sqlite_log import SqliteLog
+from support.app_harness import AppHarness
 from support.program import asks_for, read, says, shell, write
-from support.stage import Stage
 
-SetStage = Callable[..., Stage]
+SetStage = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 SLOW = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
 
 
 @pytest.mark.spec("G2")
-async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(stage: SetStage):
-    async with stage(SLOW).open(prompt="tell") as on:
+async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(harness: SetStage):
+    async with harness(SLOW).open(prompt="tell") as on:
         await on.until_shown("❯ tell", "✦ Once upon", "Esc cancels")
         assert any(sign in on.shown for sign in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 
 @pytest.mark.spec("G2")
-async def test_live_output_of_a_command_is_shown_with_its_newest_lines(stage: SetStage):
-    on = stage(asks_for(shell("echo begun; cat fifo; echo ended")), says("Done."))
+async def test_live_output_of_a_command_is_shown_with_its_newest_lines(harness: SetStage):
+    on = harness(asks_for(shell("echo begun; cat fifo; echo ended")), says("Done."))
     os.mkfifo(on.folder / "fifo")
     async with on.open(mode="yolo", prompt="go"):
         await on.until_shown("▸ Shell", "│ begun")
@@ -54,8 +54,8 @@ async def test_live_output_of_a_command_is_shown_with_its_newest_lines(stage: Se
 
 
 @pytest.mark.spec("G4")
-async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(stage: SetStage):
-    async with stage(SLOW, says("Second.")).open(prompt="first") as on:
+async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harness: SetStage):
+    async with harness(SLOW, says("Second.")).open(prompt="first") as on:
         await on.until_shown("Once upon")
         await on.say("second")
         await on.say("third")
@@ -70,8 +70,8 @@ async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(stage:
 
 
 @pytest.mark.spec("G4", "B10")
-async def test_escape_cancels_the_turn_and_keeps_what_was_done(stage: SetStage):
-    on = stage(asks_for(write("one.txt", "1\n", "w")), asks_for(shell("echo begun; cat fifo")))
+async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: SetStage):
+    on = harness(asks_for(write("one.txt", "1\n", "w")), asks_for(shell("echo begun; cat fifo")))
     os.mkfifo(on.folder / "fifo")
     async with on.open(mode="yolo", prompt="go"):
         await on.until_shown("│ begun")
@@ -84,8 +84,8 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(stage: SetStage):
 
 
 @pytest.mark.spec("F3")
-async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(stage: SetStage):
-    async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
+async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(harness: SetStage):
+    async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
         await on.until_shown("Esc twice cancels")
         await on.press("escape")
@@ -102,8 +102,8 @@ async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(st
         assert "never said" not in on.shown and not (on.folder / "canary").exists()
 
 
-async def test_escape_cancels_a_command_of_ones_own(stage: SetStage):
-    on = stage()
+async def test_escape_cancels_a_command_of_ones_own(harness: SetStage):
+    on = harness()
     async with on.open():
         await on.press("!")
         await on.types("while :; do read x; sleep 300; done\n")
@@ -116,8 +116,8 @@ async def test_escape_cancels_a_command_of_ones_own(stage: SetStage):
 # --- what is told ---
 
 
-async def test_a_change_of_the_session_is_told_once(stage: SetStage):
-    async with stage(says("One. " * 900), says("Two."), says("A summary.")).open(prompt="one") as on:
+async def test_a_change_of_the_session_is_told_once(harness: SetStage):
+    async with harness(says("One. " * 900), says("Two."), says("A summary.")).open(prompt="one") as on:
         await on.until_idle()
         await on.say("two")
         await on.until_shown("✦ Two.")
@@ -128,15 +128,15 @@ async def test_a_change_of_the_session_is_told_once(stage: SetStage):
             ("/compress", "The conversation was compressed: about"),
             ("/compress", "Not done: the model could not summarise"),
         ):
-            items = on.app.transcript.story.items
+            items = on.app.transcript.transcript_model.items
             before = len(items)
-            assert await on.app.desk.commands.run(command, on.app.desk)
+            assert await on.app.context.commands.run(command, on.app.context)
             notes = [item.text for item in items[before:] if isinstance(item, NoteItem)]
             assert len(notes) == 1 and told in notes[0], notes
 
 
-async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(stage: SetStage):
-    async with stage().open() as on:
+async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: SetStage):
+    async with harness().open() as on:
         await on.press("shift+tab")
         await on.until_shown("(set by you)")
         log, session = await on.host.log(), on.runner.state.session
@@ -149,8 +149,8 @@ async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(stage: Se
 # --- keys ---
 
 
-async def test_ctrl_c_clears_what_is_typed_and_twice_quits(stage: SetStage):
-    async with stage().open() as on:
+async def test_ctrl_c_clears_what_is_typed_and_twice_quits(harness: SetStage):
+    async with harness().open() as on:
         await on.types("hello")
         await on.press("ctrl+c")
         assert on.app.prompt.is_empty
@@ -161,8 +161,8 @@ async def test_ctrl_c_clears_what_is_typed_and_twice_quits(stage: SetStage):
 
 
 @pytest.mark.spec("C6")
-async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(stage: SetStage):
-    async with stage().open() as on:
+async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: SetStage):
+    async with harness().open() as on:
         for shown in ("auto_edit: edits run", "plan: read only", "· default ·"):
             await on.press("shift+tab")
             await on.until_shown(shown)
@@ -170,31 +170,33 @@ async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(stage: SetStag
 
 
 async def test_the_prompt_is_edited_in_the_persons_editor(
-    stage: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    harness: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     editor = tmp_path / "editor.sh"
     editor.write_text('#!/bin/sh\necho "and more" >> "$1"\n')
     editor.chmod(0o755)
     monkeypatch.setenv("EDITOR", str(editor))
     monkeypatch.delenv("VISUAL", raising=False)
-    async with stage().open() as on:
+    async with harness().open() as on:
         await on.types("hello ")
         await on.press("ctrl+g")
         await on.until(lambda: on.app.prompt.text == "hello and more")
 
 
 @pytest.mark.spec("F4", "G1")
-async def test_a_command_of_the_person_runs_and_its_result_stays_here(stage: SetStage):
-    async with stage().open() as on:
+async def test_a_command_of_the_person_runs_and_its_result_stays_here(harness: SetStage):
+    async with harness().open() as on:
         await on.types("!echo $((6*7))\n")
         await on.until_shown("✓ Shell", "│ 42")
         assert not on.runner.state.history()
 
 
 @pytest.mark.spec("F4")
-async def test_a_command_of_the_person_is_a_line_for_the_shell_also_where_the_models_would_be_bounded(stage: SetStage):
+async def test_a_command_of_the_person_is_a_line_for_the_shell_also_where_the_models_would_be_bounded(
+    harness: SetStage,
+):
     """A pipe is waited for, and nothing is passed over: nobody is protected from what they typed."""
-    on = stage()
+    on = harness()
     os.mkfifo(on.folder / "pipe")
     pipe = os.open(on.folder / "pipe", os.O_RDWR)
     os.write(pipe, b"through the pipe\n")
@@ -210,7 +212,7 @@ async def test_a_command_of_the_person_is_a_line_for_the_shell_also_where_the_mo
 # --- sessions ---
 
 
-async def kept_sessions(on: Stage) -> list[str]:
+async def kept_sessions(on: AppHarness) -> list[str]:
     log = SqliteLog(Path(on.env["ASSENT_HOME"]))
     try:
         return [info.id for info in await log.sessions()]
@@ -219,8 +221,8 @@ async def kept_sessions(on: Stage) -> list[str]:
 
 
 @pytest.mark.spec("F11")
-async def test_a_session_in_which_nothing_was_said_is_not_kept(stage: SetStage):
-    on = stage(says("Hello."))
+async def test_a_session_in_which_nothing_was_said_is_not_kept(harness: SetStage):
+    on = harness(says("Hello."))
     async with on.open():
         first = on.runner.state.session
         await on.press("shift+tab")  # a mode alone is no conversation
@@ -237,8 +239,8 @@ async def test_a_session_in_which_nothing_was_said_is_not_kept(stage: SetStage):
     assert await kept_sessions(on) == [second]
 
 
-async def test_a_session_with_a_command_of_ones_own_is_kept(stage: SetStage):
-    on = stage()
+async def test_a_session_with_a_command_of_ones_own_is_kept(harness: SetStage):
+    on = harness()
     async with on.open():
         await on.types("!echo one\n")
         await on.until_shown("✓ Shell")
@@ -248,9 +250,9 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(stage: SetStage):
 
 
 async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
-    stage: SetStage, monkeypatch: pytest.MonkeyPatch
+    harness: SetStage, monkeypatch: pytest.MonkeyPatch
 ):
-    on = stage()
+    on = harness()
 
     async def looks_and_then_comes_a_prompt(log: SessionLog, info: SessionInfo) -> bool:
         begun = await has_begun(log, info)
@@ -263,13 +265,13 @@ async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
     assert await kept_sessions(on) == [session]
 
 
-async def test_a_session_is_resumed_with_its_history_and_its_question(stage: SetStage):
-    on = stage(asks_for(CANARY, text="I need this."), says("Done."))
+async def test_a_session_is_resumed_with_its_history_and_its_question(harness: SetStage):
+    on = harness(asks_for(CANARY, text="I need this."), says("Done."))
     async with on.open(prompt="go"):
         await on.until_asked()
         session = on.runner.state.session
     assert on.app.left_session == session and on.app.left_waiting == 1
-    again = stage(asks_for(CANARY, text="I need this."), says("Done."))
+    again = harness(asks_for(CANARY, text="I need this."), says("Done."))
     async with again.open(session=session):
         await again.until_asked()
         await again.until_shown("❯ go", "I need this.", "▌ echo x >> canary")
@@ -278,8 +280,8 @@ async def test_a_session_is_resumed_with_its_history_and_its_question(stage: Set
         assert (again.folder / "canary").exists()
 
 
-async def test_another_session_is_opened_and_the_first_one_kept(stage: SetStage):
-    async with stage(says("Hello.")).open(prompt="hi") as on:
+async def test_another_session_is_opened_and_the_first_one_kept(harness: SetStage):
+    async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_shown("✦ Hello.")
         first = on.runner.state.session
         await on.say("/clear")
@@ -290,10 +292,10 @@ async def test_another_session_is_opened_and_the_first_one_kept(stage: SetStage)
         await on.until_shown("❯ hi", "✦ Hello.")
 
 
-async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: SetStage):
-    async with stage(says("Hello.")).open(prompt="hi") as on:
+async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: SetStage):
+    async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()
-        other = stage()
+        other = harness()
         async with other.open(session=on.runner.state.session):
             await other.until_shown("The session cannot be opened", "no session · ")
             await other.say("anybody?")
@@ -309,20 +311,20 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(stage: Se
 
 
 @pytest.mark.spec("F8")
-async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(stage: SetStage):
-    async with stage(model="gemini-2.5-pro").open(prompt="hi") as on:
+async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(harness: SetStage):
+    async with harness(model="gemini-2.5-pro").open(prompt="hi") as on:
         await on.until_shown("No key for the model", "aistudio.google.com/apikey")
         await on.types("!echo still here\n")
         await on.until_shown("│ still here")
 
 
-async def test_a_failed_call_says_why_and_the_model_goes_on(stage: SetStage):
-    async with stage(asks_for(read("nowhere.txt")), says("It is not there.")).open(prompt="go") as on:
+async def test_a_failed_call_says_why_and_the_model_goes_on(harness: SetStage):
+    async with harness(asks_for(read("nowhere.txt")), says("It is not there.")).open(prompt="go") as on:
         await on.until_shown("✗ ReadFile", "It is not there.")
 
 
-async def test_a_command_that_cannot_be_recorded_is_said_aloud(stage: SetStage, monkeypatch: pytest.MonkeyPatch):
-    async with stage(says("never")).open() as on:
+async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: SetStage, monkeypatch: pytest.MonkeyPatch):
+    async with harness(says("never")).open() as on:
         log = await on.host.log()
 
         async def full(*_: object) -> bool:
@@ -333,8 +335,8 @@ async def test_a_command_that_cannot_be_recorded_is_said_aloud(stage: SetStage, 
         await on.until_shown("That could not be sent: the disk is full")
 
 
-async def test_a_lost_session_is_said_aloud(stage: SetStage, monkeypatch: pytest.MonkeyPatch):
-    async with stage(says("never")).open() as on:
+async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pytest.MonkeyPatch):
+    async with harness(says("never")).open() as on:
         log = await on.host.log()
 
         def full(*_: object) -> "asyncio.Future[None]":
@@ -347,8 +349,8 @@ async def test_a_lost_session_is_said_aloud(stage: SetStage, monkeypatch: pytest
         await on.until_shown("cannot be followed any more: the disk is full")
 
 
-async def test_events_go_on_behind_a_screen(stage: SetStage):
-    async with stage(says("Hello."), asks_for(CANARY)).open(prompt="hi") as on:
+async def test_events_go_on_behind_a_screen(harness: SetStage):
+    async with harness(says("Hello."), asks_for(CANARY)).open(prompt="hi") as on:
         await on.until_idle()
         await on.app.push_screen(PageScreen("A page", Content("words")))
         await on.app.submit("go")
@@ -366,9 +368,9 @@ async def test_events_go_on_behind_a_screen(stage: SetStage):
 
 
 @pytest.mark.spec("G2")
-async def test_the_transcript_follows_the_end_until_one_scrolls_up(stage: SetStage):
+async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: SetStage):
     text = "\n\n".join(f"paragraph {number}" for number in range(60))
-    async with stage(says(text), says("The end.")).open(prompt="go") as on:
+    async with harness(says(text), says("The end.")).open(prompt="go") as on:
         await on.until_shown("paragraph 59")
         await on.press("pageup", "pageup")
         assert "paragraph 59" not in on.shown
@@ -384,9 +386,9 @@ async def test_the_transcript_follows_the_end_until_one_scrolls_up(stage: SetSta
 
 
 @pytest.mark.spec("G2")
-async def test_calls_are_chosen_and_opened_with_keys_and_clicks(stage: SetStage):
+async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: SetStage):
     calls = asks_for(shell("printf 'letters %s' one", "a"), shell("printf 'letters %s' two", "b"))
-    async with stage(calls, says("Done.")).open(mode="yolo", prompt="go") as on:
+    async with harness(calls, says("Done.")).open(mode="yolo", prompt="go") as on:
         await on.until_shown("✓ Shell", "Done.")
         await on.press("ctrl+up", "enter")
         assert "letters two" in on.shown
@@ -400,8 +402,8 @@ async def test_calls_are_chosen_and_opened_with_keys_and_clicks(stage: SetStage)
         assert "letters one" not in on.shown
 
 
-async def test_scrolling_up_brings_older_items(stage: SetStage):
-    async with stage(*(says(f"answer {number}.") for number in range(60))).open() as on:
+async def test_scrolling_up_brings_older_items(harness: SetStage):
+    async with harness(*(says(f"answer {number}.") for number in range(60))).open() as on:
         for number in range(60):
             await on.app.submit(f"question {number}")
         await on.until(lambda: on.runner.state.prompts == 60 and on.runner.state.open_prompt is None)

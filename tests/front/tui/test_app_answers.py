@@ -7,19 +7,26 @@ import pytest
 
 from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, GrantAdded
-from assent.front.tui.answers import AnswerBox, AnswerScreen, ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.answer_screens import (
+    AnswerBox,
+    AnswerScreen,
+    ArgumentsScreen,
+    AskScreen,
+    ReasonScreen,
+    ScopeScreen,
+)
+from support.app_harness import AppHarness
 from support.program import Json, asks_for, replace, says, shell, write
-from support.stage import Stage
 
 pytestmark = pytest.mark.spec("G3")
 
-SetStage = Callable[..., Stage]
+SetStage = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 
 
 @pytest.mark.spec("C2")
-async def test_y_runs_it_once(stage: SetStage):
-    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+async def test_y_runs_it_once(harness: SetStage):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         assert "echo x >> canary" in on.shown and not (on.folder / "canary").exists()
         await on.press("y")
@@ -32,8 +39,8 @@ async def test_y_runs_it_once(stage: SetStage):
 
 @pytest.mark.spec("C2")
 @pytest.mark.parametrize("key", ["n", "enter"])
-async def test_no_is_the_default_and_runs_nothing(stage: SetStage, key: str):
-    async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
+async def test_no_is_the_default_and_runs_nothing(harness: SetStage, key: str):
+    async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
         await on.press(key)
         await on.until_idle()
@@ -44,8 +51,8 @@ async def test_no_is_the_default_and_runs_nothing(stage: SetStage, key: str):
 
 
 @pytest.mark.parametrize("rows", [40, 16])
-async def test_the_second_word_is_asked_right_above_the_question(stage: SetStage, rows: int):
-    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go", size=(80, rows)) as on:
+async def test_the_second_word_is_asked_right_above_the_question(harness: SetStage, rows: int):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go", size=(80, rows)) as on:
         await on.until_asked()
         await on.press("r")
         await on.until_screen(ReasonScreen)
@@ -54,8 +61,8 @@ async def test_the_second_word_is_asked_right_above_the_question(stage: SetStage
 
 
 @pytest.mark.spec("C2")
-async def test_r_says_no_with_a_reason_for_the_model(stage: SetStage):
-    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+async def test_r_says_no_with_a_reason_for_the_model(harness: SetStage):
+    async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")
         await on.until_screen(ReasonScreen)
@@ -68,9 +75,9 @@ async def test_r_says_no_with_a_reason_for_the_model(stage: SetStage):
 
 
 @pytest.mark.spec("C2", "B11")
-async def test_a_asks_how_far_and_the_grant_covers_the_next_call(stage: SetStage):
+async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: SetStage):
     adds = shell("python3 add.py"), shell("python3 add.py", "two")
-    on = stage(asks_for(adds[0]), asks_for(adds[1]), says("Done."))
+    on = harness(asks_for(adds[0]), asks_for(adds[1]), says("Done."))
     (on.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -89,16 +96,16 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(stage: SetStage
 
 
 @pytest.mark.parametrize(("key", "outcome"), [("s", "proceed_always_server"), ("t", "proceed_always_tool")])
-async def test_s_and_t_are_for_servers_only(stage: SetStage, key: str, outcome: str):
-    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+async def test_s_and_t_are_for_servers_only(harness: SetStage, key: str, outcome: str):
+    async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press(key)
         assert await on.recorded(ApprovalAnswered) == []  # a command has no server
 
 
 @pytest.mark.spec("F3")
-async def test_after_a_no_it_is_said_when_the_model_hears_of_it(stage: SetStage):
-    async with stage(asks_for(CANARY), says("never said")).open(prompt="go") as on:
+async def test_after_a_no_it_is_said_when_the_model_hears_of_it(harness: SetStage):
+    async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("n")
         await on.until_shown("Refused, so the turn ends here.")
@@ -106,8 +113,8 @@ async def test_after_a_no_it_is_said_when_the_model_hears_of_it(stage: SetStage)
 
 
 @pytest.mark.spec("J6", "C4")
-async def test_i_changes_any_argument_and_runs_it_like_that(stage: SetStage):
-    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+async def test_i_changes_any_argument_and_runs_it_like_that(harness: SetStage):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("i")
         await on.until_screen(ArgumentsScreen)
@@ -122,9 +129,9 @@ async def test_i_changes_any_argument_and_runs_it_like_that(stage: SetStage):
 
 
 @pytest.mark.spec("J6")
-async def test_an_argument_that_is_no_text_must_be_json(stage: SetStage):
+async def test_an_argument_that_is_no_text_must_be_json(harness: SetStage):
     args = {"allow_multiple": False, "file_path": "notes.txt", "old_string": "x", "new_string": "y"}
-    on = stage(asks_for({"name": "replace", "args": args, "id": "edit"}), says("Done."))
+    on = harness(asks_for({"name": "replace", "args": args, "id": "edit"}), says("Done."))
     (on.folder / "notes.txt").write_text("x\n")
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -151,15 +158,15 @@ def changed(*numbers: int) -> str:
     return "".join(f"new {number}\n" if number in numbers else line for number, line in enumerate(LINES))
 
 
-async def edited(stage: SetStage, content: str) -> Stage:
-    on = stage(asks_for(write("notes.txt", content)), says("Done."))
+async def edited(harness: SetStage, content: str) -> AppHarness:
+    on = harness(asks_for(write("notes.txt", content)), says("Done."))
     (on.folder / "notes.txt").write_text(OLD)
     return on
 
 
 @pytest.mark.spec("J6")
-async def test_only_the_chosen_parts_of_an_edit_are_written(stage: SetStage):
-    on = await edited(stage, changed(3, 20, 37))
+async def test_only_the_chosen_parts_of_an_edit_are_written(harness: SetStage):
+    on = await edited(harness, changed(3, 20, 37))
     async with on.open(prompt="go", size=(80, 50)):
         await on.until_asked()
         await on.press("right_square_bracket", "space")
@@ -173,8 +180,8 @@ async def test_only_the_chosen_parts_of_an_edit_are_written(stage: SetStage):
 
 
 @pytest.mark.spec("J6")
-async def test_no_part_at_all_is_no_yes(stage: SetStage):
-    on = await edited(stage, changed(3, 37))
+async def test_no_part_at_all_is_no_yes(harness: SetStage):
+    on = await edited(harness, changed(3, 37))
     async with on.open(prompt="go", size=(80, 50)):
         await on.until_asked()
         await on.press("space", "right_square_bracket", "space", "y")
@@ -185,8 +192,8 @@ async def test_no_part_at_all_is_no_yes(stage: SetStage):
         assert (on.folder / "notes.txt").read_text() == changed(3)
 
 
-async def test_v_shows_an_edit_side_by_side_where_there_is_room(stage: SetStage):
-    on = await edited(stage, changed(3))
+async def test_v_shows_an_edit_side_by_side_where_there_is_room(harness: SetStage):
+    on = await edited(harness, changed(3))
     async with on.open(prompt="go", size=(120, 40)):
         await on.until_asked()
         assert "side by side" in on.shown
@@ -206,10 +213,10 @@ def make_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *lines: str) ->
 
 @pytest.mark.spec("C3")
 async def test_e_opens_the_editor_and_asks_again_with_what_was_saved(
-    stage: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    harness: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     make_editor(monkeypatch, tmp_path, 'echo mine > "$1"')
-    on = stage(asks_for(write("notes.txt", "the model's\n")), says("Done."))
+    on = harness(asks_for(write("notes.txt", "the model's\n")), says("Done."))
     async with on.open(prompt="go"):
         await on.until_asked()
         await on.press("e")
@@ -226,12 +233,12 @@ async def test_e_opens_the_editor_and_asks_again_with_what_was_saved(
     ("line", "said"), [("true", "Nothing was changed"), ("exit 3", "Nothing was changed"), ("", "The editor failed")]
 )
 async def test_an_editor_that_saves_nothing_leaves_the_question(
-    stage: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str
+    harness: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str
 ):
     make_editor(monkeypatch, tmp_path, line)
     if not line:
         monkeypatch.setenv("EDITOR", "/nonexistent/editor")
-    async with stage(asks_for(write("notes.txt", "the model's\n")), says("Done.")).open(prompt="go") as on:
+    async with harness(asks_for(write("notes.txt", "the model's\n")), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("e")
         await on.until_shown(said)
@@ -245,9 +252,9 @@ async def test_an_editor_that_saves_nothing_leaves_the_question(
 
 
 @pytest.mark.spec("B7")
-async def test_several_questions_are_gone_through_with_the_arrows(stage: SetStage):
+async def test_several_questions_are_gone_through_with_the_arrows(harness: SetStage):
     calls = asks_for(shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two"))
-    async with stage(calls, says("Done.")).open(prompt="go") as on:
+    async with harness(calls, says("Done.")).open(prompt="go") as on:
         await on.until_asked(2)
         assert "1 of 2" in on.shown
         await on.press("right")
@@ -259,9 +266,9 @@ async def test_several_questions_are_gone_through_with_the_arrows(stage: SetStag
         assert (on.folder / "canary").read_text() == "2\n"
 
 
-async def test_yes_to_all_needs_all_to_have_been_shown(stage: SetStage):
+async def test_yes_to_all_needs_all_to_have_been_shown(harness: SetStage):
     calls = asks_for(shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two"))
-    async with stage(calls, says("Done.")).open(prompt="go") as on:
+    async with harness(calls, says("Done.")).open(prompt="go") as on:
         await on.until_asked(2)
         await on.press("A")
         assert "each shown to its end" in on.shown
@@ -286,8 +293,8 @@ ASKED: Json = {
 }
 
 
-async def test_the_models_questions_are_answered_one_after_the_other(stage: SetStage):
-    async with stage(asks_for(ASKED), says("Done.")).open(prompt="go") as on:
+async def test_the_models_questions_are_answered_one_after_the_other(harness: SetStage):
+    async with harness(asks_for(ASKED), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         assert "Which one?" in on.shown
         await on.press("i")  # its arguments are not ours to change
@@ -306,8 +313,8 @@ async def test_the_models_questions_are_answered_one_after_the_other(stage: SetS
 
 
 @pytest.mark.spec("C10")
-async def test_when_another_client_answers_the_question_closes_and_says_who(stage: SetStage):
-    async with stage(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+async def test_when_another_client_answers_the_question_closes_and_says_who(harness: SetStage):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         (call,) = on.runner.waiting()
         log = await on.host.log()
@@ -324,8 +331,8 @@ async def test_when_another_client_answers_the_question_closes_and_says_who(stag
 
 
 @pytest.mark.spec("C10")
-async def test_an_answer_under_way_closes_when_somebody_was_faster(stage: SetStage):
-    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+async def test_an_answer_under_way_closes_when_somebody_was_faster(harness: SetStage):
+    async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")
         await on.until_screen(ReasonScreen)
@@ -344,8 +351,8 @@ async def test_an_answer_under_way_closes_when_somebody_was_faster(stage: SetSta
 
 
 @pytest.mark.spec("J3")
-async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(stage: SetStage):
-    on = stage(asks_for(replace("notes.txt", "two", "three")), says("Done."))
+async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(harness: SetStage):
+    on = harness(asks_for(replace("notes.txt", "two", "three")), says("Done."))
     (on.folder / "notes.txt").write_text("one\ntwo\n")
     async with on.open(prompt="go"):
         await on.until_asked()

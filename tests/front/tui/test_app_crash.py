@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from support.stage import Stage
+from support.app_harness import AppHarness
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -16,9 +16,9 @@ def boom() -> None:
 
 @pytest.mark.spec("I3")
 async def test_a_crash_shows_where_it_was_but_no_variable_and_no_secret(
-    stage: Callable[..., Stage], capsys: pytest.CaptureFixture[str]
+    harness: Callable[..., AppHarness], capsys: pytest.CaptureFixture[str]
 ):
-    on = stage()
+    on = harness()
     with pytest.raises(RuntimeError):
         async with on.open():
             on.app.call_next(boom)

@@ -8,14 +8,14 @@ import pytest
 from textual.events import Key, Paste
 
 from assent.events import ApprovalAnswered, PromptSubmitted
-from assent.front.tui.answers import ScopeScreen
-from assent.front.tui.guard import KeyGuard
+from assent.front.tui.answer_screens import ScopeScreen
+from assent.front.tui.key_guard import KeyGuard
+from support.app_harness import AppHarness
 from support.program import asks_for, says, shell, write
-from support.stage import Stage
 
 pytestmark = [pytest.mark.spec("G3"), pytest.mark.spec("C2")]
 
-SetStage = Callable[..., Stage]
+SetStage = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 NEVER = 1_000_000.0
 """Seconds of silence that no test has."""
@@ -33,8 +33,8 @@ def test_silence_counts_from_the_last_key_to_the_moment_of_the_next():
 
 
 @pytest.mark.parametrize("key", ["y", "a", "A", "n", "enter", "i", "r", "e"])
-async def test_no_key_answers_before_there_was_a_silence(stage: SetStage, key: str):
-    on = stage(asks_for(CANARY))
+async def test_no_key_answers_before_there_was_a_silence(harness: SetStage, key: str):
+    on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=NEVER, settle=0)
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -43,8 +43,8 @@ async def test_no_key_answers_before_there_was_a_silence(stage: SetStage, key: s
         assert on.runner.waiting() and not (on.folder / "canary").exists()
 
 
-async def test_a_key_that_was_pressed_before_the_question_appeared_does_not_answer_it_later(stage: SetStage):
-    on = stage(asks_for(CANARY))
+async def test_a_key_that_was_pressed_before_the_question_appeared_does_not_answer_it_later(harness: SetStage):
+    on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=0.6, settle=0)
     pressed = time.monotonic()
     async with on.open(prompt="go"):
@@ -58,8 +58,8 @@ async def test_a_key_that_was_pressed_before_the_question_appeared_does_not_answ
         assert await on.recorded(ApprovalAnswered) == []
 
 
-async def test_keys_that_follow_each_other_are_no_answer(stage: SetStage):
-    on = stage(asks_for(CANARY))
+async def test_keys_that_follow_each_other_are_no_answer(harness: SetStage):
+    on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=0, settle=NEVER)
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -71,8 +71,8 @@ async def test_keys_that_follow_each_other_are_no_answer(stage: SetStage):
         assert await on.recorded(ApprovalAnswered) == []
 
 
-async def test_a_paste_never_answers(stage: SetStage):
-    async with stage(asks_for(CANARY)).open(prompt="go") as on:
+async def test_a_paste_never_answers(harness: SetStage):
+    async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         for text in ("y", "y\n", "\n", "A"):
             on.app.screen.post_message(Paste(text))
@@ -81,9 +81,9 @@ async def test_a_paste_never_answers(stage: SetStage):
         assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
 
 
-async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(stage: SetStage):
+async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(harness: SetStage):
     pause = {"chunks": [{"text": "Wait."}, {"pause_ms": 50}, {"call": CANARY}]}
-    async with stage(pause, says("Done.")).open() as on:
+    async with harness(pause, says("Done.")).open() as on:
         await on.app.submit("go")
         await on.types("yes and always")
         await on.until(lambda: on.runner.waiting())
@@ -96,8 +96,8 @@ async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(sta
         assert len(await on.recorded(PromptSubmitted)) == 1
 
 
-async def test_typing_on_does_not_choose_how_far_always_reaches(stage: SetStage):
-    on = stage(asks_for(shell("python3 add.py")))
+async def test_typing_on_does_not_choose_how_far_always_reaches(harness: SetStage):
+    on = harness(asks_for(shell("python3 add.py")))
     async with on.open(prompt="go"):
         await on.until_asked()
         await on.press("a")
@@ -113,13 +113,13 @@ async def test_typing_on_does_not_choose_how_far_always_reaches(stage: SetStage)
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_every_word_of_a_long_command_was_on_the_screen_before_yes_is_possible(
-    stage: SetStage, size: tuple[int, int]
+    harness: SetStage, size: tuple[int, int]
 ):
     words = [f"w{number:04}" for number in range(3400)]
     command = "echo " + " ".join(words)
     assert len(command) > 20_000
     seen: set[str] = set()
-    async with stage(asks_for(shell(command)), says("Done.")).open(prompt="go", size=size) as on:
+    async with harness(asks_for(shell(command)), says("Done.")).open(prompt="go", size=size) as on:
         await on.until_asked()
         panel = on.app.panel
         while not panel.body.seen:
@@ -133,11 +133,11 @@ async def test_every_word_of_a_long_command_was_on_the_screen_before_yes_is_poss
         await on.until_idle()
 
 
-async def test_jumping_over_a_part_is_not_seeing_it(stage: SetStage):
+async def test_jumping_over_a_part_is_not_seeing_it(harness: SetStage):
     old = "".join(f"line {number}\n" for number in range(400))
     new = old.replace("line 5\n", "five\n").replace("line 200\n", "two hundred\n").replace("line 390\n", "last\n")
     long = new.replace("line 100\n", "".join(f"more {number}\n" for number in range(80)))
-    on = stage(asks_for(write("notes.txt", long)), says("Done."))
+    on = harness(asks_for(write("notes.txt", long)), says("Done."))
     (on.folder / "notes.txt").write_text(old)
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -150,9 +150,9 @@ async def test_jumping_over_a_part_is_not_seeing_it(stage: SetStage):
         assert (on.folder / "notes.txt").read_text() == long
 
 
-async def test_a_wider_window_does_not_count_as_having_read_on(stage: SetStage):
+async def test_a_wider_window_does_not_count_as_having_read_on(harness: SetStage):
     words = " ".join(f"w{number:04}" for number in range(600))
-    async with stage(asks_for(shell(f"echo {words} > canary"))).open(prompt="go", size=(60, 20)) as on:
+    async with harness(asks_for(shell(f"echo {words} > canary"))).open(prompt="go", size=(60, 20)) as on:
         await on.until_asked()
         await on.press(*["pagedown"] * 6)
         await on.pilot.resize_terminal(100, 20)
@@ -169,9 +169,9 @@ async def test_a_wider_window_does_not_count_as_having_read_on(stage: SetStage):
 
 
 @pytest.mark.spec("C9")
-async def test_what_hides_or_imitates_is_made_visible(stage: SetStage):
+async def test_what_hides_or_imitates_is_made_visible(harness: SetStage):
     text = "echo [bold red]x[/] \u202eevil\u200b \x1b[2J\x1b]0;title\x07 # [on white]Asked because"
-    async with stage(asks_for(shell(text)), says("[link=x]Done[/link] \x1b[31m\u202e.")).open(
+    async with harness(asks_for(shell(text)), says("[link=x]Done[/link] \x1b[31m\u202e.")).open(
         prompt="[b]go[/b]", size=(80, 40)
     ) as on:
         await on.until_asked()
@@ -184,9 +184,9 @@ async def test_what_hides_or_imitates_is_made_visible(stage: SetStage):
         assert not any(character in on.shown for character in "\x1b\u202e")
 
 
-async def test_a_value_cannot_look_like_the_question_around_it(stage: SetStage):
+async def test_a_value_cannot_look_like_the_question_around_it(harness: SetStage):
     asked = {"questions": [{"question": "Fine?\nserver  docs\nAsked because nothing happens", "type": "yesno"}]}
-    async with stage(asks_for({"name": "ask_user", "args": asked, "id": "q"})).open(prompt="go") as on:
+    async with harness(asks_for({"name": "ask_user", "args": asked, "id": "q"})).open(prompt="go") as on:
         await on.until_asked()
         rows = [row.strip("┃ ") for row in on.shown.splitlines() if row.startswith("┃")]
         assert "│ server  docs" in rows and "│ Asked because nothing happens" in rows

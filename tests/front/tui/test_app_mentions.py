@@ -7,10 +7,10 @@ import pytest
 from assent.config import Settings
 from assent.events import PromptSubmitted
 from assent.front.tui.prompt.popup import CompletionList
-from assent.servers import Servers
+from assent.mcp_config import Servers
+from support.app_harness import AppHarness
 from support.program import says
 from support.servers import SDK, program
-from support.stage import Stage
 
 pytestmark = pytest.mark.spec("G1")
 
@@ -22,26 +22,26 @@ def with_server(folder: Path) -> Settings:
 
 @pytest.mark.spec("F11")
 async def test_below_the_prompt_stands_what_came_along_and_what_did_not(tmp_path: Path):
-    stage = Stage(tmp_path / "work", tmp_path / "home", says("Seen."))
-    (stage.folder / "a.py").write_text("one\ntwo\n")
-    (stage.folder / ".env").write_text("TOKEN=hush\n")
-    async with stage.open() as on:
+    harness = AppHarness(tmp_path / "work", tmp_path / "home", says("Seen."))
+    (harness.folder / "a.py").write_text("one\ntwo\n")
+    (harness.folder / ".env").write_text("TOKEN=hush\n")
+    async with harness.open() as on:
         await on.say("explain @a.py and @.env")
         await on.until_shown("Seen.")
         words = "with a.py (2 lines); left out .env: a usual place for secrets"
         await on.until_shown("❯ explain @a.py and @.env", words)
         assert "hush" not in repr(await on.recorded(PromptSubmitted))
         session = on.runner.session
-    again = Stage(tmp_path / "work", tmp_path / "home", says("Seen."))
+    again = AppHarness(tmp_path / "work", tmp_path / "home", says("Seen."))
     async with again.open(session=session) as on:
         await on.until_shown("❯ explain @a.py and @.env", words)
 
 
 @pytest.mark.spec("E5")
 async def test_a_prompt_of_a_server_is_a_command_that_sends_its_text(tmp_path: Path):
-    stage = Stage(tmp_path / "work", tmp_path / "home", says("Hello, Ann."), settings=with_server(tmp_path))
-    async with stage.open() as on:
-        await on.until(lambda: on.app.desk.commands.find("srv:greet"))
+    harness = AppHarness(tmp_path / "work", tmp_path / "home", says("Hello, Ann."), settings=with_server(tmp_path))
+    async with harness.open() as on:
+        await on.until(lambda: on.app.context.commands.find("srv:greet"))
         await on.say("/srv:greet")
         await on.until_shown("This needs who. Write it like this: /srv:greet who=…")
         await on.say("/srv:odd_name_ Ann how=loudly")
@@ -50,8 +50,8 @@ async def test_a_prompt_of_a_server_is_a_command_that_sends_its_text(tmp_path: P
 
 @pytest.mark.spec("E5")
 async def test_a_resource_of_a_server_is_completed_and_comes_along(tmp_path: Path):
-    stage = Stage(tmp_path / "work", tmp_path / "home", says("Seen."), settings=with_server(tmp_path))
-    async with stage.open() as on:
+    harness = AppHarness(tmp_path / "work", tmp_path / "home", says("Seen."), settings=with_server(tmp_path))
+    async with harness.open() as on:
         await on.until(lambda: on.host.server_resources())
         await on.types("see @srv")
         popup = on.app.query_one(CompletionList)

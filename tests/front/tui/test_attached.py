@@ -9,11 +9,11 @@ import pytest
 from textual.pilot import Pilot
 
 from assent.events import PromptSubmitted
-from assent.front.tui.app import AssentApp
 from assent.front.tui.prompt.popup import CompletionList
-from assent.front.tui.remote import RemoteHost
-from assent.front.tui.story import NoteItem
-from assent.servers import Servers
+from assent.front.tui.remote_host import RemoteHost
+from assent.front.tui.terminal_app import AssentApp
+from assent.front.tui.transcript_model import NoteItem
+from assent.mcp_config import Servers
 from support.program import says
 from support.served import Served, until_event, until_waiting
 from support.servers import SDK, program
@@ -37,7 +37,7 @@ class Attached:
         await self.pilot.press("enter")
 
     async def until_shown(self, text: str) -> None:
-        notes = self.app.transcript.story.items
+        notes = self.app.transcript.transcript_model.items
         await self.until(lambda: any(text in note.text for note in notes if isinstance(note, NoteItem)))
 
     async def submitted(self) -> str:
@@ -68,7 +68,7 @@ async def test_a_custom_command_of_the_server_is_offered_and_sent_filled(tmp_pat
         (served.folder / "rules.md").write_text("Use tabs.\n")
         command(served, "review", "Rules: @{rules.md} Now {{args}}.")
         async with attached(served) as it:
-            await it.until(lambda: it.app.desk.commands.find("review"))
+            await it.until(lambda: it.app.context.commands.find("review"))
             await it.pilot.press("slash", "r", "e", "v")
             assert it.list.offered[0] == "review"
             await it.pilot.press("tab", "i", "t", "enter")

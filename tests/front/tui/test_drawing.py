@@ -4,139 +4,150 @@ import pytest
 from rich.cells import cell_len
 
 from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta
-from assent.front.tui.calls import draw_call, draw_display
+from assent.front.tui.call_view import draw_call, draw_display
 from assent.front.tui.diff_view import draw_hunks, plain_header
-from assent.front.tui.ink import Ink
-from assent.front.tui.paint import Painter
-from assent.front.tui.story import CallItem, NoteItem, ReplyItem, Story, ThoughtItem
-from assent.front.tui.terminal import settled
+from assent.front.tui.render import ItemRenderer
+from assent.front.tui.terminal_output import settled
+from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import LOOKS
+from assent.front.tui.transcript_model import CallItem, NoteItem, ReplyItem, ThoughtItem, TranscriptModel
 from assent.hunks import hunks
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text
 from assent.tools.support.diff import diff
-from support.film import PROMPT, Film, FilmClient
+from support.recorded_session import PROMPT, FilmClient, RecordedSession
 
-INK = Ink(LOOKS["dark"].palette)
-
-
-def story_of(film: Film) -> Story:
-    story = Story()
-    for envelope in film.envelopes:
-        story.apply(envelope)
-    return story
+INK = TextStyler(LOOKS["dark"].palette)
 
 
-def kinds(story: Story) -> list[str]:
-    return [type(item).__name__ for item in story.items]
+def story_of(recording: RecordedSession) -> TranscriptModel:
+    transcript_model = TranscriptModel()
+    for envelope in recording.envelopes:
+        transcript_model.apply(envelope)
+    return transcript_model
+
+
+def kinds(transcript_model: TranscriptModel) -> list[str]:
+    return [type(item).__name__ for item in transcript_model.items]
 
 
 # --- the story ---
 
 
 def test_what_came_in_bit_by_bit_is_kept_when_the_whole_reply_is_the_same():
-    film = Film().prompt("hi").happens(ThoughtDelta(PROMPT, "A", "b")).streams("Hel").streams("lo.")
-    story = story_of(film)
-    reply = story.items[-1]
-    for envelope in film.reply("Hello.", "**A**\nb").envelopes[-1:]:
-        story.apply(envelope)
-    assert kinds(story) == ["PromptItem", "ThoughtItem", "ReplyItem"]
-    assert story.items[-1] is reply and isinstance(reply, ReplyItem) and reply.finished and reply.text == "Hello."
+    recording = RecordedSession().prompt("hi").happens(ThoughtDelta(PROMPT, "A", "b")).streams("Hel").streams("lo.")
+    transcript_model = story_of(recording)
+    reply = transcript_model.items[-1]
+    for envelope in recording.reply("Hello.", "**A**\nb").envelopes[-1:]:
+        transcript_model.apply(envelope)
+    assert kinds(transcript_model) == ["PromptItem", "ThoughtItem", "ReplyItem"]
+    assert (
+        transcript_model.items[-1] is reply
+        and isinstance(reply, ReplyItem)
+        and reply.finished
+        and reply.text == "Hello."
+    )
 
 
 def test_the_whole_reply_replaces_what_came_in_when_it_differs():
-    story = story_of(Film().prompt("hi").streams("Half").reply("Whole."))
-    assert [item.text for item in story.items if isinstance(item, ReplyItem)] == ["Whole."]
+    transcript_model = story_of(RecordedSession().prompt("hi").streams("Half").reply("Whole."))
+    assert [item.text for item in transcript_model.items if isinstance(item, ReplyItem)] == ["Whole."]
 
 
 def test_a_stream_that_broke_is_dropped_and_said():
-    film = Film().prompt("hi").streams("Half a se").happens(ModelRetry(PROMPT, 1, "The connection broke", 2.0))
-    story = story_of(film)
-    assert kinds(story) == ["PromptItem", "NoteItem"]
-    assert isinstance(story.items[-1], NoteItem) and "trying again in 2 s" in story.items[-1].text
+    recording = (
+        RecordedSession().prompt("hi").streams("Half a se").happens(ModelRetry(PROMPT, 1, "The connection broke", 2.0))
+    )
+    transcript_model = story_of(recording)
+    assert kinds(transcript_model) == ["PromptItem", "NoteItem"]
+    assert isinstance(transcript_model.items[-1], NoteItem) and "trying again in 2 s" in transcript_model.items[-1].text
 
 
 def test_a_note_stands_before_a_reply_that_is_still_coming():
-    story = story_of(Film().prompt("hi").streams("Still com"))
-    story.add(NoteItem("by the way"))
-    story.apply(Film().streams("ing").envelopes[-1])
-    assert kinds(story) == ["PromptItem", "NoteItem", "ReplyItem"]
+    transcript_model = story_of(RecordedSession().prompt("hi").streams("Still com"))
+    transcript_model.add(NoteItem("by the way"))
+    transcript_model.apply(RecordedSession().streams("ing").envelopes[-1])
+    assert kinds(transcript_model) == ["PromptItem", "NoteItem", "ReplyItem"]
 
 
 def test_parts_of_a_reply_that_belong_together_are_one_item():
     parts = (Text("One, "), Text("two."))
-    story = story_of(Film().prompt("hi").happens(ModelReplied(prompt_id=PROMPT, model="m", parts=parts, finish="stop")))
-    assert [item.text for item in story.items if isinstance(item, ReplyItem)] == ["One, two."]
+    transcript_model = story_of(
+        RecordedSession().prompt("hi").happens(ModelReplied(prompt_id=PROMPT, model="m", parts=parts, finish="stop"))
+    )
+    assert [item.text for item in transcript_model.items if isinstance(item, ReplyItem)] == ["One, two."]
 
 
 def test_every_change_of_a_call_makes_it_be_drawn_again():
-    film = Film().prompt("hi").call("c", "run_shell_command", command="ls").runs("c")
-    story = story_of(film)
-    item = story.call("c")
+    recording = RecordedSession().prompt("hi").call("c", "run_shell_command", command="ls").runs("c")
+    transcript_model = story_of(recording)
+    item = transcript_model.call("c")
     assert isinstance(item, CallItem)
     before = item.version
-    story.apply(film.happens(CallOutput("c", "x")).envelopes[-1])
+    transcript_model.apply(recording.happens(CallOutput("c", "x")).envelopes[-1])
     assert item.version > before
 
 
-def drawn(painter: Painter, item: ReplyItem) -> list[str]:
-    return [strip.text.rstrip() for strip in painter.lines(item, 60)]
+def drawn(renderer: ItemRenderer, item: ReplyItem) -> list[str]:
+    return [strip.text.rstrip() for strip in renderer.lines(item, 60)]
 
 
 def drawn_while_it_grows(text: str) -> list[str]:
-    painter, growing = Painter(INK, dict, {}), ReplyItem()
+    renderer, growing = ItemRenderer(INK, dict, {}), ReplyItem()
     for character in text:
         growing.add(character)
-        painter.lines(growing, 60)
-    return drawn(painter, growing)
+        renderer.lines(growing, 60)
+    return drawn(renderer, growing)
 
 
 def test_a_growing_reply_is_drawn_like_the_whole():
     text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n"
     text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
-    assert drawn_while_it_grows(text) == drawn(Painter(INK, dict, {}), ReplyItem(text))
+    assert drawn_while_it_grows(text) == drawn(ItemRenderer(INK, dict, {}), ReplyItem(text))
 
 
 @pytest.mark.parametrize("text", ["| a |\n|---|\n**b**", "- one\n**two**\n", "> one\n**two**", "1. a\n2 is more"])
 def test_a_line_that_has_only_begun_settles_nothing(text: str):
     """A `*` alone is an item of a list; two of them begin something bold that belongs to what is above."""
-    assert drawn_while_it_grows(text) == drawn(Painter(INK, dict, {}), ReplyItem(text))
+    assert drawn_while_it_grows(text) == drawn(ItemRenderer(INK, dict, {}), ReplyItem(text))
 
 
 def test_thoughts_show_their_newest_subject_until_they_are_opened():
     item = ThoughtItem([("First", "one"), ("Second", "two")])
-    painter = Painter(INK, dict, {})
-    assert [strip.text.strip() for strip in painter.lines(item, 60)] == ["✻ Second"]
+    renderer = ItemRenderer(INK, dict, {})
+    assert [strip.text.strip() for strip in renderer.lines(item, 60)] == ["✻ Second"]
     item.unfolded = True
-    assert [strip.text.strip() for strip in painter.lines(item, 60)] == ["✻ First", "one", "Second", "two"]
+    assert [strip.text.strip() for strip in renderer.lines(item, 60)] == ["✻ First", "one", "Second", "two"]
 
 
 # --- calls ---
 
 
-async def calls_of(film: Film) -> dict[str, object]:
-    client = FilmClient(film)
+async def calls_of(recording: RecordedSession) -> dict[str, object]:
+    client = FilmClient(recording)
     await client.history()
     return dict(client.state.calls)
 
 
 async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_it_is_now():
     lines = "".join(f"line {number}\n" for number in range(20))
-    film = Film().prompt("go").call("c", "run_shell_command", command="make").runs("c", f"{lines}10%\r50%\r90%")
-    call = (await calls_of(film))["c"]
+    recording = (
+        RecordedSession().prompt("go").call("c", "run_shell_command", command="make").runs("c", f"{lines}10%\r50%\r90%")
+    )
+    call = (await calls_of(recording))["c"]
     shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
     assert shown[-1] == "  │ 90%" and shown[-2] == "  │ line 19" and len(shown) == 9
 
 
 async def test_a_command_that_failed_says_so_on_its_line():
-    film = Film().prompt("go").call("c", "run_shell_command", command="make").runs("c")
-    call = (await calls_of(film.ends("c", TerminalDisplay("no rule\n", "exit 2"))))["c"]
+    recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="make").runs("c")
+    call = (await calls_of(recording.ends("c", TerminalDisplay("no rule\n", "exit 2"))))["c"]
     (line,) = [strip.text for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
     assert line.startswith("! run_shell_command  make") and "exit 2" in line
 
 
 async def test_output_that_is_no_text_is_counted():
-    film = Film().prompt("go").call("c", "run_shell_command", command="cat x").runs("c")
-    call = (await calls_of(film.happens(CallOutput("c", "", 12_345))))["c"]
+    recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="cat x").runs("c")
+    call = (await calls_of(recording.happens(CallOutput("c", "", 12_345))))["c"]
     shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
     assert shown[1] == "  │ 12,345 bytes that are no text"
 
@@ -190,5 +201,5 @@ def test_no_line_is_wider_than_the_screen(width: int):
     ]  # type: ignore[arg-type]
     drawn += INK.text(WIDE, "", width) + INK.markdown(WIDE, width) + INK.terminal(WIDE, width)
     for look in LOOKS.values():
-        drawn += Ink(look.palette).markdown(f"```py\n{WIDE}\n```\n\n- {WIDE}", width)
+        drawn += TextStyler(look.palette).markdown(f"```py\n{WIDE}\n```\n\n- {WIDE}", width)
     assert max(cell_len(strip.text) for strip in drawn) <= width

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assent.files.mentions import mentions
+from assent.files.mention_finder import mentions
 from assent.front.tui.prompt.completion import (
     MOST_SHOWN,
     Candidate,
@@ -16,7 +16,7 @@ from assent.front.tui.prompt.completion import (
     replacement,
     word_at,
 )
-from assent.front.tui.prompt.paths import PathIndex
+from assent.front.tui.prompt.path_index import PathIndex
 
 
 def at(marked: str) -> Word | None:

@@ -4,7 +4,7 @@ import pytest
 
 from assent.events import Envelope, PromptSubmitted, SessionCreated
 from assent.front.tui.history import prompts_of
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 
 
 @pytest.mark.spec("G1")

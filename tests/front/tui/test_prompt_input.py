@@ -8,7 +8,7 @@ from textual.binding import BindingType
 from textual.events import Paste
 from textual.message import Message
 
-from assent.front.tui.prompt.input import PromptInput
+from assent.front.tui.prompt.prompt_input import PromptInput
 from support.keys import AtKeys
 
 

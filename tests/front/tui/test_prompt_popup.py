@@ -7,9 +7,9 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from assent.front.tui.prompt.box import PromptBox
 from assent.front.tui.prompt.completion import Candidate
-from assent.front.tui.prompt.input import PromptInput
+from assent.front.tui.prompt.prompt_box import PromptBox
+from assent.front.tui.prompt.prompt_input import PromptInput
 from support.keys import AtKeys
 
 FILES = ["src/", "src/app.py", "src/a b.txt", "README.md", "docs/", "docs/app.md"]

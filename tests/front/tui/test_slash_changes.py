@@ -8,7 +8,7 @@ from assent.commands import Submit
 from assent.events import ChatCompressed, ContextLoaded
 from assent.files.workspace import Workspace
 from assent.tools.builtin import builtin_tools
-from support.house import House, call, calls, text
+from support.session_harness import SessionHarness, call, calls, text
 from support.slash import Slash, slash_house
 
 pytestmark = pytest.mark.spec("G5")
@@ -24,36 +24,36 @@ def preferences(tmp_path: Path) -> Path:
 async def ask(slash: Slash, *prompts: str) -> None:
     for count, prompt in enumerate(prompts, start=1):
         await slash.runner.send(Submit(prompt, by="ann"))
-        await slash.house.until_done(count)
+        await slash.harness.until_done(count)
 
 
 async def test_compress_leaves_the_telling_to_the_transcript_and_counts_the_request(preferences: Path):
     usage = {"input": 900, "output": 20}
-    house = House(text(LONG), text("Short."), text("# Wishes\nA story.", usage=usage))
-    async with slash_house(house, preferences) as slash:
+    harness = SessionHarness(text(LONG), text("Short."), text("# Wishes\nA story.", usage=usage))
+    async with slash_house(harness, preferences) as slash:
         await ask(slash, "tell", "more")
         await slash.run("/compress")
-        assert len(house.recorded(ChatCompressed)) == 1
+        assert len(harness.recorded(ChatCompressed)) == 1
         assert slash.app.said == [] and slash.app.complaints == []
-        assert slash.app.news.tally.models["scripted"].requests == 3
-        assert slash.app.news.tally.usage.input == 900
+        assert slash.app.feed.tally.models["scripted"].requests == 3
+        assert slash.app.feed.tally.usage.input == 900
 
 
 async def test_nothing_to_compress_is_said(preferences: Path):
-    async with slash_house(House(), preferences) as slash:
+    async with slash_house(SessionHarness(), preferences) as slash:
         await slash.run("/compress")
         assert slash.app.said == [] and slash.app.complaints[0].startswith("Not done:")
 
 
-def writing_house(root: Path) -> House:
-    house = House(
+def writing_house(root: Path) -> SessionHarness:
+    harness = SessionHarness(
         calls(call("write_file", "w1", file_path="a.txt", content="new\n")),
         calls(call("write_file", "w2", file_path="b.txt", content="new\n")),
         text("Done."),
     )
-    house.folder = str(root)
-    house.tools = builtin_tools(Workspace([str(root)], str(root)))
-    return house
+    harness.folder = str(root)
+    harness.tools = builtin_tools(Workspace([str(root)], str(root)))
+    return harness
 
 
 async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Path, preferences: Path):
@@ -87,6 +87,6 @@ async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tm
 
 
 async def test_memory_reload_reads_the_files_again(preferences: Path):
-    async with slash_house(House(), preferences) as slash:
+    async with slash_house(SessionHarness(), preferences) as slash:
         await slash.run("/memory reload")
-        assert len(slash.house.recorded(ContextLoaded)) == 1 and "read again" in slash.app.said[0]
+        assert len(slash.harness.recorded(ContextLoaded)) == 1 and "read again" in slash.app.said[0]

@@ -10,22 +10,22 @@ from assent.app.opening import LocalClient
 from assent.commands import RunTool
 from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.files.workspace import Workspace
-from assent.front.tui.slash.registry import Registry
+from assent.front.tui.slash.slash_registry import SlashRegistry
 from assent.parts import Failure
 from assent.policy.rules import Rule
-from assent.session.memory import MemoryLog
-from assent.session.options import Options
+from assent.session.memory_log import MemoryLog
+from assent.session.run_options import RunOptions
 from assent.session.runner import Runner, create_session
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry as Tools
 from assent.tools.response import cancelled_result, failure_result
-from support.house import House
+from support.session_harness import SessionHarness
 from support.slash import Slash, follow
 
 pytestmark = pytest.mark.spec("G5")
 
 
-class RealHouse(House):
+class RealHouse(SessionHarness):
     """A house over a real folder with the real tools."""
 
     def __init__(self, folder: Path) -> None:
@@ -36,7 +36,7 @@ class RealHouse(House):
         folder = str(self.folder)
         self.session = await create_session(self.log, folder, "scripted", mode)  # pyright: ignore[reportArgumentType]
         registry = Tools(builtin_tools(Workspace([folder], folder)))
-        runner = await Runner.open(self.log, self.session, self.model, registry, Options(rules=rules, client="test"))
+        runner = await Runner.open(self.log, self.session, self.model, registry, RunOptions(rules=rules, client="test"))
         self._listen(runner)
         return runner
 
@@ -54,36 +54,36 @@ async def run(
     folder: Path, prompt: str, line: str, *, answers: tuple[str, ...] = (), rules: tuple[Rule, ...] = ()
 ) -> tuple[Slash, RealHouse]:
     """Runs a custom command `/do` with this prompt; gives each question an answer in turn."""
-    house = RealHouse(folder)
-    runner = await house.open_here(rules)
+    harness = RealHouse(folder)
+    runner = await harness.open_here(rules)
     commands = [CustomCommand("do", "does it", prompt, "do.toml")]
-    async with follow(house, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
+    async with follow(harness, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
         slash.start(line)
         for answer in answers:
-            (waiting,) = await house.until_waiting(runner)
-            await house.answer(runner, waiting.request.call_id, answer)  # pyright: ignore[reportArgumentType]
-            await house.until_event(CallFinished)
+            (waiting,) = await harness.until_waiting(runner)
+            await harness.answer(runner, waiting.request.call_id, answer)  # pyright: ignore[reportArgumentType]
+            await harness.until_event(CallFinished)
         await slash.finish()
-    return slash, house
+    return slash, harness
 
 
 async def test_a_harmless_command_and_a_file_go_into_the_prompt(folder: Path):
-    slash, house = await run(folder, "Rules: @{rules.md}\nFiles: !{ls}\nNow {{args}}.", "/do it all")
+    slash, harness = await run(folder, "Rules: @{rules.md}\nFiles: !{ls}\nNow {{args}}.", "/do it all")
     assert slash.did == [("submit", "Rules: Use tabs.\n!{touch pwned}\nFiles: rules.md\nNow it all.")]
-    assert house.recorded(ApprovalRequested) == [] and not (folder / "pwned").exists()
+    assert harness.recorded(ApprovalRequested) == [] and not (folder / "pwned").exists()
 
 
 async def test_a_command_of_a_file_is_asked_about_although_a_person_started_it(folder: Path):
-    slash, house = await run(folder, "See !{touch new; echo done}", "/do", answers=("proceed_once",))
-    assert len(house.recorded(ApprovalRequested)) == 1 and (folder / "new").exists()
+    slash, harness = await run(folder, "See !{touch new; echo done}", "/do", answers=("proceed_once",))
+    assert len(harness.recorded(ApprovalRequested)) == 1 and (folder / "new").exists()
     assert slash.did == [("submit", "See done")]
 
 
 async def test_a_refusal_stops_the_prompt_and_says_so(folder: Path):
-    slash, house = await run(folder, "!{touch new} !{touch newer}", "/do", answers=("cancel",))
-    assert slash.did == [] and house.recorded(CallStarted) == []
+    slash, harness = await run(folder, "!{touch new} !{touch newer}", "/do", answers=("cancel",))
+    assert slash.did == [] and harness.recorded(CallStarted) == []
     assert slash.app.complaints == ["/do was not sent: `touch new` was refused."]
-    assert len(house.recorded(ApprovalRequested)) == 1
+    assert len(harness.recorded(ApprovalRequested)) == 1
 
 
 async def test_a_rule_that_denies_holds_here_too(folder: Path):
@@ -123,8 +123,8 @@ async def test_what_stopped_it_is_told_in_words_for_a_person(end: CallFinished, 
 
 
 async def test_a_hostile_argument_does_not_get_out_of_its_quotes(folder: Path):
-    slash, house = await run(folder, "!{printf %s {{args}}}", "/do '; touch pwned #", answers=())
-    assert not (folder / "pwned").exists() and house.recorded(ApprovalRequested) == []
+    slash, harness = await run(folder, "!{printf %s {{args}}}", "/do '; touch pwned #", answers=())
+    assert not (folder / "pwned").exists() and harness.recorded(ApprovalRequested) == []
     assert slash.did == [("submit", "'; touch pwned #")]
 
 
@@ -135,8 +135,8 @@ async def test_a_file_outside_or_missing_is_refused_with_its_reason(folder: Path
 
 
 async def test_a_place_for_secrets_is_asked_about(folder: Path):
-    slash, house = await run(folder, "@{.env}", "/do", answers=("cancel",))
-    assert slash.did == [] and len(house.recorded(ApprovalRequested)) == 1
+    slash, harness = await run(folder, "@{.env}", "/do", answers=("cancel",))
+    assert slash.did == [] and len(harness.recorded(ApprovalRequested)) == 1
 
 
 async def test_a_command_that_fails_says_so_in_the_prompt(folder: Path):
@@ -146,14 +146,14 @@ async def test_a_command_that_fails_says_so_in_the_prompt(folder: Path):
 
 
 def test_the_names_that_no_file_may_take_are_those_of_the_terminals_commands():
-    assert Registry().names() == BUILT_IN
+    assert SlashRegistry().names() == BUILT_IN
 
 
 async def test_a_custom_command_is_listed_and_never_hides_a_built_in_one(folder: Path):
-    house = RealHouse(folder)
-    runner = await house.open_here()
+    harness = RealHouse(folder)
+    runner = await harness.open_here()
     commands = [CustomCommand("quit", "evil", "x", "f"), CustomCommand("git:log", "Shows [b]it[/b]", "x", "f")]
-    async with follow(house, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
+    async with follow(harness, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
         await slash.run("/quit")
         assert slash.did == [("quit", None)]
         await slash.run("/help")

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row, line, widths
-from assent.front.tui.pages import LineScreen, PageScreen
+from assent.front.tui.small_screens import LineScreen, PageScreen
 from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("G5")
@@ -187,7 +187,7 @@ async def test_letters_filter_only_in_the_filter():
 
 async def test_the_highlight_stays_on_its_row_when_rows_come_and_go():
     rows = Rows(row("a"), row("b"), row("c"))
-    screen = ListScreen("L", COLUMNS, rows, news=rows.listen)
+    screen = ListScreen("L", COLUMNS, rows, feed=rows.listen)
     async with shown(screen) as (app, pilot):
         await pilot.press("down")
         rows.change(row("new"), row("a"), row("b", "99"))
@@ -206,7 +206,7 @@ async def test_the_highlight_stays_on_its_row_when_rows_come_and_go():
 
 async def test_news_while_the_list_goes_away_do_no_harm():
     rows = Rows(row("a"))
-    screen = ListScreen("L", COLUMNS, rows, [Action("enter", "open")], news=rows.listen)
+    screen = ListScreen("L", COLUMNS, rows, [Action("enter", "open")], feed=rows.listen)
     async with shown(screen) as (app, pilot):
         await pilot.press("enter")
         for number in range(20):

@@ -6,11 +6,11 @@ import sys
 import pytest
 from textual.app import App, ComposeResult
 
-from assent.front.tui.ink import Ink
-from assent.front.tui.paint import Painter
-from assent.front.tui.story import NoteItem, ReplyItem, Story
+from assent.front.tui.render import ItemRenderer
+from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import WINDOW, Transcript
+from assent.front.tui.transcript_model import NoteItem, ReplyItem, TranscriptModel
 
 HEAVY = ("assent.session.runner", "assent.policy.rules", "sqlite3", "rapidfuzz", "pygments", "markdown_it", "hashlib")
 
@@ -18,10 +18,10 @@ HEAVY = ("assent.session.runner", "assent.policy.rules", "sqlite3", "rapidfuzz",
 class Page(App[None]):
     def __init__(self) -> None:
         super().__init__()
-        self.painter = Painter(Ink(LOOKS[DEFAULT_LOOK].palette), dict, {})
+        self.renderer = ItemRenderer(TextStyler(LOOKS[DEFAULT_LOOK].palette), dict, {})
 
     def compose(self) -> ComposeResult:
-        yield Transcript(Story(), self.painter)
+        yield Transcript(TranscriptModel(), self.renderer)
 
     @property
     def transcript(self) -> Transcript:
@@ -34,11 +34,11 @@ class Page(App[None]):
         return self.transcript.render_line(self.transcript.size.height - 1).text.strip()
 
 
-def long_story(notes: int = 1000) -> Story:
-    story = Story()
+def long_story(notes: int = 1000) -> TranscriptModel:
+    transcript_model = TranscriptModel()
     for n in range(notes):
-        story.add(NoteItem(f"note {n}"))
-    return story
+        transcript_model.add(NoteItem(f"note {n}"))
+    return transcript_model
 
 
 async def test_a_long_session_opens_at_its_end() -> None:
@@ -73,13 +73,13 @@ async def test_older_lines_come_when_one_scrolls_up_to_them_and_what_is_read_sta
 async def test_whoever_reads_above_keeps_the_place_while_more_comes_in() -> None:
     page = Page()
     async with page.run_test(size=(60, 20)) as pilot:
-        story = long_story()
-        page.transcript.show(story)
+        transcript_model = long_story()
+        page.transcript.show(transcript_model)
         await pilot.pause()
         page.transcript.scroll_relative(y=-40, animate=False, immediate=True)
         read = page.first_line()
         for n in range(500):
-            story.add(NoteItem(f"later {n}"))
+            transcript_model.add(NoteItem(f"later {n}"))
         page.transcript.redraw_now()
         await pilot.pause()
         assert page.first_line() == read
@@ -88,10 +88,10 @@ async def test_whoever_reads_above_keeps_the_place_while_more_comes_in() -> None
 async def test_a_reply_of_line_ends_alone_takes_no_room() -> None:
     page = Page()
     async with page.run_test(size=(60, 20)) as pilot:
-        story = Story()
+        transcript_model = TranscriptModel()
         for item in (NoteItem("before"), ReplyItem("\n\n"), NoteItem("after")):
-            story.add(item)
-        page.transcript.show(story)
+            transcript_model.add(item)
+        page.transcript.show(transcript_model)
         await pilot.pause()
         assert [page.transcript.render_line(y).text.strip() for y in range(4)] == ["· before", "", "· after", ""]
 
@@ -99,25 +99,25 @@ async def test_a_reply_of_line_ends_alone_takes_no_room() -> None:
 async def test_what_leaves_the_window_is_not_kept_drawn() -> None:
     page = Page()
     async with page.run_test(size=(60, 20)) as pilot:
-        story = long_story()
-        page.transcript.show(story)
+        transcript_model = long_story()
+        page.transcript.show(transcript_model)
         for n in range(1000):
-            story.add(NoteItem(f"later {n}"))
+            transcript_model.add(NoteItem(f"later {n}"))
             if n % 50 == 0:
                 page.transcript.redraw_now()
         await pilot.pause()
-        assert page.painter.kept <= WINDOW
+        assert page.renderer.kept <= WINDOW
 
 
 def test_a_reply_that_grows_stands_as_a_whole_behind_one_mark() -> None:
     text = "# Title\n\nSome *words*.\n\n- one\n- two\n\nThe end."
-    ink = Ink(LOOKS[DEFAULT_LOOK].palette)
+    styler = TextStyler(LOOKS[DEFAULT_LOOK].palette)
     growing = ReplyItem()
-    painter = Painter(ink, dict, {})
+    renderer = ItemRenderer(styler, dict, {})
     for start in range(0, len(text), 5):
         growing.add(text[start : start + 5])
-        painter.lines(growing, 60)
-    lines = [strip.text.rstrip() for strip in painter.lines(growing, 60)]
+        renderer.lines(growing, 60)
+    lines = [strip.text.rstrip() for strip in renderer.lines(growing, 60)]
     words = [line.strip("✦ ") for line in lines if line.strip()]
     assert words == ["Title", "Some words.", "• one", "• two", "The end."]
     assert lines[0].startswith("✦")
@@ -126,5 +126,7 @@ def test_a_reply_that_grows_stands_as_a_whole_behind_one_mark() -> None:
 
 @pytest.mark.parametrize("name", HEAVY)
 def test_nothing_heavy_is_imported_before_the_first_frame(name: str) -> None:
-    code = f"import sys, assent.cli.prompt, assent.config, assent.front.tui.run; sys.exit({name!r} in sys.modules)"
+    code = (
+        f"import sys, assent.cli.main_command, assent.config, assent.front.tui.start; sys.exit({name!r} in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

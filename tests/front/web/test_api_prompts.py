@@ -11,8 +11,8 @@ from assent.app.rule_sources import trust_store
 from assent.client import Api
 from assent.client.api import ApiProblem
 from assent.events import PromptSubmitted
-from assent.front.web import prompts
-from assent.servers import Servers
+from assent.front.web import named_prompts
+from assent.mcp_config import Servers
 from support.program import says
 from support.served import Json, Served, until_event, until_waiting
 from support.servers import SDK, program
@@ -90,7 +90,7 @@ async def test_a_folders_own_count_only_while_it_is_trusted(served: Served):
 async def test_what_it_runs_is_asked_about_and_the_request_sent_again_waits_on(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(prompts, "COMMAND_TIMEOUT", 0.05)
+    monkeypatch.setattr(named_prompts, "COMMAND_TIMEOUT", 0.05)
     command(served, "do", "See !{touch new; echo done}")
     api = served.api()
     session = await quiet(served, api)
@@ -127,7 +127,7 @@ async def test_a_refusal_stops_it_and_nothing_is_sent(served: Served):
 
 @pytest.mark.spec("J1")
 async def test_what_was_run_before_a_restart_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(prompts, "COMMAND_TIMEOUT", 0.05)
+    monkeypatch.setattr(named_prompts, "COMMAND_TIMEOUT", 0.05)
     async with Served(tmp_path) as served:
         command(served, "do", "!{echo x >> ran; cat ran} !{touch new}")
         api = served.api()
@@ -165,7 +165,7 @@ async def test_deleting_the_session_ends_what_waits(served: Served):
 async def test_prompts_of_servers_are_listed_when_they_are_there_and_filled_by_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(prompts, "COMMAND_TIMEOUT", 60.0)  # the server of the test may start slowly
+    monkeypatch.setattr(named_prompts, "COMMAND_TIMEOUT", 60.0)  # the server of the test may start slowly
     entry = program(SDK, tmp_path).entry
     mcp = Servers({"srv": {"command": entry.command, "args": list(entry.args)}})
     async with Served(tmp_path, mcp=mcp) as served:

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from assent.client import Api, ApiProblem
-from assent.front.web import hasty
-from assent.front.web.limits import Limits
-from assent.front.web.serve import BadPlace, Where, check_place, place_for
-from assent.front.web.tokens import LoginCodes, TokenStore
+from assent.front.web import request_timeouts
+from assent.front.web.access_tokens import LoginCodes, TokenStore
+from assent.front.web.request_limits import RequestLimits
+from assent.front.web.web_server import BadPlace, Where, check_place, place_for
 from support.program import Program
 from support.served import Json, Served, ServedProgram, until_waiting
 from support.waiting import WAIT_LIMIT
@@ -106,7 +106,7 @@ async def test_a_login_code_works_once_and_there_are_no_cookies(served: Served):
 async def test_codes_cannot_be_guessed_in_bulk(served: Served):
     tries = [raw(served, "POST", "/api/v1/login", b'{"code":"x"}', Authorization=None) for _ in range(20)]
     statuses = [answer.status for answer in await asyncio.gather(*tries)]
-    assert statuses.count(401) == Limits().logins_per_minute
+    assert statuses.count(401) == RequestLimits().logins_per_minute
     assert set(statuses) == {401, 429}
 
 
@@ -221,7 +221,7 @@ async def test_ids_and_paths_that_try_to_climb_find_nothing(served: Served, path
 
 
 async def test_a_body_that_is_too_large_is_refused_however_it_is_announced(tmp_path: Path):
-    async with Served(tmp_path, limits=Limits(body=100)) as served:
+    async with Served(tmp_path, limits=RequestLimits(body=100)) as served:
         large = b'{"title":"' + b"x" * 100 + b'"}'
         assert (await raw(served, "POST", "/api/v1/sessions", b"{}", Content_Length="9999999999")).status == 413
         chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(large), large)
@@ -280,7 +280,7 @@ async def test_nobody_can_fill_the_terminal_of_the_server(served: Served, caplog
 
 
 async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path: Path):
-    limits = Limits(requests_per_second=1, burst=30, streams_of_one=2)
+    limits = RequestLimits(requests_per_second=1, burst=30, streams_of_one=2)
     async with Served(tmp_path, limits=limits) as served:
         api = served.api()
         streams = [api.http.stream("/api/v1/stream?overview=1") for _ in range(3)]
@@ -293,16 +293,16 @@ async def test_a_flood_is_slowed_down_and_too_many_streams_are_refused(tmp_path:
 
 
 async def test_a_connection_that_does_not_say_what_it_wants_is_closed(served: Served, monkeypatch: pytest.MonkeyPatch):
-    patient = hasty.HEAD_SECONDS
+    patient = request_timeouts.HEAD_SECONDS
     port = int(served.address.rpartition(":")[2])
     whole = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     for first, then in ((b"", b""), (b"", whole[:20]), (whole, whole[:20])):
-        monkeypatch.setattr(hasty, "HEAD_SECONDS", patient if first else 0.05)
+        monkeypatch.setattr(request_timeouts, "HEAD_SECONDS", patient if first else 0.05)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(first)
         if first:
             assert b"200" in await reader.readuntil(b"\r\n\r\n")
-        monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.05)
+        monkeypatch.setattr(request_timeouts, "HEAD_SECONDS", 0.05)
         writer.write(then)
         async with asyncio.timeout(WAIT_LIMIT):
             await reader.read()  # to its end
@@ -334,7 +334,7 @@ def is_hardened(answer: Raw) -> bool:
 
 
 async def test_a_body_that_trickles_in_is_given_up(tmp_path: Path):
-    async with Served(tmp_path, limits=Limits(body_seconds=0.05)) as served:
+    async with Served(tmp_path, limits=RequestLimits(body_seconds=0.05)) as served:
         for lines, body in ((["Content-Length: 99"], b"{"), (["Transfer-Encoding: chunked"], b"1\r\n{\r\n")):
             answer = await sends(served, head(served, "POST", "/api/v1/sessions", *lines), body)
             assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow")
@@ -354,13 +354,13 @@ async def _some(stream: AsyncIterator[Any], count: int) -> AsyncIterator[bytes]:
 
 
 async def test_a_head_that_trickles_in_is_told_so(served: Served, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hasty, "HEAD_SECONDS", 0.5)  # the beginning comes within it
+    monkeypatch.setattr(request_timeouts, "HEAD_SECONDS", 0.5)  # the beginning comes within it
     answer = await sends(served, b"GET /healthz HTTP/1.1\r\nHost: ")
     assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow") and is_hardened(answer)
 
 
 async def test_a_head_without_an_end_is_cut_off(served: Served):
-    answer = await sends(served, b"GET / HTTP/1.1\r\nX: ", b"x" * hasty.HEAD_BYTES)
+    answer = await sends(served, b"GET / HTTP/1.1\r\nX: ", b"x" * request_timeouts.HEAD_BYTES)
     assert (answer.status, answer.json["type"]) == (413, "urn:assent:too-large") and is_hardened(answer)
 
 

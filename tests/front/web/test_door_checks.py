@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assent.front.web.limits import Bucket, Limits, Rates
+from assent.front.web.access_tokens import LoginCodes, Principal, TokenRecord, TokenStore
+from assent.front.web.request_limits import Bucket, Rates, RequestLimits
 from assent.front.web.security import (
     CALLER,
     HEADERS,
@@ -22,7 +23,6 @@ from assent.front.web.security import (
     Send,
     place_of,
 )
-from assent.front.web.tokens import LoginCodes, Principal, TokenRecord, TokenStore
 
 pytestmark = pytest.mark.spec("H4")
 
@@ -71,13 +71,13 @@ class AnyCaller:
 class Entry:
     """A door with a token for it."""
 
-    def __init__(self, folder: Path, limits: Limits | None = None, place: Place = PLACE) -> None:
+    def __init__(self, folder: Path, limits: RequestLimits | None = None, place: Place = PLACE) -> None:
         self.inside = Inside()
         self.caller = AnyCaller()
         self.tokens = TokenStore(folder / "tokens.json")
         self.token = self.tokens.issue("bob", "viewer")
         self.answered: dict[int, int] = {}
-        self.door = Door(self.inside, place, self.tokens, limits or Limits(), self.answered)
+        self.door = Door(self.inside, place, self.tokens, limits or RequestLimits(), self.answered)
 
     async def ask(
         self,
@@ -214,7 +214,7 @@ async def test_no_secret_is_taken_from_an_address(entry: Entry, name: str):
 
 
 async def test_logins_are_few_and_need_no_token(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(logins_per_minute=2))
+    entry = Entry(tmp_path, RequestLimits(logins_per_minute=2))
     answers = [await entry.ask(LOGIN, token="") for _ in range(3)]
     assert [answer.status for answer in answers] == [204, 204, 429]
     assert answers[2].headers[b"retry-after"] == b"1"
@@ -222,7 +222,7 @@ async def test_logins_are_few_and_need_no_token(tmp_path: Path):
 
 
 async def test_who_asks_too_often_is_slowed_down_alone(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(requests_per_second=0, burst=2))
+    entry = Entry(tmp_path, RequestLimits(requests_per_second=0, burst=2))
     assert [await entry.status() for _ in range(3)] == [204, 204, 429]
     other = entry.tokens.issue("eve", "viewer")
     assert (await entry.ask(token=other)).status == 204
@@ -256,7 +256,7 @@ async def test_a_question_has_no_body(entry: Entry, method: str):
 
 
 async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(body_seconds=0))
+    entry = Entry(tmp_path, RequestLimits(body_seconds=0))
     answer = await entry.ask("/api/v1/sessions", JSON, method="POST", is_cut=True)
     assert (answer.status, answer.detail) == (408, "the body must come within 0 seconds")
     assert await entry.post(JSON) == 204
@@ -278,7 +278,7 @@ async def test_a_client_whose_body_has_come_may_be_quiet_for_long(tmp_path: Path
         raise AssertionError(message)
 
     told_before: list[int] = []
-    door = Door(patient, PLACE, TokenStore(tmp_path / "tokens.json"), Limits(body_seconds=0), {})
+    door = Door(patient, PLACE, TokenStore(tmp_path / "tokens.json"), RequestLimits(body_seconds=0), {})
     headers = [(b"host", b"127.0.0.1:8420")]
     await door({"type": "http", "path": "/", "method": "GET", "query_string": b"", "headers": headers}, receive, send)
     assert told == ["http.request", "http.disconnect"]
@@ -292,19 +292,19 @@ async def test_a_program_of_ours_reads_and_changes_nothing(entry: Entry):
 
 
 async def test_a_length_must_be_a_number_and_not_too_large(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(body=100))
+    entry = Entry(tmp_path, RequestLimits(body=100))
     for length, status in ((b"100", 204), (b"101", 413), (b"-1", 400), (b"x", 400), (b"", 400), (b"1 2", 400)):
         assert await entry.post(JSON, (b"content-length", length)) == status
 
 
 async def test_a_body_without_a_length_is_counted(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(body=100))
+    entry = Entry(tmp_path, RequestLimits(body=100))
     assert await entry.post(JSON, body=[b"x" * 60, b"x" * 40]) == 204
     assert await entry.post(JSON, body=[b"x" * 60, b"x" * 41]) == 413
 
 
 async def test_messages_and_decisions_may_be_larger(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(body=10, large_body=20))
+    entry = Entry(tmp_path, RequestLimits(body=10, large_body=20))
     for path, most in (("/x/messages", 20), ("/x/decision", 20), ("/x/messages/y", 10), ("/x/decisions", 10)):
         assert await entry.post(JSON, body=[b"x" * most], path=path) == 204
         assert await entry.post(JSON, body=[b"x" * most, b"x"], path=path) == 413
@@ -313,7 +313,7 @@ async def test_messages_and_decisions_may_be_larger(tmp_path: Path):
 
 
 async def test_only_so_many_requests_are_under_way_and_streams_are_not_counted(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(requests=2))
+    entry = Entry(tmp_path, RequestLimits(requests=2))
     entry.inside.open.clear()
     streams = [asyncio.create_task(entry.ask(STREAM)) for _ in range(3)]
     others = [asyncio.create_task(entry.ask("/")) for _ in range(2)]
@@ -337,7 +337,7 @@ async def test_every_answer_has_the_headers_that_keep_the_page_in(entry: Entry):
 
 
 async def test_a_connection_on_which_the_rest_of_a_body_may_come_is_closed(tmp_path: Path):
-    entry = Entry(tmp_path, Limits(body=10, body_seconds=0))
+    entry = Entry(tmp_path, RequestLimits(body=10, body_seconds=0))
     slow = await entry.ask("/api/v1/sessions", JSON, method="POST", is_cut=True)
     large = await entry.ask("/api/v1/sessions", JSON, method="POST", body=[b"x" * 11])
     assert [(answer.status, answer.headers.get(b"connection")) for answer in (slow, large, await entry.ask())] == [
@@ -396,7 +396,7 @@ def test_a_bucket_fills_up_again_and_never_holds_more_than_at_first():
 
 def test_the_client_that_came_first_is_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Rates, "MOST", 2)
-    rates = Rates(Limits(requests_per_second=0, burst=1))
+    rates = Rates(RequestLimits(requests_per_second=0, burst=1))
     assert [rates.take(who) for who in ("a", "b", "a", "b")] == [True, True, False, False]
     assert rates.take("c")
     assert not rates.take("b")

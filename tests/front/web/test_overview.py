@@ -9,7 +9,7 @@ from assent.approval import Approval, InfoDetails
 from assent.events import ApprovalRequested, DurableEvent, Envelope, SessionCreated, TurnFinished
 from assent.front.web.overview import Overview
 from assent.session.log import LogUnavailable
-from assent.session.memory import MemoryLog
+from assent.session.memory_log import MemoryLog
 from support.waiting import until
 
 ASKED = ApprovalRequested("c", Approval(id="a", digest="d", details=InfoDetails("look"), options=(), why="why"))
@@ -34,7 +34,7 @@ class GuardedLog(MemoryLog):
         return await super().count_waiting()
 
 
-class Desk:
+class OverviewHarness:
     """A session each of ann and bob, and how often they were told."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Desk:
 
         return tell
 
-    async def open(self) -> "Desk":
+    async def open(self) -> "OverviewHarness":
         for owner in self.told:
             await self.log.create(
                 f"of-{owner}", 1.0, SessionCreated(folder="/w", model="m", mode="default", version="0", owner=owner)
@@ -65,65 +65,65 @@ class Desk:
 
 
 async def test_only_the_owner_is_told_and_nobody_else_can_see_that_something_happened():
-    desk = await Desk().open()
-    before = {owner: desk.overview.line(owner) for owner in desk.told}
-    desk.happens("ann", ASKED)
-    await until(lambda: desk.told["ann"])
-    assert desk.told == {"ann": 1, "bob": 0}
-    assert desk.overview.line("bob") == before["bob"] and desk.overview.line("ann") != before["ann"]
+    harness = await OverviewHarness().open()
+    before = {owner: harness.overview.line(owner) for owner in harness.told}
+    harness.happens("ann", ASKED)
+    await until(lambda: harness.told["ann"])
+    assert harness.told == {"ann": 1, "bob": 0}
+    assert harness.overview.line("bob") == before["bob"] and harness.overview.line("ann") != before["ann"]
 
 
 async def test_the_approvals_have_a_number_of_their_own():
-    desk = await Desk().open()
-    sessions, approvals = desk.numbers("ann")
-    desk.happens("ann", ENDED)
-    await until(lambda: desk.told["ann"] == 1)
-    assert desk.numbers("ann") == (sessions + 1, approvals)
-    desk.happens("ann", ENDED)
-    desk.happens("ann", ASKED)
-    desk.happens("ann", ENDED)
-    await until(lambda: desk.told["ann"] == 2)
-    assert desk.numbers("ann") == (sessions + 2, approvals + 1)
+    harness = await OverviewHarness().open()
+    sessions, approvals = harness.numbers("ann")
+    harness.happens("ann", ENDED)
+    await until(lambda: harness.told["ann"] == 1)
+    assert harness.numbers("ann") == (sessions + 1, approvals)
+    harness.happens("ann", ENDED)
+    harness.happens("ann", ASKED)
+    harness.happens("ann", ENDED)
+    await until(lambda: harness.told["ann"] == 2)
+    assert harness.numbers("ann") == (sessions + 2, approvals + 1)
 
 
 async def test_a_question_that_comes_while_others_are_counted_is_told_too():
-    desk = await Desk().open()
-    approvals = desk.numbers("ann")[1]
-    desk.log.door.clear()
-    desk.happens("ann", ENDED)
-    await until(lambda: desk.log.counts)
-    desk.happens("ann", ASKED)
-    desk.log.door.set()
-    await until(lambda: desk.told["ann"] == 2)
-    assert desk.numbers("ann")[1] == approvals + 1
+    harness = await OverviewHarness().open()
+    approvals = harness.numbers("ann")[1]
+    harness.log.door.clear()
+    harness.happens("ann", ENDED)
+    await until(lambda: harness.log.counts)
+    harness.happens("ann", ASKED)
+    harness.log.door.set()
+    await until(lambda: harness.told["ann"] == 2)
+    assert harness.numbers("ann")[1] == approvals + 1
 
 
 async def test_what_could_not_be_counted_is_told_with_the_next_change_to_all():
-    desk = await Desk().open()
-    before = {owner: desk.numbers(owner) for owner in desk.told}
-    desk.log.broken = True
-    desk.happens("ann", ASKED)
-    await until(lambda: desk.log.counts)
-    desk.log.broken = False
-    desk.happens("bob", ENDED)
-    await until(lambda: desk.told["ann"] and desk.told["bob"])
-    assert all(desk.numbers(owner) > before[owner] for owner in before)
+    harness = await OverviewHarness().open()
+    before = {owner: harness.numbers(owner) for owner in harness.told}
+    harness.log.broken = True
+    harness.happens("ann", ASKED)
+    await until(lambda: harness.log.counts)
+    harness.log.broken = False
+    harness.happens("bob", ENDED)
+    await until(lambda: harness.told["ann"] and harness.told["bob"])
+    assert all(harness.numbers(owner) > before[owner] for owner in before)
 
 
 async def test_whoever_deletes_a_session_sees_it_gone_and_whoever_left_is_told_nothing():
-    desk = await Desk().open()
-    desk.stops["bob"]()
-    desk.happens("ann", ENDED)
-    await desk.log.delete("of-ann")
-    desk.overview.touch("ann", approvals=True)
-    desk.overview.touch("bob")
-    sessions, approvals = desk.numbers("ann")
-    await until(lambda: desk.told["ann"])
-    assert desk.numbers("ann") == (sessions + 1, approvals + 1)
-    assert desk.told["bob"] == 0
+    harness = await OverviewHarness().open()
+    harness.stops["bob"]()
+    harness.happens("ann", ENDED)
+    await harness.log.delete("of-ann")
+    harness.overview.touch("ann", approvals=True)
+    harness.overview.touch("bob")
+    sessions, approvals = harness.numbers("ann")
+    await until(lambda: harness.told["ann"])
+    assert harness.numbers("ann") == (sessions + 1, approvals + 1)
+    assert harness.told["bob"] == 0
 
 
 async def test_what_another_process_changed_is_told_to_all():
-    desk = await Desk().open()
-    desk.overview.touch_all()
-    await until(lambda: desk.told == {"ann": 1, "bob": 1})
+    harness = await OverviewHarness().open()
+    harness.overview.touch_all()
+    await until(lambda: harness.told == {"ann": 1, "bob": 1})

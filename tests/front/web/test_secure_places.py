@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from assent.client import Api, ApiProblem
-from assent.client.http import Http, Reply, Unreachable
+from assent.client.http_client import Http, Reply, Unreachable
 from assent.events import ApprovalAnswered
-from assent.front.web.serve import BadPlace, Server, Where, check_place
+from assent.front.web.web_server import BadPlace, Server, Where, check_place
 from assent.http.head import request_head
 from support.certs import make_certificate
 from support.program import Program

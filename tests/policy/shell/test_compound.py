@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assent.approval import ExecDetails
-from assent.policy.commands import CommandJudge
+from assent.policy.command_policy import CommandJudge
 from assent.policy.grants import moves
 from assent.policy.rules import Rule
 from assent.policy.shell import judge, rules

@@ -6,7 +6,7 @@ import pytest
 
 from assent.plan import Stage, Word
 from assent.policy.shell import Judgement, judge, parsed, rules
-from assent.policy.shell.survey import Found, Survey
+from assent.policy.shell.command_survey import Found, Survey
 from support.plans import stage_of
 
 

@@ -9,9 +9,9 @@ import pytest
 from assent.plan import Word
 from assent.policy.built_in import READ_ONLY
 from assent.policy.shell import judge, rules
-from assent.policy.shell.models import Model, model, names
 from assent.policy.shell.operands import meanings
 from assent.policy.shell.options import examine
+from assent.policy.shell.program_models import ProgramModel, model, names
 from assent.policy.shell.reader import read
 from assent.process.pipeline import Pipeline
 from support.plans import stage_of
@@ -148,7 +148,7 @@ def test_a_wildcard_for_files_to_read_is_covered(command: str) -> None:
     assert decision(command, *BUILT_IN, "xargs") == "allow"
 
 
-def _models(path: tuple[str, ...], one: Model) -> list[tuple[tuple[str, ...], Model]]:
+def _models(path: tuple[str, ...], one: ProgramModel) -> list[tuple[tuple[str, ...], ProgramModel]]:
     found = [(path, one)]
     for name, inner in one.sub.items():
         if not inner.same:

@@ -5,9 +5,9 @@ import pytest
 from assent.plan import Part, Word
 from assent.policy.shell import check
 from assent.policy.shell.characters import hidden
-from assent.policy.shell.environment import harmless
+from assent.policy.shell.command_rules import covering, loose, program
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
-from assent.policy.shell.rules import covering, loose, program
+from assent.policy.shell.variable_prefixes import harmless
 
 
 @pytest.mark.parametrize(

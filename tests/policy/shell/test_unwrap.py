@@ -4,7 +4,7 @@ import pytest
 
 from assent.plan import Word
 from assent.policy.shell import judge, rules
-from assent.policy.shell.survey import MAX_BYTES, Found, survey, word
+from assent.policy.shell.command_survey import MAX_BYTES, Found, survey, word
 from assent.policy.shell.unwrap import MAX_COMMANDS, MAX_DEPTH, unwrap
 
 

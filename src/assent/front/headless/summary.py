@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from assent import exits
+from assent import exit_codes
 from assent.events import CallFinished, CallScheduled, ChatCompressed, Envelope, ModelReplied, TurnFinished, TurnStatus
 from assent.parts import Failure, Text, Usage
 
@@ -49,25 +49,25 @@ class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
     def exit_code(self) -> int:
         match self.status:
             case "success":
-                return exits.OK
+                return exit_codes.OK
             case "cancelled":
-                return exits.CANCELLED
+                return exit_codes.CANCELLED
             case "max_turns" | "loop_detected":
-                return exits.TURN_LIMIT
+                return exit_codes.TURN_LIMIT
             case "incomplete":
-                return exits.INCOMPLETE
+                return exit_codes.INCOMPLETE
             case "waiting":
-                return exits.WAITING
+                return exit_codes.WAITING
             case "error":
-                return _ERROR_CODES.get(self.error.type if self.error else "", exits.ERROR)
+                return _ERROR_CODES.get(self.error.type if self.error else "", exit_codes.ERROR)
 
 
 _ERROR_CODES = {
-    "auth": exits.AUTH,
-    "input": exits.INPUT,
-    "config": exits.CONFIG,
-    "storage": exits.STORAGE,
-    "busy": exits.BUSY,
+    "auth": exit_codes.AUTH,
+    "input": exit_codes.INPUT,
+    "config": exit_codes.CONFIG,
+    "storage": exit_codes.STORAGE,
+    "busy": exit_codes.BUSY,
 }
 
 

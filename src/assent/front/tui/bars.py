@@ -12,7 +12,7 @@ from assent import elapsed
 from assent.app.wording import count, duration, safe, short_number
 from assent.events import Queued
 from assent.front.tui.host import ServerInfo
-from assent.front.tui.ink import Ink
+from assent.front.tui.text_style import TextStyler
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2
@@ -23,9 +23,11 @@ PATH_LENGTH = 32
 class StatusLine(Static):
     """A spinner with the time while something runs; empty, and without a timer, otherwise."""
 
-    def __init__(self, ink: Callable[[], Ink], clock: Callable[[], float], timer: Callable[[], float]) -> None:
+    def __init__(
+        self, styler: Callable[[], TextStyler], clock: Callable[[], float], timer: Callable[[], float]
+    ) -> None:
         super().__init__(id="status")
-        self._ink = ink
+        self._styler = styler
         self._clock, self._timer = clock, timer
         self._since: float | None = None
         self._began = 0.0
@@ -57,7 +59,7 @@ class StatusLine(Static):
     def _draw(self) -> None:
         if self._since is None:
             return
-        palette = self._ink().palette
+        palette = self._styler().palette
         took = self._timer() - self._began
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
@@ -69,9 +71,9 @@ class StatusLine(Static):
 class QueueView(Static):
     """What was sent while a turn is running, in order. Up in the empty input takes the newest back."""
 
-    def __init__(self, ink: Callable[[], Ink]) -> None:
+    def __init__(self, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="queue")
-        self._ink = ink
+        self._styler = styler
         self._shown: Sequence[Queued] = ()
         self.display = False
 
@@ -80,7 +82,7 @@ class QueueView(Static):
             return
         self._shown = queued
         self.display = bool(queued)
-        palette = self._ink().palette
+        palette = self._styler().palette
         lines = Text(no_wrap=True, overflow="ellipsis")
         for item in queued[:SHOWN_QUEUED]:
             text = safe(" ".join(item.text.split()), "label")
@@ -123,9 +125,9 @@ def short_path(path: str) -> str:
 
 
 class FootLine(Static):
-    def __init__(self, ink: Callable[[], Ink]) -> None:
+    def __init__(self, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="foot")
-        self._ink = ink
+        self._styler = styler
         self._facts = Facts()
 
     def put(self, facts: Facts) -> None:
@@ -144,7 +146,7 @@ class FootLine(Static):
         self.update(Text.assemble(left, gap, right, no_wrap=True, overflow="crop"), layout=False)
 
     def _left(self, facts: Facts) -> Text:
-        palette = self._ink().palette
+        palette = self._styler().palette
         colour = {"yolo": f"bold {palette.bad}", "auto_edit": palette.warn, "plan": palette.good}
         mode = f"{facts.mode}: {MODE_WORDS.get(facts.mode, '')}" if facts.mode != "default" else "default"
         line = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", style=palette.dim)
@@ -155,7 +157,7 @@ class FootLine(Static):
         return line
 
     def _right(self, facts: Facts) -> Text:
-        palette = self._ink().palette
+        palette = self._styler().palette
         line = Text(style=palette.dim)
         if facts.servers:
             line.append(f"{safe(facts.servers, 'label')} · ")

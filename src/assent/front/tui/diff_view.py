@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.strip import Strip
 
 from assent.app.wording import safe
-from assent.front.tui.ink import Ink
+from assent.front.tui.text_style import TextStyler
 from assent.hunks import Hunk, Line
 
 View = Literal["unified", "split"]
@@ -29,7 +29,7 @@ class DrawnHunk:
 
 
 def draw_hunks(
-    ink: Ink, parts: Sequence[Hunk], path: str, width: int, view: View, header: Callable[[Hunk], Text]
+    styler: TextStyler, parts: Sequence[Hunk], path: str, width: int, view: View, header: Callable[[Hunk], Text]
 ) -> list[DrawnHunk]:
     """`header` says what stands above each hunk."""
     coloured = sum(len(line.text) for hunk in parts for line in hunk.lines) <= HIGHLIGHT_LIMIT
@@ -37,24 +37,24 @@ def draw_hunks(
     drawn: list[DrawnHunk] = []
     top = 0
     for hunk in parts:
-        texts = _texts(hunk, path if coloured else "", ink)
-        strips = [*ink.lines(header(hunk), width), *draw(ink, hunk, texts, width)]
+        texts = _texts(hunk, path if coloured else "", styler)
+        strips = [*styler.lines(header(hunk), width), *draw(styler, hunk, texts, width)]
         drawn.append(DrawnHunk(hunk, top, strips))
         top += len(strips)
     return drawn
 
 
-def plain_header(ink: Ink) -> Callable[[Hunk], Text]:
-    return lambda hunk: Text(hunk.header, style=ink.palette.dim)
+def plain_header(styler: TextStyler) -> Callable[[Hunk], Text]:
+    return lambda hunk: Text(hunk.header, style=styler.palette.dim)
 
 
 # --- the lines of a hunk ---
 
 
-def _texts(hunk: Hunk, path: str, ink: Ink) -> list[Text]:
+def _texts(hunk: Hunk, path: str, styler: TextStyler) -> list[Text]:
     """Each line's text, coloured as part of the old or the new file that it belongs to."""
-    old = iter(_coloured([line for line in hunk.lines if line.kind != "+"], path, ink))
-    new = iter(_coloured([line for line in hunk.lines if line.kind != "-"], path, ink))
+    old = iter(_coloured([line for line in hunk.lines if line.kind != "+"], path, styler))
+    new = iter(_coloured([line for line in hunk.lines if line.kind != "-"], path, styler))
     texts: list[Text] = []
     for line in hunk.lines:
         match line.kind:
@@ -68,14 +68,14 @@ def _texts(hunk: Hunk, path: str, ink: Ink) -> list[Text]:
     return texts
 
 
-def _coloured(lines: list[Line], path: str, ink: Ink) -> list[Text]:
+def _coloured(lines: list[Line], path: str, styler: TextStyler) -> list[Text]:
     shown = [safe(line.text).replace("\n", "⏎") for line in lines]
     lexer = _lexer(path) if path else ""
     if not lexer or not shown:
         return [Text(line) for line in shown]
     from rich.syntax import Syntax
 
-    whole = Syntax("", lexer, theme=ink.code_theme).highlight("\n".join(shown))
+    whole = Syntax("", lexer, theme=styler.code_theme).highlight("\n".join(shown))
     split = whole.split("\n", allow_blank=True)
     plain = [Text(line) for line in shown]
     return [
@@ -103,26 +103,26 @@ def _without_background(text: Text) -> Text:
 # --- one column ---
 
 
-def _unified(ink: Ink, hunk: Hunk, texts: list[Text], width: int) -> Iterator[Strip]:
+def _unified(styler: TextStyler, hunk: Hunk, texts: list[Text], width: int) -> Iterator[Strip]:
     digits = max(len(str(max(line.old or 0, line.new or 0))) for line in hunk.lines)
     for line, text in zip(hunk.lines, texts, strict=True):
         number = str(line.old if line.kind == "-" else line.new).rjust(digits)
-        yield from _row(ink, line, number, text, width)
+        yield from _row(styler, line, number, text, width)
 
 
-def _row(ink: Ink, line: Line, number: str, text: Text, width: int) -> list[Strip]:
+def _row(styler: TextStyler, line: Line, number: str, text: Text, width: int) -> list[Strip]:
     """The gutter, then the text; what is too long goes on in the next line under itself."""
-    palette = ink.palette
+    palette = styler.palette
     colour = {"+": palette.good, "-": palette.bad, " ": palette.dim}[line.kind]
     ground = {"+": palette.added, "-": palette.removed, " ": ""}[line.kind]
     gutter = Text.assemble((f"{number} ", palette.dim), (f"{line.kind} ", colour))
     room = max(width - gutter.cell_len, 8)
-    pieces = text.wrap(ink.console, room, overflow="fold", tab_size=4) if text.plain else [Text("")]
+    pieces = text.wrap(styler.console, room, overflow="fold", tab_size=4) if text.plain else [Text("")]
     rows: list[Strip] = []
     for place, piece in enumerate(pieces):
         start = gutter if place == 0 else Text(" " * gutter.cell_len)
         whole = Text.assemble(start, piece)
-        strip = ink.lines(whole, width)[0]
+        strip = styler.lines(whole, width)[0]
         rows.append(strip.extend_cell_length(width).apply_style(Style.parse(ground)) if ground else strip)
     return rows
 
@@ -130,16 +130,16 @@ def _row(ink: Ink, line: Line, number: str, text: Text, width: int) -> list[Stri
 # --- two columns ---
 
 
-def _split(ink: Ink, hunk: Hunk, texts: list[Text], width: int) -> Iterator[Strip]:
+def _split(styler: TextStyler, hunk: Hunk, texts: list[Text], width: int) -> Iterator[Strip]:
     half = (width - 1) // 2
-    divider = ink.lines(Text("│", style=ink.palette.dim), 1)[0]
+    divider = styler.lines(Text("│", style=styler.palette.dim), 1)[0]
     digits = max(len(str(max(line.old or 0, line.new or 0))) for line in hunk.lines)
 
     def side(cell: tuple[Line, Text] | None, number: int | None) -> list[Strip]:
         if cell is None:
             return [Strip.blank(half)]
         return [
-            strip.extend_cell_length(half) for strip in _row(ink, cell[0], str(number).rjust(digits), cell[1], half)
+            strip.extend_cell_length(half) for strip in _row(styler, cell[0], str(number).rjust(digits), cell[1], half)
         ]
 
     for left, right in _pairs(hunk, texts):

@@ -1,6 +1,6 @@
 """One list for everything that is listed: a title, a filter, aligned rows, actions by key, and a line that says them.
 
-It knows no session: rows come from a source and are asked for again after every action and whenever `news` says so.
+It knows no session: rows come from a source and are asked for again after every action and whenever `feed` says so.
 All text is made safe here, and never read as markup.
 """
 
@@ -19,8 +19,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assent.app.wording import safe
-from assent.front.tui.news import Listen
-from assent.front.tui.steady import SteadyInput
+from assent.front.tui.session_feed import Listen
+from assent.front.tui.steady_input import SteadyInput
 
 GAP = "  "
 NARROWEST = 4
@@ -125,7 +125,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         actions: Sequence[Action] = (),
         *,
         empty: str = "There is nothing here.",
-        news: Listen | None = None,
+        feed: Listen | None = None,
         on_highlight: Callable[[Row], None] | None = None,
         start: str = "",
     ) -> None:
@@ -135,7 +135,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._source = source
         self._actions = {action.key: action for action in actions}
         self._empty = empty
-        self._news = news
+        self._news = feed
         self._on_highlight = on_highlight
         self._start = start
         self.rows: list[Row] = []

@@ -11,7 +11,7 @@ from assent.app.question_text import hidden_characters
 from assent.app.wording import safe
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
-from assent.front.tui.ink import Ink, barred, indented
+from assent.front.tui.text_style import TextStyler, barred, indented
 from assent.hunks import Hunk, hunks
 from assent.parts import JsonObject
 
@@ -51,102 +51,102 @@ class QuestionView:
 
     # --- drawing ---
 
-    def lines(self, ink: Ink, width: int) -> list[Strip]:
-        body = list(self._body(ink, width))
+    def lines(self, styler: TextStyler, width: int) -> list[Strip]:
+        body = list(self._body(styler, width))
         for warning in hidden_characters(self.approval.details):
-            body += ink.text(f"⚠ {warning}", ink.palette.bad, width)
-        return [*body, *ink.text(f"Asked because {_sentence(self.approval.why)}", ink.palette.dim, width)]
+            body += styler.text(f"⚠ {warning}", styler.palette.bad, width)
+        return [*body, *styler.text(f"Asked because {_sentence(self.approval.why)}", styler.palette.dim, width)]
 
-    def _body(self, ink: Ink, width: int) -> Iterator[Strip]:
+    def _body(self, styler: TextStyler, width: int) -> Iterator[Strip]:
         match self.approval.details:
             case EditDetails() as details:
-                yield from self._edit(ink, details, width)
+                yield from self._edit(styler, details, width)
             case ExecDetails() as details:
-                yield from _exec(ink, details, width)
+                yield from _exec(styler, details, width)
             case InfoDetails() as details:
-                yield from _info(ink, details, width)
+                yield from _info(styler, details, width)
             case McpDetails() as details:
                 whose = ("runs", details.command) if details.command else ("server", details.server)
-                yield from _fact(ink, *whose, "", width)
-                yield from _fact(ink, "tool", details.tool, "", width)
-                yield from _tree(details.args, ink, width)
-                yield from ink.text(details.unseen, ink.palette.warn, width) if details.unseen else ()
-                yield from ink.text("It says of itself:", ink.palette.dim, width) if details.description else ()
-                yield from _foreign(ink, details.description, ink.palette.dim, width)
+                yield from _fact(styler, *whose, "", width)
+                yield from _fact(styler, "tool", details.tool, "", width)
+                yield from _tree(details.args, styler, width)
+                yield from styler.text(details.unseen, styler.palette.warn, width) if details.unseen else ()
+                yield from styler.text("It says of itself:", styler.palette.dim, width) if details.description else ()
+                yield from _foreign(styler, details.description, styler.palette.dim, width)
             case AskDetails(questions=questions):
                 for question in questions:
-                    yield from _foreign(ink, question.question, "bold", width)
+                    yield from _foreign(styler, question.question, "bold", width)
                     for number, option in enumerate(question.options, start=1):
-                        yield from _foreign(ink, f"{number}  {option.label}", "", width, "│   ")
+                        yield from _foreign(styler, f"{number}  {option.label}", "", width, "│   ")
 
-    def _edit(self, ink: Ink, details: EditDetails, width: int) -> Iterator[Strip]:
+    def _edit(self, styler: TextStyler, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:
-            yield from ink.text(f"⚠ protected: {details.protected}", ink.palette.bad, width)
+            yield from styler.text(f"⚠ protected: {details.protected}", styler.palette.bad, width)
         before = 1 if details.protected else 0
         drawn: list[DrawnHunk] = draw_hunks(
-            ink, self.hunks, details.path, width, self.view, lambda hunk: self._header(ink, hunk)
+            styler, self.hunks, details.path, width, self.view, lambda hunk: self._header(styler, hunk)
         )
         self.tops = [part.top + before for part in drawn]
         for part in drawn:
             yield from part.strips
         if not self.hunks:
-            yield from ink.text("(no line changes)", ink.palette.dim, width)
+            yield from styler.text("(no line changes)", styler.palette.dim, width)
 
-    def _header(self, ink: Ink, hunk: Hunk) -> Text:
+    def _header(self, styler: TextStyler, hunk: Hunk) -> Text:
         if len(self.hunks) == 1:
-            return Text(hunk.header, style=ink.palette.dim)
+            return Text(hunk.header, style=styler.palette.dim)
         box = "[x]" if hunk.number in self.chosen else "[ ]"
         here = "▶" if hunk.number == self.current else " "
         words = f"{here}{box} part {hunk.number + 1} of {len(self.hunks)}  +{hunk.added} -{hunk.removed}"
-        return Text(words, style=f"bold {ink.palette.accent}" if hunk.number == self.current else ink.palette.dim)
+        return Text(words, style=f"bold {styler.palette.accent}" if hunk.number == self.current else styler.palette.dim)
 
 
-def _exec(ink: Ink, details: ExecDetails, width: int) -> Iterator[Strip]:
-    palette = ink.palette
-    command = ink.lines(Text(safe(details.command), style="bold", overflow="fold"), width - 2)
+def _exec(styler: TextStyler, details: ExecDetails, width: int) -> Iterator[Strip]:
+    palette = styler.palette
+    command = styler.lines(Text(safe(details.command), style="bold", overflow="fold"), width - 2)
     yield from barred(command, palette.accent, "▌ ")
     colour = {"low": palette.dim, "medium": palette.warn, "high": palette.bad}[details.risk]
     sign = {"low": "·", "medium": "!", "high": "⚠"}[details.risk]
-    yield from ink.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
-    yield from _fact(ink, "in", details.directory, palette.dim, width)
+    yield from styler.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
+    yield from _fact(styler, "in", details.directory, palette.dim, width)
     if details.roots:
-        yield from _fact(ink, "runs", ", ".join(details.roots), palette.dim, width)
+        yield from _fact(styler, "runs", ", ".join(details.roots), palette.dim, width)
 
 
-def _info(ink: Ink, details: InfoDetails, width: int) -> Iterator[Strip]:
+def _info(styler: TextStyler, details: InfoDetails, width: int) -> Iterator[Strip]:
     from urllib.parse import unquote
 
-    yield from _foreign(ink, details.prompt, "", width)
+    yield from _foreign(styler, details.prompt, "", width)
     for url in details.urls:
-        yield from ink.text(url, f"bold {ink.palette.accent}", width)
+        yield from styler.text(url, f"bold {styler.palette.accent}", width)
         if (decoded := unquote(url)) != url:
-            yield from ink.text("decoded:", ink.palette.dim, width)
-            yield from _foreign(ink, decoded, ink.palette.dim, width)
+            yield from styler.text("decoded:", styler.palette.dim, width)
+            yield from _foreign(styler, decoded, styler.palette.dim, width)
 
 
-def _fact(ink: Ink, name: str, value: str, style: str, width: int) -> list[Strip]:
+def _fact(styler: TextStyler, name: str, value: str, style: str, width: int) -> list[Strip]:
     """A name and its value, which goes on under itself."""
-    return indented(ink.text(value, style, width - FACT_WIDTH), FACT_WIDTH, name, style)
+    return indented(styler.text(value, style, width - FACT_WIDTH), FACT_WIDTH, name, style)
 
 
-def _foreign(ink: Ink, text: str, style: str, width: int, bar: str = "│ ") -> list[Strip]:
+def _foreign(styler: TextStyler, text: str, style: str, width: int, bar: str = "│ ") -> list[Strip]:
     """Somebody else's words behind a bar, however they are broken: no line of theirs looks like one of ours."""
-    lines = ink.text(text, style, width - len(bar)) if text else []
-    return barred(lines, ink.palette.dim, bar)
+    lines = styler.text(text, style, width - len(bar)) if text else []
+    return barred(lines, styler.palette.dim, bar)
 
 
-def _tree(args: JsonObject, ink: Ink, width: int) -> Iterator[Strip]:
+def _tree(args: JsonObject, styler: TextStyler, width: int) -> Iterator[Strip]:
     """Arguments, one a line, nested ones under their name; a value that takes several lines stands below its name."""
     if not args:
-        yield from ink.text("(no arguments)", ink.palette.dim, width)
+        yield from styler.text("(no arguments)", styler.palette.dim, width)
     for depth, name, value in _leaves(args, 0):
         indent = "  " * min(depth, width // 8)
-        head = Text.assemble(indent, (safe(name, "label"), ink.palette.accent), f": {safe(value)}" if value else "")
+        head = Text.assemble(indent, (safe(name, "label"), styler.palette.accent), f": {safe(value)}" if value else "")
         if "\n" in head.plain or head.cell_len > width:
-            yield from ink.lines(Text(indent + safe(name, "label"), ink.palette.accent, overflow="fold"), width)
-            yield from _foreign(ink, value, "", width, f"{indent}│ ")
+            yield from styler.lines(Text(indent + safe(name, "label"), styler.palette.accent, overflow="fold"), width)
+            yield from _foreign(styler, value, "", width, f"{indent}│ ")
         else:
-            yield from ink.lines(head, width)
+            yield from styler.lines(head, width)
 
 
 def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str, str]]:

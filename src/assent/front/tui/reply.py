@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
-from assent.front.tui.ink import Ink, indented
+from assent.front.tui.text_style import TextStyler, indented
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -37,8 +37,8 @@ def last_block(text: str) -> int:
 class GrowingReply:
     """The lines of one reply at one width, behind a mark."""
 
-    def __init__(self, ink: Ink, width: int, mark: str = "✦") -> None:
-        self._ink = ink
+    def __init__(self, styler: TextStyler, width: int, mark: str = "✦") -> None:
+        self._styler = styler
         self._width = width
         self._mark = mark
         self._settled: list[Strip] = []
@@ -54,7 +54,7 @@ class GrowingReply:
 
     def _block(self, text: str) -> list[Strip]:
         """With a line of room above it, unless it is the first."""
-        strips = self._ink.markdown(text, self._width - 2)
+        strips = self._styler.markdown(text, self._width - 2)
         if not self._settled:
-            return indented(strips, 2, self._mark, self._ink.palette.accent)
+            return indented(strips, 2, self._mark, self._styler.palette.accent)
         return [Strip([]), *indented(strips, 2)] if strips else []

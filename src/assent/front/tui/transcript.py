@@ -10,16 +10,16 @@ from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.strip import Strip
 
-from assent.front.tui.paint import Painter
-from assent.front.tui.paper import Paper
-from assent.front.tui.story import CallItem, Item, Story, ThoughtItem
+from assent.front.tui.line_view import LineView
+from assent.front.tui.render import ItemRenderer
+from assent.front.tui.transcript_model import CallItem, Item, ThoughtItem, TranscriptModel
 
 WINDOW = 300
 """About so many lines are drawn, whole items of them; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
 
 
-class Transcript(Paper):
+class Transcript(LineView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),
@@ -28,10 +28,10 @@ class Transcript(Paper):
         Binding("end", "scroll_end", show=False),
     ]
 
-    def __init__(self, story: Story, painter: Painter, *, id: str | None = None) -> None:
+    def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.story = story
-        self.painter = painter
+        self.transcript_model = transcript_model
+        self.renderer = renderer
         self._wanted = WINDOW
         self._tops: list[int] = []
         self._items: list[Item] = []
@@ -40,9 +40,9 @@ class Transcript(Paper):
         self._follows = True
         """Does the newest line stay in sight? Until one scrolls up, and again from the end on."""
 
-    def show(self, story: Story) -> None:
+    def show(self, transcript_model: TranscriptModel) -> None:
         """Another story from now on."""
-        self.story, self._wanted, self._selected = story, WINDOW, None
+        self.transcript_model, self._wanted, self._selected = transcript_model, WINDOW, None
         self._follows = True
         self.redraw_now()
 
@@ -96,7 +96,7 @@ class Transcript(Paper):
         first = self._items[0] if self._items and not self._follows else None
         drawn: list[tuple[Item, list[Strip]]] = []
         lines = 0
-        for item in reversed(self.story.items):
+        for item in reversed(self.transcript_model.items):
             if lines >= self._wanted and first is None:
                 break
             strips = self._marked(item, width)
@@ -108,10 +108,10 @@ class Transcript(Paper):
 
     def _forget_all_but(self, items: Sequence[Item]) -> None:
         for item in set(self._items).difference(items):
-            self.painter.forget(item)
+            self.renderer.forget(item)
 
     def _marked(self, item: Item, width: int) -> list[Strip]:
-        strips = self.painter.lines(item, width)
+        strips = self.renderer.lines(item, width)
         if item is self._selected and self.has_focus and strips:
             head = Segment(strips[0].text.rstrip().ljust(1), Style(reverse=True))
             return [Strip([head]).extend_cell_length(width, head.style), *strips[1:]]
@@ -123,7 +123,7 @@ class Transcript(Paper):
         super().watch_scroll_y(old_value, new_value)
         if new_value < old_value or new_value >= self.max_scroll_y:
             self._follows = new_value >= self.max_scroll_y
-        if new_value <= 0 < old_value and len(self._items) < len(self.story.items):
+        if new_value <= 0 < old_value and len(self._items) < len(self.transcript_model.items):
             self._load_more()
 
     def _load_more(self) -> None:

@@ -10,20 +10,20 @@ from assent.app.engine_setup import LINGER, MOST_RESTING, EngineSetup, make_engi
 from assent.app.session_log import SessionLog
 from assent.config import Settings
 from assent.events import Envelope, Queued
+from assent.front.web.access_tokens import LoginCodes, TokenStore
+from assent.front.web.answer_priority import AnswerPriority
+from assent.front.web.call_output import CallOutputs
 from assent.front.web.command_gateway import CommandGateway
-from assent.front.web.completion import Completion
+from assent.front.web.event_stream import Streams
 from assent.front.web.feeds import Feeds
-from assent.front.web.limits import Limits
-from assent.front.web.outputs import Outputs
+from assent.front.web.file_completion import Completion
+from assent.front.web.live_replies import Replies
+from assent.front.web.named_prompts import Prompts
 from assent.front.web.overview import Overview
-from assent.front.web.precedence import Precedence
 from assent.front.web.problems import Problem
-from assent.front.web.prompts import Prompts
 from assent.front.web.readiness import Readiness
-from assent.front.web.replies import Replies
-from assent.front.web.states import States
-from assent.front.web.stream import Streams
-from assent.front.web.tokens import LoginCodes, TokenStore
+from assent.front.web.request_limits import RequestLimits
+from assent.front.web.state_cache import StateCache
 
 CLIENT = "serve"
 
@@ -38,7 +38,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     """Where new sessions work when nothing else is said."""
     roots: tuple[str, ...]
     """Sessions work in these folders or below."""
-    limits: Limits = Limits()
+    limits: RequestLimits = RequestLimits()
     linger: float = LINGER
     most_resting: int = MOST_RESTING
 
@@ -59,15 +59,15 @@ class AppState:
     def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
         self.log, self.setup, self.tokens = log, setup, tokens
         self.codes = LoginCodes()
-        self.precedence = Precedence()
+        self.precedence = AnswerPriority()
         self.engine = make_engine(log, setup.engine(), self._heard, self.precedence.give_way)
-        self.states = States(log, self.engine)
+        self.states = StateCache(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
         self.gateway = CommandGateway(log, self.engine, self.states, self.precedence)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
         self.completion = Completion()
-        self.outputs = Outputs(setup.env)
+        self.outputs = CallOutputs(setup.env)
         self.replies = Replies()
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)

@@ -17,11 +17,11 @@ from assent.app.engine_setup import CANNOT_OPEN, SessionEngine
 from assent.app.session_log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
 from assent.approval import Outcome
 from assent.commands import Answer, Command
-from assent.front.web.precedence import Precedence
+from assent.front.web.access_tokens import Principal
+from assent.front.web.answer_priority import AnswerPriority
+from assent.front.web.api_types import SessionView, Status, Taken
 from assent.front.web.problems import Problem
-from assent.front.web.shapes import SessionView, Status, Taken
-from assent.front.web.states import States
-from assent.front.web.tokens import Principal
+from assent.front.web.state_cache import StateCache
 
 ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
 """What an approver may answer; the rest gives standing leave or changes what runs."""
@@ -48,7 +48,7 @@ class InboxKey(Struct, frozen=True):
 
 
 class CommandGateway:
-    def __init__(self, log: SessionLog, engine: SessionEngine, states: States, precedence: Precedence) -> None:
+    def __init__(self, log: SessionLog, engine: SessionEngine, states: StateCache, precedence: AnswerPriority) -> None:
         self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
         outcomes = Outcomes()
         self._sender = CommandSender(log, outcomes, self.wake)

@@ -11,7 +11,7 @@ from assent.app.session_log import LogError
 from assent.front.web.problems import Problem
 
 HOLDS = 1.0
-PATIENCE = 5.0
+WRITE_TIMEOUT = 5.0
 """Seconds after which a disk that does not answer is as good as none."""
 
 
@@ -33,10 +33,10 @@ class Readiness:
 
     async def _look(self) -> str:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(WRITE_TIMEOUT):
                 await self._try_writing()
         except TimeoutError:
-            return f"the session log could not be written within {PATIENCE:g} seconds"
+            return f"the session log could not be written within {WRITE_TIMEOUT:g} seconds"
         except LogError as error:
             return str(error)
         return ""

@@ -13,12 +13,12 @@ from assent.app.session_log import Waiting
 from assent.app.wording import safe
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
+from assent.front.web.api_types import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
 from assent.front.web.highlight import ShownHunk, shown_hunks
 from assent.front.web.params import CallId, Offset, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.shapes import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
 from assent.parts import DiffDisplay
 from assent.screen import SafeText
 

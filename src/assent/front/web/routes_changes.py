@@ -4,9 +4,9 @@ from litestar import Response, get, post
 
 from assent.app.person_calls import undo_command
 from assent.commands import Compress, person_call_id
+from assent.front.web.api_types import ChangeList, ChangeView, Taken, Undoing
 from assent.front.web.params import CallId, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.shapes import ChangeList, ChangeView, Taken, Undoing
 
 OPERATOR = {"role": "operator"}
 

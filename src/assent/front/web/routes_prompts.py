@@ -6,10 +6,10 @@ from typing import Annotated
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
+from assent.front.web.api_types import FileList, PromptChoice, PromptList, Using
 from assent.front.web.app_state import wanted_folder
 from assent.front.web.params import SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.shapes import FileList, PromptChoice, PromptList, Using
 
 OPERATOR = {"role": "operator"}
 Wanted = Annotated[str, QueryParameter(name="query", max_length=500)]

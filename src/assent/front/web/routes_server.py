@@ -6,11 +6,11 @@ from litestar import Response, get, post
 from litestar.params import JSONBody
 
 from assent import __version__
+from assent.front.web.access_tokens import BROWSER_SECONDS
+from assent.front.web.api_types import Health, LoggedIn, Login, Me
 from assent.front.web.metrics import exposition, process_gauges
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.shapes import Health, LoggedIn, Login, Me
-from assent.front.web.tokens import BROWSER_SECONDS
 
 
 @post("/login", status_code=200, opt={"role": None})

@@ -12,12 +12,7 @@ from assent.app.output_folders import fork_with_outputs
 from assent.app.session_log import SessionBusy
 from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import to_wire
-from assent.front.web.app_state import AppState, wanted_folder
-from assent.front.web.command_gateway import Caller, InboxKey
-from assent.front.web.params import Offset, SessionId, ShortId, TheAppState, TheCaller
-from assent.front.web.problems import Problem
-from assent.front.web.routes_calls import call_view
-from assent.front.web.shapes import (
+from assent.front.web.api_types import (
     Change,
     EventList,
     GrantList,
@@ -32,6 +27,11 @@ from assent.front.web.shapes import (
     Taken,
     ToolRun,
 )
+from assent.front.web.app_state import AppState, wanted_folder
+from assent.front.web.command_gateway import Caller, InboxKey
+from assent.front.web.params import Offset, SessionId, ShortId, TheAppState, TheCaller
+from assent.front.web.problems import Problem
+from assent.front.web.routes_calls import call_view
 
 OPERATOR = {"role": "operator"}
 

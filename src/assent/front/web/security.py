@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assent.front.web.limits import Limits, Rates
+from assent.front.web.access_tokens import Principal, TokenStore
 from assent.front.web.problems import MEDIA_TYPE, Problem
-from assent.front.web.tokens import Principal, TokenStore
+from assent.front.web.request_limits import Rates, RequestLimits
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -64,7 +64,9 @@ def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
 
 
 class Door:
-    def __init__(self, app: App, place: Place, tokens: TokenStore, limits: Limits, answered: dict[int, int]) -> None:
+    def __init__(
+        self, app: App, place: Place, tokens: TokenStore, limits: RequestLimits, answered: dict[int, int]
+    ) -> None:
         self._app = app
         self.place = place
         self._tokens = tokens

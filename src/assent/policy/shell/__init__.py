@@ -5,9 +5,9 @@ lines.
 """
 
 from assent.plan import Plan
+from assent.policy.shell.command_rules import CommandRules, rules
 from assent.policy.shell.judge import Judgement, PartJudgement, judge
 from assent.policy.shell.lines import check
 from assent.policy.shell.proposal import Scope, proposal
-from assent.policy.shell.rules import Rules, rules
 
-__all__ = ["Judgement", "PartJudgement", "Plan", "Rules", "Scope", "check", "judge", "proposal", "rules"]
+__all__ = ["CommandRules", "Judgement", "PartJudgement", "Plan", "Scope", "check", "judge", "proposal", "rules"]

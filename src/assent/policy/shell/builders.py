@@ -4,7 +4,7 @@ import re
 
 from assent.plan import Word
 from assent.policy.shell.options import Use, Words, examine
-from assent.policy.shell.unknown import changes_something, plain_flag
+from assent.policy.shell.undescribed import changes_something, plain_flag
 
 _WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _SCRIPT_OPTIONS = frozenset(

@@ -15,7 +15,7 @@ from assent.policy.shell.cloud import CHANGES, changes_by_name, cloud_problems, 
 from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words, changing
 from assent.policy.shell.paths import secret
-from assent.secrets.names import variable_is_secret
+from assent.secrets.secret_words import variable_is_secret
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DNS = re.compile(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")

@@ -6,9 +6,9 @@ A compiler, a launcher or a script of another place would be code that nobody lo
 import re
 
 from assent.policy.shell.builders import make, plain_folder, script
-from assent.policy.shell.models import model
 from assent.policy.shell.options import Use, Words
-from assent.policy.shell.unknown import changes_something, may_be_program
+from assent.policy.shell.program_models import model
+from assent.policy.shell.undescribed import changes_something, may_be_program
 
 _FOLDER = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _ABOVE = ([".."], ["../.."])  # as said in the folder of a build

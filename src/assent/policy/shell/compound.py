@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, branches, outputs
+from assent.policy.shell.command_rules import CommandRules, program
 from assent.policy.shell.lexer import word_of
-from assent.policy.shell.names import give_harmless_names, give_names_inside
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import cd_target, moves, place
+from assent.policy.shell.piped_names import give_harmless_names, give_names_inside
 from assent.policy.shell.plain_texts import plain_texts
-from assent.policy.shell.rules import Rules, program
+from assent.policy.shell.simple_command import CommandPlace, CommandVerdict, judge_stage
 from assent.policy.shell.unknown_words import has_unknown, what_unknown
-from assent.policy.shell.verdict import Place, Verdict, judge_stage
 
 
 def wanders(steps: Sequence[Step], *, bound: bool = False) -> bool:
@@ -47,11 +47,11 @@ def _wanders(step: Step, *, bound: bool) -> bool:
 class TreeJudge:
     """One judgement. `verdicts` are those of all simple commands, in the order of the text."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: CommandRules) -> None:
         self._rules = rules
-        self.verdicts: list[Verdict] = []
+        self.verdicts: list[CommandVerdict] = []
 
-    def steps(self, steps: Sequence[Step], where: Place) -> tuple[tuple[Step, ...], Place]:
+    def steps(self, steps: Sequence[Step], where: CommandPlace) -> tuple[tuple[Step, ...], CommandPlace]:
         """The steps that will run, and the folder behind them: a `cd` moves the commands after it."""
         ready: list[Step] = []
         start = where.cwd
@@ -64,11 +64,11 @@ class TreeJudge:
                 where = judged[0][1]
         return tuple(ready), where
 
-    def _inside(self, steps: Sequence[Step], where: Place) -> tuple[Step, ...]:
+    def _inside(self, steps: Sequence[Step], where: CommandPlace) -> tuple[Step, ...]:
         """Steps that move nobody else."""
         return self.steps(steps, where)[0]
 
-    def _command(self, command: Command, where: Place) -> tuple[Command, Place]:
+    def _command(self, command: Command, where: CommandPlace) -> tuple[Command, CommandPlace]:
         match command:
             case Stage():
                 return self._stage(command, where), _moved(command, where)
@@ -85,7 +85,7 @@ class TreeJudge:
                 )
                 return replace(command, branches=chosen, otherwise=self._inside(command.otherwise, where)), where
 
-    def _stage(self, stage: Stage, where: Place) -> Stage:
+    def _stage(self, stage: Stage, where: CommandPlace) -> Stage:
         stage = replace(stage, words=tuple(self._word(word, where) for word in stage.words))
         verdict = judge_stage(stage, self._rules, where)
         if has_unknown(stage):
@@ -93,7 +93,7 @@ class TreeJudge:
         self.verdicts.append(verdict)
         return _with_files(verdict.stage)
 
-    def _word(self, word: Word, where: Place) -> Word:
+    def _word(self, word: Word, where: CommandPlace) -> Word:
         """With the commands in it as they will run."""
         if not any(part.kind == "output" for part in word.parts):
             return word
@@ -110,7 +110,7 @@ def _with_files(stage: Stage) -> Stage:
     return replace(stage, files=tuple(files), texts=plain_texts(use, stage.words))
 
 
-def _with_unknown(verdict: Verdict, stage: Stage, where: Place) -> Verdict:
+def _with_unknown(verdict: CommandVerdict, stage: Stage, where: CommandPlace) -> CommandVerdict:
     kind = what_unknown(examine(program(stage.words[0].text), stage.words), stage, where.cwd, where.roots)
     if not kind:
         unknown = next(part for word in stage.words for part in word.parts if word.unknown and part.kind != "text")
@@ -123,12 +123,12 @@ def _spelled(part: Part) -> str:
     return "`$(…)`" if part.kind == "output" else f"`${part.text}`"
 
 
-def _fed(where: Place, step: Step, at: int) -> Place:
+def _fed(where: CommandPlace, step: Step, at: int) -> CommandPlace:
     before = [one for one in step.stages[:at] if isinstance(one, Stage)]
     harmless = len(before) == at and give_harmless_names(before, where.cwd, where.roots)
     inside = len(before) == at and give_names_inside(before, where.cwd, where.roots)
     return replace(where, harmless_names=harmless, names_inside=inside)
 
 
-def _moved(stage: Stage, where: Place) -> Place:
+def _moved(stage: Stage, where: CommandPlace) -> CommandPlace:
     return replace(where, cwd=place(cd_target(stage).text, where.cwd)) if moves(stage) else where

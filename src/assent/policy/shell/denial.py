@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from assent.plan import Word
 from assent.policy.shell.checks import run_check
+from assent.policy.shell.command_rules import Prefix, loose
+from assent.policy.shell.command_survey import Found, commands_in
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.phrases import Phrase, phrase, says
-from assent.policy.shell.rules import Prefix, loose
-from assent.policy.shell.survey import Found, commands_in
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unwrap import FILE_SHELLS
 

@@ -11,8 +11,8 @@ from functools import cache
 from assent.files.protected import secret_folders, secret_globs
 from assent.plan import Word
 from assent.policy.shell.git_listing import Listings, changes_between, listings, shows_file
-from assent.policy.shell.models import group_owner, options
 from assent.policy.shell.options import Use
+from assent.policy.shell.program_models import group_owner, options
 
 _ALWAYS = frozenset(("diff", "show", "grep", "range-diff", "stash show"))
 _BY_OPTION = frozenset(("log", "whatchanged", "diff-tree", "diff-index", "diff-files"))

@@ -14,18 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.plan import Plan, Stage, Step, every_step, simple_commands
+from assent.policy.shell.command_rules import CommandRules, Prefix, loose, program
+from assent.policy.shell.command_survey import Found, Survey
 from assent.policy.shell.compound import TreeJudge, wanders
 from assent.policy.shell.denial import Spoken, spoken
 from assent.policy.shell.git_secrets import hidden_paths
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.models import Risk
 from assent.policy.shell.parsed import Reading, parse
 from assent.policy.shell.paths import secret_path
+from assent.policy.shell.program_models import Risk
 from assent.policy.shell.risk import assess
-from assent.policy.shell.rules import Prefix, Rules, loose, program
-from assent.policy.shell.survey import Found, Survey
+from assent.policy.shell.simple_command import CommandPlace, CommandVerdict, Decision
 from assent.policy.shell.unwrap import MAX_COMMANDS
-from assent.policy.shell.verdict import Decision, Place, Verdict
 
 _IDLE = (("true",), ("false",))
 _TOKEN = re.compile(r"[\w./+-]+")
@@ -62,7 +62,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     """Why it cannot be told whether a rule that denies or asks is about it; empty when it can."""
 
 
-def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judgement:
+def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) -> Judgement:
     """Judges a command line. Pure: looks at no file and starts nothing."""
     places = tuple(normpath(root) for root in roots)
     parsed = parse(command)
@@ -95,13 +95,13 @@ def judge(command: str, rules: Rules, *, cwd: str, roots: Sequence[str]) -> Judg
         return replace(about, why=about.doubt)
     if wanders(steps):
         return replace(about, why="It changes its folder in a condition or a loop.")
-    found = _by_parts(about, steps, rules, Place(normpath(cwd), places))
+    found = _by_parts(about, steps, rules, CommandPlace(normpath(cwd), places))
     if found.decision == "allow" and not _both_readers_agree(written, seen):
         return replace(about, parts=found.parts, why="Two readers of the command understand it differently.")
     return found
 
 
-def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: Rules, where: Place) -> Judgement:
+def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: CommandRules, where: CommandPlace) -> Judgement:
     """Every command must be allowed where it stands."""
     tree = TreeJudge(rules)
     ready, _ = tree.steps(steps, where)
@@ -114,7 +114,7 @@ def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: Rules, where: Pl
     return replace(about, decision="allow", parts=parts, why=why, plan=_plan(ready, each, where))
 
 
-def _idle(verdict: Verdict, each: Sequence[Verdict]) -> bool:
+def _idle(verdict: CommandVerdict, each: Sequence[CommandVerdict]) -> bool:
     """`… || true` needs no rule of its own beside a command that is allowed. With a variable it would be more than
     that: `LD_PRELOAD=./x true` runs x.
     """
@@ -141,7 +141,7 @@ def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:
     return seen.complete and sorted(ours) == sorted(theirs)
 
 
-def _plan(steps: tuple[Step, ...], verdicts: Sequence[Verdict], where: Place) -> Plan:
+def _plan(steps: tuple[Step, ...], verdicts: Sequence[CommandVerdict], where: CommandPlace) -> Plan:
     writes = tuple(path for verdict in verdicts for path in verdict.writes)
     sweeps = any(verdict.sweeps for verdict in verdicts)
     hidden = hidden_paths() if any(stage.hides for stage in simple_commands(steps)) else ()
@@ -150,7 +150,7 @@ def _plan(steps: tuple[Step, ...], verdicts: Sequence[Verdict], where: Place) ->
     )
 
 
-def _part(verdict: Verdict) -> PartJudgement:
+def _part(verdict: CommandVerdict) -> PartJudgement:
     stage = verdict.stage
     words = tuple(word.text for word in stage.words)
     return PartJudgement(words, stage.text, verdict.decision, verdict.by, verdict.why)
@@ -190,7 +190,7 @@ def _doubt(one: Spoken) -> str:
     return f"{one.why}, and you have a rule about `{' '.join(one.rule)}`."
 
 
-def _named(command: str, rules: Rules, *, complete: bool) -> Prefix | None:
+def _named(command: str, rules: CommandRules, *, complete: bool) -> Prefix | None:
     """Over a limit not every wrapper is opened, so the mere words of a deny rule are enough."""
     if complete or not rules.deny:
         return None

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
+from assent.policy.shell.command_rules import rules
 from assent.policy.shell.judge import judge
-from assent.policy.shell.rules import rules
 
 
 def check(line: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from assent.plan import Part, Stage, Step, Word
-from assent.policy.shell.models import Model, OptionUse, Wrapper, model, options
 from assent.policy.shell.operands import UNKNOWN, is_several, meanings
+from assent.policy.shell.program_models import OptionUse, ProgramModel, Wrapper, model, options
 
 _OPTION_NAME = re.compile(r"[!-~]+")
 _TOOLCHAIN = re.compile(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
@@ -27,8 +27,8 @@ class Use(Struct, kw_only=True):
     """What a command does, as far as its model can tell. `problems` are sentences; none means harmless."""
 
     names: tuple[str, ...]
-    model: Model
-    models: list[Model]
+    model: ProgramModel
+    models: list[ProgramModel]
     at: int = 0  # index of the last name among the words
     seen: list[tuple[str, str]] = []  # option, value
     operands: list[Word] = []
@@ -225,7 +225,7 @@ class _Scan:
             use.unknown_sub = True
             use.problems.append(f"`{' '.join(use.names)}` is not known to be harmless")
             before = use.model
-            use.model = Model(does=before.does, kind=before.kind, risk=before.risk, because=before.because)
+            use.model = ProgramModel(does=before.does, kind=before.kind, risk=before.risk, because=before.because)
             self.table = {}
             return
         path = use.names

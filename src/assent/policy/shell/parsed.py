@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from assent.plan import Step
 from assent.policy.shell.characters import hidden
+from assent.policy.shell.command_survey import MAX_READ_BYTES, Found, Survey, survey
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.loops import unrolled
 from assent.policy.shell.reader import read
-from assent.policy.shell.survey import MAX_READ_BYTES, Found, Survey, survey
 from assent.policy.shell.unwrap import unwrap
 
 MAX_LENGTH = 8_000

@@ -14,8 +14,8 @@ from typing import Literal
 from msgspec import Struct
 
 from assent.plan import Word
-from assent.policy.shell.models import Model, OptionUse, model, options
-from assent.policy.shell.rules import Prefix
+from assent.policy.shell.command_rules import Prefix
+from assent.policy.shell.program_models import OptionUse, ProgramModel, model, options
 from assent.policy.shell.synonyms import (
     Names,
     other_words,
@@ -86,7 +86,7 @@ def _grammar(program: str, sub: str = "") -> _Grammar:
     )
 
 
-def _says_nothing(found: Model) -> bool:
+def _says_nothing(found: ProgramModel) -> bool:
     """Some are described only as running other programs."""
     return found.kind == "wrapper" and not found.flags and not found.values
 

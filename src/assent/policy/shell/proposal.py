@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from assent.plan import Stage, simple_commands
 from assent.policy.shell.checks import run_check
+from assent.policy.shell.command_rules import program
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.parsed import understood
-from assent.policy.shell.rules import program
 
 _MAKING = frozenset(("mkdir", "touch"))
 

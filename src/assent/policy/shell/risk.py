@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from assent.plan import Word
 from assent.policy.shell.characters import hidden
-from assent.policy.shell.models import Risk
+from assent.policy.shell.command_rules import loose
+from assent.policy.shell.command_survey import Found, Survey
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
-from assent.policy.shell.rules import loose
-from assent.policy.shell.survey import Found, Survey
+from assent.policy.shell.program_models import Risk
 
 LONG = 2_000
 

@@ -7,7 +7,7 @@ import re
 
 from assent.http.loopback import is_loopback
 from assent.policy.shell.options import Use, Words
-from assent.policy.shell.unknown import changes_something
+from assent.policy.shell.undescribed import changes_something
 
 _URL = re.compile(
     r"(https?://)?(localhost|\[::1\]|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d{1,5})?(?:[/?][^\s{}\[\]\\<>\"^`|#]*)?"

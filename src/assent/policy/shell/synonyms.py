@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from assent.policy.shell.rules import loose
+from assent.policy.shell.command_rules import loose
 
 _FILE = Path(__file__).with_name("synonyms.toml")
 _VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*")

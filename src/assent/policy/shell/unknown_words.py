@@ -7,10 +7,10 @@ that does not matter, or where the runner can look at them before the program st
 from collections.abc import Sequence
 
 from assent.plan import Stage, Step, Unknown, Word, outputs
-from assent.policy.shell.names import give_names_inside
+from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import Use, examine, is_number
-from assent.policy.shell.rules import program
-from assent.policy.shell.sweep import takes_files
+from assent.policy.shell.piped_names import give_names_inside
+from assent.policy.shell.recursive_search import takes_files
 
 # Whatever they get, they print it or compare it.
 ANY_WORD = frozenset(("echo", "printf", "true", "false", "test", "[", "basename", "dirname"))

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from assent.plan import Word
+from assent.policy.shell.command_rules import loose, program
+from assent.policy.shell.command_survey import Found, commands_in
 from assent.policy.shell.options import Use, examine
-from assent.policy.shell.rules import loose, program
-from assent.policy.shell.survey import Found, commands_in
 from assent.policy.shell.synonyms import other_ways
 
 MAX_DEPTH = 4

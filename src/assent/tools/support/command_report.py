@@ -6,15 +6,15 @@ import signal
 from assent.config import Environment
 from assent.files.protected import secrets_below
 from assent.process.environment import withheld
-from assent.process.output import Excerpt, cut_middle, from_word, omission, until_word
-from assent.process.plain import plain
-from assent.process.run import Finished, Limits
+from assent.process.output_buffer import Excerpt, cut_middle, from_word, omission, until_word
+from assent.process.plain_text import plain
+from assent.process.run_program import ProcessFinished, ProcessLimits
 from assent.tools.support.whole_output import HEAD, MODEL_CHARACTERS, WholeOutput
 
 _MB = 1_000_000
 
 
-def for_model(finished: Finished, limits: Limits, whole: WholeOutput, directory: str) -> str:
+def for_model(finished: ProcessFinished, limits: ProcessLimits, whole: WholeOutput, directory: str) -> str:
     """How it ended comes first where it did not end well: nobody reads the last line of a long output."""
     ending = _ending(finished, limits)
     output = _text(finished)
@@ -31,7 +31,7 @@ def for_model(finished: Finished, limits: Limits, whole: WholeOutput, directory:
     return "\n".join(sections)
 
 
-def missed(finished: Finished, command: str, environment: Environment) -> list[str]:
+def missed(finished: ProcessFinished, command: str, environment: Environment) -> list[str]:
     """Variables that the command may have wanted and did not get, so that nobody looks for the reason elsewhere."""
     said = "\n".join([command, finished.output.text() if finished.code != 0 else ""])
     names = [name for name in withheld(environment) if name in said and _is_named(name, said)]
@@ -53,33 +53,33 @@ def passed_over(folder: str) -> list[str]:
     return [f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like)."] if number else []
 
 
-def _ending(finished: Finished, limits: Limits) -> str:
+def _ending(finished: ProcessFinished, limits: ProcessLimits) -> str:
     match finished:
-        case Finished(ended="idle_timeout"):
+        case ProcessFinished(ended="idle_timeout"):
             return f"Timed out: no output for {limits.idle:g} seconds, so the command was ended."
-        case Finished(ended="total_timeout"):
+        case ProcessFinished(ended="total_timeout"):
             return f"Timed out: the command ran for {limits.total:g} seconds and was ended."
-        case Finished(ended="too_much_output"):
+        case ProcessFinished(ended="too_much_output"):
             return f"Stopped: the command printed more than {(limits.output or 0) / _MB:,.0f} MB."
-        case Finished(ended="too_much_memory"):
+        case ProcessFinished(ended="too_much_memory"):
             return f"Stopped: the command took more than {(limits.memory or 0) / _MB:,.0f} MB of memory."
-        case Finished(signal=int(number)):
+        case ProcessFinished(signal=int(number)):
             return f"Signal: {_signal_name(number)} (the command was killed)"
         case _:
             failed = "" if finished.code == 0 else " (the command FAILED)"
             return f"Exit Code: {finished.code}{failed}"
 
 
-def ended_badly(finished: Finished) -> str:
+def ended_badly(finished: ProcessFinished) -> str:
     """For the person's line; the model reads a whole sentence."""
     match finished:
-        case Finished(ended="idle_timeout" | "total_timeout"):
+        case ProcessFinished(ended="idle_timeout" | "total_timeout"):
             return "timed out"
-        case Finished(ended="too_much_output"):
+        case ProcessFinished(ended="too_much_output"):
             return "too much output"
-        case Finished(ended="too_much_memory"):
+        case ProcessFinished(ended="too_much_memory"):
             return "too much memory"
-        case Finished(signal=int(number)):
+        case ProcessFinished(signal=int(number)):
             return f"killed: {_signal_name(number)}"
         case _:
             return f"exit {finished.code}" if finished.code else ""
@@ -92,7 +92,7 @@ def _signal_name(number: int) -> str:
         return str(number)
 
 
-def _text(finished: Finished) -> str:
+def _text(finished: ProcessFinished) -> str:
     if finished.binary:
         return f"(binary, {finished.bytes:,} bytes; send it to a file or through a program that prints text)"
     return _cut(finished.output).rstrip("\n")
@@ -111,7 +111,7 @@ def _length(output: Excerpt) -> int:
     return len(output.head) + output.omitted + len(output.tail)
 
 
-def for_person(finished: Finished) -> str:
+def for_person(finished: ProcessFinished) -> str:
     if finished.binary:
         return f"[binary output: {finished.bytes:,} bytes received]\n"
     return finished.output.text()

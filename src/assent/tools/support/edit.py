@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from assent.approval import EditDetails
 from assent.events import FileChange
-from assent.files.workspace import Verdict
+from assent.files.workspace import PathVerdict
 from assent.parts import JsonObject
-from assent.tools.base import Earlier, Invocation, Live, Modifiable, Permit, Proposal, Resources, ToolFailed, ToolResult
 from assent.tools.support.files import Files
 from assent.tools.support.textfile import NotText, TextFile, decode
+from assent.tools.tool import Earlier, Invocation, Live, Modifiable, Permit, Proposal, Resources, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
     from assent.tools.support.diff import Diff
@@ -34,7 +34,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     new: str
     after: bytes
     diff: "Diff"
-    place: Verdict
+    place: PathVerdict
 
 
 class EditInvocation(Invocation):
@@ -79,7 +79,7 @@ class EditInvocation(Invocation):
         self._fits = True
         return self._details(place, plan.diff.text, plan.old, plan.new)
 
-    def _details(self, place: Verdict, change: str, old: str | None, new: str) -> EditDetails:
+    def _details(self, place: PathVerdict, change: str, old: str | None, new: str) -> EditDetails:
         secret = "" if old is None else self._files.why_asked(self._file_path)
         protected = place.reason if place.kind == "protected" else secret
         return EditDetails(
@@ -116,7 +116,7 @@ class EditInvocation(Invocation):
             self._shown = self._make_plan()
         return self._shown
 
-    def _make_plan(self, place: Verdict | None = None) -> Plan:
+    def _make_plan(self, place: PathVerdict | None = None) -> Plan:
         from assent.tools.support.diff import diff
 
         place = place or self._files.writable(self._file_path)

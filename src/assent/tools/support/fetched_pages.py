@@ -1,7 +1,7 @@
 """Pages that were fetched, or not, in words: a line each for the person, a section each for the model."""
 
 from assent.parts import Failure, PlainDisplay
-from assent.tools.base import ToolFailed, ToolResult
+from assent.tools.tool import ToolFailed, ToolResult
 from assent.web.fetch import FetchFailed, Moved, Page
 
 MODEL_CHARACTERS = 250_000

@@ -10,7 +10,6 @@ from typing import Literal
 
 from assent.events import FileChange
 from assent.files.access import Entry, FileAccess
-from assent.files.beneath import digest_of
 from assent.files.errors import (
     CannotAccess,
     ChangedSinceShown,
@@ -22,12 +21,13 @@ from assent.files.errors import (
     TooLarge,
     WorkspaceError,
 )
-from assent.files.plain import NotPlain
-from assent.files.private import PrivateFolder
+from assent.files.openat import digest_of
+from assent.files.private_folder import PrivateFolder
 from assent.files.protected import fold
-from assent.files.workspace import Operation, Verdict, Workspace
-from assent.tools.base import InvalidParams, ToolFailed
+from assent.files.regular_file import NotPlain
+from assent.files.workspace import Operation, PathVerdict, Workspace
 from assent.tools.support.textfile import NotText, decode
+from assent.tools.tool import InvalidParams, ToolFailed
 
 _TEXT_BYTES = 20_000_000
 _NEAR_ENOUGH = 60
@@ -103,7 +103,7 @@ class Files:
         """The canonical path, if it is in the workspace."""
         return self._judged(path, operation).path
 
-    def _judged(self, path: str, operation: Operation) -> Verdict:
+    def _judged(self, path: str, operation: Operation) -> PathVerdict:
         verdict = self.workspace.classify(path or ".", operation)
         match verdict.kind:
             case "inside" | "protected":
@@ -126,7 +126,7 @@ class Files:
             raise ToolFailed("path_is_not_a_directory", f"{path} is not a folder.")
         return found
 
-    def writable(self, path: str) -> Verdict:
+    def writable(self, path: str) -> PathVerdict:
         """The place of a file to write, which may not exist yet."""
         found = self._judged(path, "write")
         if any(fold(name) == ".git" for name in (*path.split("/"), *found.path.split("/"))):

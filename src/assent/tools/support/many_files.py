@@ -11,11 +11,11 @@ from functools import cache
 from msgspec import Struct
 
 from assent.parts import Media, Text
-from assent.tools.base import ToolFailed
 from assent.tools.support.files import Files, printable
 from assent.tools.support.filetype import MAX_BYTES, MAX_MEDIA, describe_binary, media_type
 from assent.tools.support.globbing import matcher
 from assent.tools.support.textfile import NotText, decode
+from assent.tools.tool import ToolFailed
 
 MOST_FILES = 200
 MOST_CHARACTERS = 200_000

@@ -13,10 +13,10 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
-from assent.process.run import Finished, Limits, run
-from assent.tools.base import ToolFailed
+from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.tools.support.files import Files
 from assent.tools.support.stuck import unless_stuck
+from assent.tools.tool import ToolFailed
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -151,7 +151,7 @@ async def _with_rg(rg: str, start: str, query: Query, collector: _Collector) -> 
     target = "./" if folder == start else f"./{os.path.basename(start)}"
     reader = _Reader(folder, collector)
     argv = [rg, *_arguments(query), "--", target]
-    finished = await run(argv, cwd=folder, on_output=reader.add, limits=Limits(grace=0, keep=4_000))
+    finished = await run(argv, cwd=folder, on_output=reader.add, limits=ProcessLimits(grace=0, keep=4_000))
     if not collector.search.hits:
         _check(finished, query, reader.errors)
     return True
@@ -194,7 +194,7 @@ class _Reader:
             self._collector.add(Hit(path, data.line_number or 0, text, message.type == "match"))
 
 
-def _check(finished: Finished, query: Query, errors: list[str]) -> None:
+def _check(finished: ProcessFinished, query: Query, errors: list[str]) -> None:
     """Code 1 means no match; 2 means trouble, which matters only when nothing was found."""
     if finished.code in (0, 1):
         return

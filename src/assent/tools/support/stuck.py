@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TypeVar
 
-from assent.process.blocking import PATIENCE, blocking_file
+from assent.process.blocking import CHECK_AFTER, blocking_file
 
 Answer = TypeVar("Answer")
 
@@ -15,7 +15,7 @@ async def unless_stuck(work: Coroutine[None, None, Answer], start: str) -> Answe
     """
     task = asyncio.ensure_future(work)
     try:
-        done, _ = await asyncio.wait([task], timeout=PATIENCE)
+        done, _ = await asyncio.wait([task], timeout=CHECK_AFTER)
         if not done and await asyncio.to_thread(blocking_file, start) is not None and not task.done():
             return None
         return await task

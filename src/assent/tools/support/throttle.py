@@ -8,7 +8,7 @@ only the number of bytes is told.
 import asyncio
 from collections.abc import Callable
 
-from assent.process.output import Kept
+from assent.process.output_buffer import Kept
 
 INTERVAL = 0.1
 CAP = 100_000

@@ -2,15 +2,15 @@
 
 import re
 
-from assent.tools.base import InvalidParams
-from assent.web.urls import Verdict, preview
+from assent.tools.tool import InvalidParams
+from assent.web.urls import UrlVerdict, preview
 
 _BEGIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _AFTER = "<>\"'`.,;:!?*_"
 _BLOB = re.compile(r"https://github\.com/([^/?]+/[^/?]+)/blob/([^?]+)(?:\?.*)?")
 
 
-def urls_in(prompt: str, most: int) -> tuple[Verdict, ...]:
+def urls_in(prompt: str, most: int) -> tuple[UrlVerdict, ...]:
     """The addresses of the text, judged; raises for one that may not be asked, and when there is none."""
     begins = ((word, _BEGIN.search(word)) for word in prompt.split())
     found = list(dict.fromkeys(_bare(word[begin.start() :]) for word, begin in begins if begin))
@@ -30,7 +30,7 @@ def _bare(word: str) -> str:
     return word
 
 
-def _judged(url: str) -> Verdict:
+def _judged(url: str) -> UrlVerdict:
     verdict = preview(url)
     if not verdict.allowed:
         raise InvalidParams(f"{verdict.shown} cannot be fetched: {verdict.reason}")

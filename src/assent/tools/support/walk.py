@@ -9,11 +9,11 @@ import os
 from collections.abc import AsyncIterator
 
 from assent.files.ignore import IgnoreRules
-from assent.process.run import Limits, run
-from assent.tools.base import ToolFailed
+from assent.process.run_program import ProcessLimits, run
 from assent.tools.support.files import Files
 from assent.tools.support.searching import COMMON, find_rg
 from assent.tools.support.stuck import unless_stuck
+from assent.tools.tool import ToolFailed
 
 MAX_FOLDERS = 50_000
 
@@ -31,7 +31,7 @@ async def _listed_by_rg(rg: str, start: str, respect_ignore: bool) -> list[str]:
     pieces: list[str] = []
     ignoring = [] if respect_ignore else ["--no-ignore"]
     argv = [rg, *COMMON, "--files", "--null", "--no-messages", *ignoring, "./"]
-    await run(argv, cwd=start, on_output=pieces.append, limits=Limits(grace=0, keep=0, sniff=False))
+    await run(argv, cwd=start, on_output=pieces.append, limits=ProcessLimits(grace=0, keep=0, sniff=False))
     return [path.removeprefix("./") for path in "".join(pieces).split("\0")[:-1]]
 
 

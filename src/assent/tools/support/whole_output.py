@@ -7,7 +7,7 @@ what the model sees. Without a folder to write to, only the cut is made.
 import hashlib
 from collections.abc import Callable
 
-from assent.files.private import PrivateFile, PrivateFolder
+from assent.files.private_folder import PrivateFile, PrivateFolder
 
 MODEL_CHARACTERS = 40_000
 HEAD = MODEL_CHARACTERS // 5

@@ -1,7 +1,7 @@
 """What is being typed, as far as it can be completed, and what to offer for it. Pure functions.
 
 Three kinds: the name of a slash command at the very start, its argument, and a file after `@` anywhere, written as
-`assent.files.mentions` reads it.
+`assent.files.mention_finder` reads it.
 """
 
 import re

@@ -11,8 +11,8 @@ from textual.widget import Widget
 
 from assent.app.wording import safe
 from assent.front.tui.prompt.completion import Candidate, Completions, Word, ranked, replacement, word_at
-from assent.front.tui.prompt.input import PromptInput
-from assent.front.tui.prompt.paths import PathIndex
+from assent.front.tui.prompt.path_index import PathIndex
+from assent.front.tui.prompt.prompt_input import PromptInput
 
 FRESH_SECONDS = 5.0
 """How long a list of files or commands is good for; an older one is still shown while the next is read."""

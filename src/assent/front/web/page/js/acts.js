@@ -1,7 +1,7 @@
 // What people want done: each is a command to the server, and what went wrong is said.
 
 import { command, get, newKey, Problem } from "./api.js";
-import { ends, go, pathOf, words } from "./desk.js";
+import { ends, go, pathOf, words } from "./controller.js";
 import { keepDraft, leaveFirst } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 

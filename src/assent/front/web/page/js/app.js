@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { Conversation } from "./conversation.js";
-import { go, useToken } from "./desk.js";
+import { go, useToken } from "./controller.js";
 import { Dialogs, NewSession } from "./dialogs.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";

@@ -2,7 +2,7 @@
 
 import { stopCall } from "./acts.js";
 import { Card } from "./card.js";
-import { viewOf } from "./desk.js";
+import { viewOf } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, steady, useState } from "./html.js";
 import { Markdown } from "./markdown.js";

@@ -2,7 +2,7 @@
 // in it are ours; what a model or a tool wrote stands in boxes that say so.
 
 import { AskForm } from "./ask.js";
-import { answer, keyOf, viewOf } from "./desk.js";
+import { answer, keyOf, viewOf } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { who } from "./names.js";

@@ -1,7 +1,7 @@
 // The box to write in, what waits, and how the session is doing.
 
 import { stopTurn, submit } from "./acts.js";
-import { pathOf } from "./desk.js";
+import { pathOf } from "./controller.js";
 import { draftOf, keepDraft, takeFirst } from "./drafts.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { stopped } from "./panels.js";

@@ -2,7 +2,7 @@
 
 import { stopTurn } from "./acts.js";
 import { showQuestion } from "./composer.js";
-import { go } from "./desk.js";
+import { go } from "./controller.js";
 import { show, state } from "./store.js";
 
 /** @type {[string, string][]} */

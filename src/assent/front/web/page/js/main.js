@@ -2,7 +2,7 @@
 
 import { token } from "./api.js";
 import { App } from "./app.js";
-import { rest, start, wake } from "./desk.js";
+import { rest, start, wake } from "./controller.js";
 import { html, render } from "./html.js";
 import { listenToKeys } from "./keys.js";
 import { shareWithTabs } from "./login.js";

@@ -1,7 +1,7 @@
 // Prompts that the server knows by name: custom commands from files, and those that MCP servers offer.
 
 import { get } from "./api.js";
-import { pathOf } from "./desk.js";
+import { pathOf } from "./controller.js";
 
 /** @typedef {import("./types.d.ts").PromptList} PromptList */
 /** @typedef {import("./suggest.js").Candidate} Candidate */

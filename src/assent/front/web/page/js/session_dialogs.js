@@ -1,7 +1,7 @@
 // Windows about one session: its name, its end, what it wrote, its model.
 
 import { changesOf, remove, undo, updateInWindow } from "./acts.js";
-import { viewOf, words } from "./desk.js";
+import { viewOf, words } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { modelNames } from "./modes.js";

@@ -1,6 +1,6 @@
 // The sessions, the inbox, and the few settings of the page.
 
-import { find, logOut, MOST_SESSIONS, SESSIONS_AT_ONCE } from "./desk.js";
+import { find, logOut, MOST_SESSIONS, SESSIONS_AT_ONCE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
 import { askToNotify, folderName, possible } from "./notify.js";

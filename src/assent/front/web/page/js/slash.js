@@ -1,7 +1,7 @@
 // Commands that are typed instead of said: those of the terminal that make sense in the page, under the same names.
 
 import { compress, fork, stopTurn, update, updateInWindow, usePrompt } from "./acts.js";
-import { go } from "./desk.js";
+import { go } from "./controller.js";
 import { MODES, modelNames, setMode } from "./modes.js";
 import { promptsOf } from "./prompts.js";
 import { show, state } from "./store.js";

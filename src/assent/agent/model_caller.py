@@ -1,0 +1,223 @@
+"""One reply of the model: streamed to whoever watches, recorded only when it is whole.
+
+A reply that was cut, malformed or empty is asked for again; nothing of it is kept and no call of it is run. When the
+person cancels, the text so far is kept and the calls are not.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+from msgspec import Struct
+
+from assent.agent.ending import Ending, turn_ending
+from assent.agent.repetition import ReplyGuard
+from assent.agent.thoughts import parse_thought
+from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
+from assent.models.model_protocol import (
+    BrokenStream,
+    CallChunk,
+    Chunk,
+    Finished,
+    Model,
+    QuotaExhausted,
+    Request,
+    TextChunk,
+    ThoughtChunk,
+    Transient,
+)
+from assent.parts import Call, ModelPart, Text, Thought, Usage
+from assent.scheduler.call_task import Journal
+from assent.scheduler.ids import CallIds
+
+T = TypeVar("T")
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Retries(Struct, frozen=True):
+    """How often a broken reply is asked for again, and how long we wait before."""
+
+    attempts: int = 5
+    first_delay: float = 1.0
+    longest_delay: float = 30.0
+
+    def delay(self, attempt: int, asked: float | None) -> float:
+        """Doubling with jitter; the provider's own wish goes first, unless it is unreasonable."""
+        if asked is not None:
+            return min(asked, 2 * self.longest_delay)
+        return min(self.first_delay * 2 ** (attempt - 1), self.longest_delay) * random.uniform(0.7, 1.3)
+
+
+class _Collected:
+    """The parts of a reply so far; runs of text become one part."""
+
+    def __init__(self) -> None:
+        self._parts: list[ModelPart] = []
+        self._texts: list[str] = []
+        self.finished: Finished | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        match chunk:
+            case TextChunk(text, None):
+                self._texts.append(text)
+            case TextChunk(text, signature):
+                self._close_text()
+                self._parts.append(Text(text, signature))
+            case ThoughtChunk(text, signature):
+                self._close_text()
+                self._parts.append(Thought(text, signature))
+            case CallChunk():
+                self._close_text()
+                self._parts.append(Call(chunk.call_id or "", chunk.name, chunk.args, chunk.signature))
+            case Finished():
+                self.finished = chunk
+
+    def stop(self, finished: Finished) -> None:
+        """Ends the reply before its own end. It is not whole, so none of its calls is kept."""
+        self._close_text()
+        self._parts = [part for part in self._parts if not isinstance(part, Call)]
+        self.finished = finished
+
+    def parts(self) -> list[ModelPart]:
+        self._close_text()
+        return self._parts
+
+    def _close_text(self) -> None:
+        if text := "".join(self._texts):
+            self._parts.append(Text(text))
+        self._texts.clear()
+
+
+class Reply(Struct, frozen=True):
+    """What the loop needs of a reply, which is recorded by then."""
+
+    calls: tuple[CallRequest, ...]
+    ending: Ending
+    """How the turn ends when there are no calls."""
+
+
+class ModelCaller:
+    """Asks the model once, with retries."""
+
+    def __init__(
+        self,
+        model: Model,
+        journal: Journal,
+        ids: CallIds,
+        retries: Retries | None = None,
+        sleep: Sleep = asyncio.sleep,
+        fallback: Callable[[], Model] | None = None,
+    ) -> None:
+        self._model = model
+        self._fallback = fallback
+        """Makes the smaller model that takes over when the quota is used up."""
+        self._journal = journal
+        self._ids = ids
+        self._retries = retries or Retries()
+        self._sleep = sleep
+
+    def use(self, model: Model) -> None:
+        """From the next request on; whatever was fallen back to is forgotten."""
+        self._model = model
+
+    async def run(self, request: Request, prompt_id: str) -> Reply:
+        return await self._patiently(lambda: self._attempt(request, prompt_id), prompt_id)
+
+    async def text(self, request: Request, prompt_id: str) -> tuple[str, Usage]:
+        """The text of a reply that is no part of the conversation: not shown, not recorded, its calls not run."""
+        return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
+
+    async def _patiently(self, ask: Callable[[], Awaitable[T]], prompt_id: str) -> T:
+        """With retries, and with the smaller model when the quota is used up."""
+        attempt = 1
+        while True:
+            try:
+                return await ask()
+            except Transient as error:
+                if attempt >= self._retries.attempts:
+                    raise
+                delay = self._retries.delay(attempt, error.retry_after)
+                self._journal.announce(ModelRetry(prompt_id, attempt, str(error), delay))
+            except QuotaExhausted as error:
+                if self._fallback is None:
+                    raise
+                self._fall_back(self._fallback(), prompt_id, str(error))
+                continue
+            await self._sleep(delay)
+            attempt += 1
+
+    def _fall_back(self, smaller: Model, prompt_id: str, reason: str) -> None:
+        """Goes on with the smaller model for the rest of this run, and says so."""
+        self._journal.announce(ModelFallback(prompt_id, self._model.name, smaller.name, reason))
+        self._model, self._fallback = smaller, None
+
+    async def _silent_attempt(self, request: Request) -> tuple[str, Usage]:
+        collected = _Collected()
+        await self._collect(request, collected)
+        if collected.finished is None:
+            raise BrokenStream("the reply was cut off before its end")
+        texts = (part.text for part in collected.parts() if isinstance(part, Text))
+        return "".join(texts), collected.finished.usage
+
+    async def _attempt(self, request: Request, prompt_id: str) -> Reply:
+        collected = _Collected()
+        try:
+            await self._collect(request, collected, lambda chunk: self._show(chunk, prompt_id))
+        except asyncio.CancelledError:
+            await self._keep_text(collected, prompt_id)
+            raise
+        return await self._accept(collected, prompt_id)
+
+    async def _collect(self, request: Request, into: _Collected, show: Callable[[Chunk], None] | None = None) -> None:
+        """Reads the reply to its end, or to where it turns out to have none."""
+        guard = ReplyGuard()
+        async with aclosing(self._model.stream(request)) as chunks:
+            async for chunk in chunks:
+                into.add(chunk)
+                if show is not None:
+                    show(chunk)
+                if (end := guard.saw(chunk)) is not None:
+                    into.stop(end)
+                    return
+
+    def _show(self, chunk: Chunk, prompt_id: str) -> None:
+        match chunk:
+            case TextChunk(text) if text:
+                self._journal.announce(TextDelta(prompt_id, text))
+            case ThoughtChunk(text):
+                self._journal.announce(ThoughtDelta(prompt_id, *parse_thought(text)))
+            case _:
+                pass
+
+    async def _accept(self, collected: _Collected, prompt_id: str) -> Reply:
+        finished, parts = collected.finished, collected.parts()
+        if finished is None:
+            raise BrokenStream("the reply was cut off before its end")
+        if finished.reason in ("stop", "other") and not any(isinstance(part, Text | Call) for part in parts):
+            raise BrokenStream("the reply was empty")
+        requests: list[CallRequest] = []
+        for place, part in enumerate(parts):
+            if isinstance(part, Call):
+                request = self._ids.request(part.call_id, part.name, part.args, prompt_id)
+                parts[place] = Call(request.call_id, part.name, part.args, part.signature)
+                requests.append(request)
+        usage, said = finished.usage, finished.said
+        replied = ModelReplied(
+            prompt_id=prompt_id,
+            model=self._model.name,
+            parts=tuple(parts),
+            finish=finished.reason,
+            usage=usage,
+            said=said,
+        )
+        await self._journal.record(replied)
+        return Reply(tuple(requests), turn_ending(replied))
+
+    async def _keep_text(self, collected: _Collected, prompt_id: str) -> None:
+        texts = tuple(part for part in collected.parts() if isinstance(part, Text))
+        if texts:
+            await self._journal.record(
+                ModelReplied(prompt_id=prompt_id, model=self._model.name, parts=texts, finish="cancelled")
+            )

@@ -1,0 +1,168 @@
+"""`assent answer SESSION CALL OUTCOME`: answers a waiting call from another terminal."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from assent import exit_codes
+from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import CommandSender, Sent
+from assent.app.identity import me
+from assent.app.lookup import find_by_start, find_session
+from assent.app.question_text import question_lines
+from assent.app.session_log import SessionLog
+from assent.app.session_state import SessionState, fold
+from assent.app.storage import open_log
+from assent.app.style import Style
+from assent.app.wording import one_line, who
+from assent.approval import OUTCOMES, Outcome
+from assent.cli.parsing import Parser, complain
+from assent.cli.running import run
+from assent.commands import Answer
+from assent.parts import JsonObject
+
+SHORT: dict[str, Outcome] = {
+    "yes": "proceed_once",
+    "once": "proceed_once",
+    "always": "proceed_always",
+    "server": "proceed_always_server",
+    "tool": "proceed_always_tool",
+    "no": "cancel",
+}
+
+
+class BadAnswer(ValueError):
+    """The answer cannot be given; the message says why."""
+
+
+def main(argv: list[str]) -> int:
+    args = _parser().parse_args(argv)
+    return run(_answer(args), BadAnswer)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "assent answer",
+        "Answers a call that waits for approval, in any session of yours.\n"
+        "SESSION and CALL may be shortened to their first characters; SESSION may be `latest`.",
+        "outcomes:\n  yes (proceed_once), always (proceed_always), server (proceed_always_server),\n"
+        "  tool (proceed_always_tool), no (cancel)",
+    )
+    parser.add_argument("session", metavar="SESSION")
+    parser.add_argument("call", metavar="CALL")
+    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT, *OUTCOMES))
+    parser.add_argument("--reason", default="", help="for the model, with `no`")
+    parser.add_argument(
+        "--say", action="append", metavar="TEXT", help="what you answer to the model's question; once for each question"
+    )
+    parser.add_argument("--content", metavar="FILE", help="approve, but write this file's content instead")
+    parser.add_argument("--args", metavar="JSON", help="approve, but with these arguments instead")
+    parser.add_argument(
+        "--scope", type=int, default=1, metavar="N", help="with `always`: the N-th scope that is offered"
+    )
+    parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for so many minutes only")
+    parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for so many calls only")
+    return parser
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+async def _answer(args: argparse.Namespace) -> int:
+    log = open_log(os.environ)
+    try:
+        session = (await find_session(log, args.session, os.path.realpath(os.getcwd()))).id
+        state = fold(session, await log.read(session))
+        call = _find_call(state, args.call)
+        await _check_unanswered(log, session, call)
+        command = _command(args, call)
+        for line in (*question_lines(call, Style.for_stream(sys.stderr)), *_reach(command, call)):
+            sys.stderr.write(line + "\n")
+        return _told(await CommandSender(log).send(session, command, after=state.seq), session)
+    finally:
+        await log.close()
+
+
+def _find_call(state: SessionState, name: str) -> AwaitingApproval:
+    call = find_by_start(name, state.calls)
+    call_id = call.request.call_id
+    if isinstance(call, AwaitingApproval) and not call.answered_by:
+        return call
+    by = state.answered_by.get(call_id)
+    if by is not None:
+        raise BadAnswer(f"call {call_id} was already answered by {who(by)}")
+    raise BadAnswer(f"call {call_id} does not wait for an answer")
+
+
+async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApproval) -> None:
+    """An answer may already lie in the inbox of a session that nobody runs."""
+    for item in await log.inbox(session):
+        if isinstance(item.command, Answer) and item.command.call_id == call.request.call_id:
+            raise BadAnswer(f"an answer by {who(item.command.by)} is already recorded: {item.command.outcome}")
+
+
+def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
+    outcome: Outcome = SHORT.get(args.outcome) or args.outcome
+    return Answer(
+        call_id=call.request.call_id,
+        outcome=outcome,
+        digest=call.approval.digest,
+        reason=args.reason,
+        content=None if args.content is None else _content(args.content),
+        args=None if args.args is None else _arguments(args.args),
+        answers=None if args.say is None else tuple(args.say),
+        scope=_scope(args.scope, call),
+        grant_seconds=args.minutes * 60 if args.minutes is not None else None,
+        grant_uses=args.uses,
+        by=me(),
+    )
+
+
+def _reach(command: Answer, call: AwaitingApproval) -> Iterator[str]:
+    """How far an "always" goes: by default to the first of what is offered."""
+    if command.outcome == "proceed_always":
+        scopes = call.approval.scopes
+        yield from (f"  always: {one_line(one.reach)}" for one in scopes if one.id == (command.scope or scopes[0].id))
+
+
+def _scope(number: int, call: AwaitingApproval) -> str:
+    scopes = call.approval.scopes
+    if number == 1 or not scopes:
+        return ""
+    if not 1 <= number <= len(scopes):
+        raise BadAnswer(f"--scope must be between 1 and {len(scopes)}")
+    return scopes[number - 1].id
+
+
+def _content(path: str) -> str:
+    try:
+        return Path(path).read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadAnswer(f"cannot read {path}: {error}") from error
+
+
+def _arguments(text: str) -> JsonObject:
+    try:
+        return msgspec.json.decode(text, type=JsonObject)
+    except msgspec.MsgspecError as error:
+        raise BadAnswer(f"--args is not a JSON object: {error}") from error
+
+
+def _told(sent: Sent, session: str) -> int:
+    match sent.state:
+        case "taken":
+            sys.stdout.write("Answered.\n")
+        case "refused":
+            complain(f"the answer was not taken: {sent.problem}")
+            return exit_codes.ERROR
+        case _:
+            sys.stdout.write(sent.waits(session) + "\n")
+    return exit_codes.OK

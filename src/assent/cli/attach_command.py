@@ -1,0 +1,50 @@
+"""`assent attach [URL] [SESSION]`: the terminal UI on a session that a server runs."""
+
+import asyncio
+import os
+import shlex
+
+from assent import exit_codes
+from assent.cli.parsing import Parser, complain
+
+UNKNOWN_TOKEN = "the server does not take the token in ASSENT_TOKEN; make one there: assent serve token add NAME"
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser(
+        "assent attach",
+        "Opens the terminal UI on a session of `assent serve`: yours on this machine, or another one by its address.\n"
+        "Whatever is answered here closes the question everywhere else, and the other way round.\n"
+        "For another server put a token for it into ASSENT_TOKEN (assent serve token add NAME, on that machine).",
+    )
+    parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="an address, a session (default: the newest)")
+    parser.add_argument("--new", action="store_true", help="begin a new session there, in this folder")
+    parser.add_argument("--ca", metavar="FILE", help="certificates to trust (default: the system's, or SSL_CERT_FILE)")
+    args = parser.parse_args(argv)
+    urls = [word for word in args.target if word.startswith(("http://", "https://"))]
+    sessions = [word for word in args.target if word not in urls]
+    if len(urls) > 1 or len(sessions) > 1:
+        complain("give at most one address and one session\nTry: assent attach --help")
+        return exit_codes.INPUT
+    return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0], args.ca)
+
+
+def _attach(url: str | None, session: str | None, ca: str | None) -> int:
+    from assent.client.api import Api, ApiProblem, NoServer, connect
+    from assent.client.http_client import Unreachable
+    from assent.front.tui.host import NotHere
+    from assent.front.tui.remote_host import RemoteHost
+    from assent.front.tui.start import show
+
+    def reach() -> Api:
+        return connect(url, os.environ.get("ASSENT_TOKEN"), ca)
+
+    host = RemoteHost(reach, os.path.realpath(os.getcwd()))
+    try:
+        chosen = asyncio.run(host.choose(session))
+    except (NoServer, ValueError, NotHere, ApiProblem, Unreachable) as error:
+        unknown = isinstance(error, ApiProblem) and error.kind == "unauthenticated"
+        complain(f"{UNKNOWN_TOKEN} ({error})" if unknown else str(error))
+        return exit_codes.INPUT
+    options = [f"--ca {shlex.quote(ca)}"] if ca else []
+    return show(host, session=chosen, again=" ".join(["assent attach", *options, *([url] if url else [])]))

@@ -1,0 +1,207 @@
+"""`assent -p "…"`: one prompt, headless."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from assent import __version__, exit_codes
+from assent.cli.parsing import BadInput, Parser, complain
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
+    from assent.config import Settings
+    from assent.front.headless.one_prompt import Asking, Run
+    from assent.policy.rules import Rule
+
+DESCRIPTION = """\
+An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
+
+  assent                                           open it on this folder, in the terminal
+  assent -p "why does test_total fail?"            ask; on a terminal you approve what it wants to do
+  git diff | assent -p "review this"               standard input goes before the prompt
+  assent --resume 20261115-… -p "and now the docs" go on with an earlier session
+  assent tour                                      see it work, without a key"""
+
+COMMANDS = """\
+commands:
+  assent sessions list | show ID | export ID | fork ID
+  assent answer SESSION CALL OUTCOME               answer a waiting call from another terminal
+  assent policy list | explain | revoke | replay   what is allowed here, and why
+  assent undo SESSION [CALL]                       take back what a call wrote, unless the file changed since
+  assent trust [FOLDER]                            trust a folder's own configuration as it is now
+  assent mcp list | add | remove | accept          servers that bring more tools
+  assent serve                                     sessions in the browser, and for scripts
+  assent attach [URL] [SESSION]                    this terminal on a session that is served
+  assent tour                                      a guided tour on a sample project; needs no key
+
+environment:
+  GEMINI_API_KEY           the key for the model
+  GOOGLE_GEMINI_BASE_URL   another address for it
+  ASSENT_HOME              where sessions and settings live"""
+
+
+def main(argv: list[str]) -> int:
+    args = build_parser().parse_args(argv)
+    if args.prompt is None and sys.stdin.isatty():
+        if args.ask is None and args.output_format == "text" and sys.stdout.isatty():
+            return _open_terminal(args)
+        if args.resume is None:
+            complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
+            return exit_codes.INPUT
+    return _run(args)
+
+
+def _open_terminal(args: argparse.Namespace) -> int:
+    from assent.config import BadSettings, load_settings
+
+    if os.environ.get("TERM", "dumb") == "dumb":
+        complain('this terminal cannot show the UI (TERM is not set, or dumb); ask one thing with -p "…"')
+        return exit_codes.INPUT
+    try:
+        settings = load_settings(os.environ)
+        rules, folder = _rules(args, settings), _folder()
+    except (BadSettings, BadInput) as error:
+        complain(str(error))
+        return exit_codes.CONFIG if isinstance(error, BadSettings) else exit_codes.INPUT
+    from assent.front.tui.start import open_terminal
+
+    model = args.model or os.environ.get("ASSENT_MODEL")
+    return open_terminal(folder, settings, session=args.resume, mode=args.approval_mode, model=model, rules=rules)
+
+
+def build_parser() -> Parser:
+    codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANING.items())
+    parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
+    add = parser.add_argument
+    add("-p", "--prompt", metavar="TEXT", help="what to do; `-` reads all of it from standard input")
+    add("-m", "--model", metavar="NAME", help="the model, e.g. gemini-2.5-flash, or scripted:FILE to play a scenario")
+    add(
+        "--approval-mode",
+        choices=("default", "auto_edit", "yolo", "plan"),
+        help="default: ask; auto_edit: edits run; yolo: everything runs; plan: read only",
+    )
+    add(
+        "--allowed-tools",
+        action="append",
+        default=[],
+        metavar="LIST",
+        help='calls that need no question, e.g. "write_file,run_shell_command(git status)"; '
+        "for a command: its first words",
+    )
+    add(
+        "--ask",
+        choices=("inline", "wait", "refuse"),
+        help="when a call needs approval: ask here (default on a terminal), wait for an answer from elsewhere, "
+        "or refuse it (default otherwise)",
+    )
+    add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
+    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="go on with a session; the newest without ID")
+    add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version")
+    return parser
+
+
+def _run(args: argparse.Namespace) -> int:
+    from assent.config import BadSettings, load_settings
+
+    try:
+        settings = load_settings(os.environ)
+        rules = _rules(args, settings)
+        prompt = _prompt(args.prompt, resuming=args.resume is not None)
+        place = (_folder(), _asking(args.ask))
+    except BadSettings as error:
+        return _refuse(args, "config", error)
+    except BadInput as error:
+        return _refuse(args, "input", error)
+    from assent.app.storage import open_log
+
+    log = open_log(os.environ)  # a thread opens the file while we import the rest
+    import asyncio
+
+    from assent.app.crash import mask_log
+    from assent.front.headless.one_prompt import run
+
+    mask_log()
+    return asyncio.run(run(_request(args, settings, rules, prompt, *place), log))
+
+
+def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
+    """Before there is a session: whoever reads the output gets a result all the same."""
+    from assent.front.headless.output_formats import make_output
+    from assent.front.headless.summary import failed
+    from assent.parts import Failure
+
+    summary = failed(Failure(kind, str(error)))
+    make_output(args.output_format).finish(summary)
+    return summary.exit_code()
+
+
+def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
+    if not settings.allowed_tools and not args.allowed_tools:
+        return ()
+    from assent.policy.rules import BadRule, parse_allowed, split_allowed
+
+    try:
+        listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
+        return tuple(parse_allowed(item) for item in listed)
+    except BadRule as error:
+        raise BadInput(str(error)) from error
+
+
+def _request(
+    args: argparse.Namespace,
+    settings: "Settings",
+    rules: "tuple[Rule, ...]",
+    prompt: str | None,
+    folder: str,
+    asking: "Asking",
+) -> "Run":
+    from assent.front.headless.one_prompt import Run
+
+    return Run(
+        prompt=prompt,
+        model=args.model or os.environ.get("ASSENT_MODEL"),
+        mode=args.approval_mode,
+        settings=settings,
+        rules=rules,
+        output=args.output_format,
+        asking=asking,
+        resume=args.resume,
+        folder=folder,
+        typed=_as_text(args.prompt or ""),
+    )
+
+
+def _asking(given: "Asking | None") -> "Asking":
+    terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if given == "inline" and not terminal:
+        raise BadInput("--ask inline needs a terminal; use --ask wait and answer from another one with `assent answer`")
+    return given or ("inline" if terminal else "refuse")
+
+
+def _folder() -> str:
+    folder = os.path.realpath(os.getcwd())
+    if folder != _as_text(folder):
+        raise BadInput(f"the name of this folder is not valid UTF-8: {_as_text(folder)}")
+    return folder
+
+
+def _as_text(argument: str) -> str:
+    """The system hands over bytes; those that are no UTF-8 would be refused by everybody after us."""
+    return os.fsencode(argument).decode(errors="replace")
+
+
+def _prompt(given: str | None, *, resuming: bool) -> str | None:
+    """The prompt, with standard input before it when there is some."""
+    if sys.stdin.isatty() or (resuming and given is None):
+        piped = ""
+    else:
+        from assent.cli.standard_input import read_input
+
+        piped = read_input(needed=given in (None, "-"))
+    text = "" if given in (None, "-") else _as_text(given)
+    whole = f"{piped}\n\n{text}" if piped.strip() and text else text or piped
+    if not whole.strip():
+        if resuming and given is None:
+            return None
+        raise BadInput('the prompt is empty; give one with -p "…" or on standard input')
+    return whole

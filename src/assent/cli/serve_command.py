@@ -1,0 +1,135 @@
+"""`assent serve`: sessions in the browser, and for scripts. `assent serve token`: who else may come."""
+
+import argparse
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from assent import exit_codes
+from assent.cli.parsing import Parser, complain
+
+if TYPE_CHECKING:  # imported when it is clear that they are needed
+    from assent.front.web.access_tokens import TokenStore
+    from assent.front.web.web_server import Server
+
+EPILOG = """\
+  assent serve                                     on this machine only; prints the address to open
+  assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
+  assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
+  assent serve token add NAME --role approver      prints a token for somebody else: viewer, approver or operator
+  assent serve token list | remove NAME
+
+The API is described in docs/api.md and at /openapi.json."""
+
+
+def main(argv: list[str]) -> int:
+    if argv[:1] == ["token"]:
+        return _tokens(argv[1:])
+    return _serve(_parser().parse_args(argv))
+
+
+def _parser() -> Parser:
+    parser = Parser("assent serve", "Runs sessions for browsers, scripts and other terminals.", EPILOG)
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="where to listen (default: this machine only)")
+    add("--port", type=int, default=8420, help="default: 8420; 0 takes a free one")
+    add("--tls-cert", metavar="FILE", help="the certificate, with its chain")
+    add("--tls-key", metavar="FILE")
+    add("--name", action="append", default=[], help="clients reach it by this name or address (may be given again)")
+    add("--behind-proxy", metavar="URL", help="a proxy on this machine does TLS; clients see this address")
+    add("--root", action="append", default=[], metavar="FOLDER", help="sessions work below (default: home, and here)")
+    add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
+    return parser
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from assent.config import BadSettings, load_settings
+
+    try:
+        settings = load_settings(os.environ)
+    except BadSettings as error:
+        complain(str(error))
+        return exit_codes.CONFIG
+    from assent.app.identity import user
+    from assent.app.session_log import LogError
+    from assent.front.web.request_limits import RequestLimits
+    from assent.front.web.server_lock import AlreadyServed
+    from assent.front.web.web_server import BadPlace, Where, make_setup, serve
+
+    where = Where(
+        host=args.host,
+        port=args.port,
+        tls_cert=args.tls_cert,
+        tls_key=args.tls_key,
+        behind_proxy=args.behind_proxy,
+        names=tuple(args.name),
+    )
+    setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), RequestLimits())
+    try:
+        asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))
+    except (BadPlace, AlreadyServed) as error:
+        complain(str(error))
+        return exit_codes.INPUT
+    except LogError as error:
+        complain(str(error))
+        return exit_codes.STORAGE
+    return exit_codes.OK
+
+
+def _ready(server: "Server", *, browser: bool) -> None:
+    address = server.login_address()
+    sys.stdout.write(f"Assent is at {address}\n(the code in it works once, for a minute; Enter prints a new one)\n")
+    sys.stdout.flush()
+    if browser:
+        import webbrowser
+
+        webbrowser.open(address)
+    if sys.stdin.isatty():
+        asyncio.get_running_loop().add_reader(sys.stdin, _print_again, server)
+
+
+def _print_again(server: "Server") -> None:
+    if sys.stdin.readline():
+        sys.stdout.write(f"{server.login_address()}\n")
+        sys.stdout.flush()
+    else:
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+
+
+# --- tokens for others ---
+
+
+def _tokens(argv: list[str]) -> int:
+    parser = Parser("assent serve token", "Tokens for other people and programs. They take effect at once.")
+    parser.add_argument("action", choices=("add", "list", "remove"))
+    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser.add_argument("--role", choices=("viewer", "approver", "operator"), default="viewer")
+    parser.add_argument("--owner", default="", metavar="WHO", help="sessions of their own, instead of yours")
+    parser.add_argument("--days", type=float, help="how long it holds (default: until it is removed)")
+    args = parser.parse_args(argv)
+    if args.action != "list" and not args.name:
+        complain("say whose token: assent serve token add NAME")
+        return exit_codes.INPUT
+    from assent.config import data_folder
+    from assent.front.web.access_tokens import TOKENS, TokenStore
+
+    return _change(TokenStore(data_folder(os.environ) / TOKENS), args)
+
+
+def _change(store: "TokenStore", args: argparse.Namespace) -> int:
+    match args.action:
+        case "add":
+            seconds = None if args.days is None else args.days * 86_400
+            sys.stdout.write(store.issue(args.name, args.role, owner=args.owner, seconds=seconds) + "\n")
+        case "remove":
+            if not store.revoke(lambda record: record.name == args.name and record.kind == "named"):
+                complain(f"there is no token of {args.name}")
+                return exit_codes.INPUT
+            sys.stdout.write("Removed.\n")
+        case _:
+            if not store.records():
+                sys.stdout.write("No tokens. Make one for somebody else with: assent serve token add NAME\n")
+            for record in store.records():
+                sys.stdout.write(f"{record.kind:<8} {record.role:<9} {record.name}\n")
+    return exit_codes.OK

@@ -1,0 +1,25 @@
+"""`assent tour`: see it work, without a key."""
+
+import asyncio
+import os
+import sys
+
+from assent.cli.parsing import Parser
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser(
+        "assent tour",
+        "A guided tour on a sample project: a scripted model finds a bug, proposes an edit that you see and answer,\n"
+        "and runs the tests. Everything but the model is real. Needs no key and no network.",
+    )
+    parser.add_argument("--lines", action="store_true", help="question by question, without the full screen")
+    args = parser.parse_args(argv)
+    here = sys.stdin.isatty() and sys.stderr.isatty()
+    if here and sys.stdout.isatty() and not args.lines and os.environ.get("TERM", "dumb") != "dumb":
+        from assent.front.tour.tour_screen import tour_on_screen
+
+        return tour_on_screen()
+    from assent.front.tour.play import tour
+
+    return asyncio.run(tour(interactive=here))

@@ -1,0 +1,111 @@
+"""`assent undo SESSION [CALL]`: takes back what a call wrote, as a call of its own in that session."""
+
+import argparse
+import os
+import sys
+
+from assent import exit_codes
+from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, new_key, run_alone
+from assent.app.identity import me
+from assent.app.lookup import find_by_start, find_session
+from assent.app.model_access import NoModel
+from assent.app.opening import LocalClient, SessionSetup, open_session
+from assent.app.person_calls import undo_command
+from assent.app.session_log import SessionBusy, SessionInfo, SessionLog
+from assent.app.session_state import SessionState, fold
+from assent.app.storage import open_log
+from assent.app.wording import safe
+from assent.cli.parsing import Parser, complain
+from assent.cli.running import run
+from assent.config import BadSettings, load_settings
+from assent.events import CallFinished
+from assent.parts import DiffDisplay
+from assent.policy.rules import BadRule
+
+
+class NothingToUndo(ValueError):
+    """The message says why."""
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser(
+        "assent undo",
+        "Takes back what a call of write_file, replace or save_memory wrote, unless the file changed since.\n"
+        "SESSION and CALL may be shortened to their first characters; SESSION may be `latest`.\n"
+        "Without CALL it is the newest change that was not taken back yet.",
+    )
+    parser.add_argument("session", metavar="SESSION")
+    parser.add_argument("call", metavar="CALL", nargs="?")
+    parser.add_argument("--list", action="store_true", help="show what can be taken back, the newest last")
+    return run(_main(parser.parse_args(argv)), NothingToUndo, BadRule, BadSettings)
+
+
+async def _main(args: argparse.Namespace) -> int:
+    log = open_log(os.environ)
+    try:
+        session = await find_session(log, args.session, os.path.realpath(os.getcwd()))
+        state = fold(session.id, await log.read(session.id))
+        if args.list:
+            for call_id in state.undoable():
+                sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
+            return exit_codes.OK
+        return _told(await _undo(log, session, state, _chosen(state, args.call)), session.id)
+    finally:
+        await log.close()
+
+
+def _chosen(state: SessionState, name: str | None) -> str:
+    if name is not None:
+        return find_by_start(name, {call_id: call_id for call_id in state.changes})
+    undoable = state.undoable()
+    if not undoable:
+        raise NothingToUndo(f"session {state.session} has no change that could be taken back")
+    return undoable[-1]
+
+
+async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call_id: str) -> CallFinished | Sent:
+    """In whatever process has the session open; in this one, if none has."""
+    key = new_key()
+    command = undo_command(call_id, me())
+    try:
+        client = await _open(log, session, key)
+    except SessionBusy:
+        patience = COMMAND_TIMEOUT if state.open_prompt is None else 0  # what people run waits for the end of the turn
+        return await CommandSender(log).run(session.id, command, key, after=state.seq, patience=patience)
+    async with client:
+        return await run_alone(client, command, key)
+
+
+async def _open(log: SessionLog, session: SessionInfo, key: str) -> LocalClient:
+    setup = SessionSetup(
+        env=os.environ,
+        settings=load_settings(os.environ),
+        client=f"undo {me()}",
+        only=key,
+        open_model=lambda _: NoModel(),
+    )
+    return await open_session(log, session, setup)
+
+
+def _told(event: CallFinished | Sent, session: str) -> int:
+    if isinstance(event, Sent):
+        return _not_yet(event, session)
+    if event.status != "success":
+        complain(event.failure.message if event.failure is not None else "cancelled")
+        return exit_codes.ERROR
+    sys.stdout.write(safe(str(event.result.response.get("output", ""))) + "\n")
+    if isinstance(event.display, DiffDisplay):
+        sys.stdout.write(safe(event.display.diff))
+    return exit_codes.OK
+
+
+def _not_yet(sent: Sent, session: str) -> int:
+    match sent.state:
+        case "refused":
+            complain(sent.problem)
+            return exit_codes.ERROR
+        case "busy":
+            sys.stdout.write("Recorded. The session is busy; the change is taken back when its turn is over.\n")
+        case _:
+            sys.stdout.write(sent.waits(session) + "\n")
+    return exit_codes.BUSY

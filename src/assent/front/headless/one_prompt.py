@@ -1,0 +1,262 @@
+"""One headless run: open or make a session, send the prompt, show what happens, end with exactly one result."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent import exit_codes
+from assent.app.call_states import Executing, Validating
+from assent.app.identity import me
+from assent.app.lookup import NotFound, find_session
+from assent.app.mcp_prompts import NoText, typed_out
+from assent.app.model_access import ModelError
+from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
+from assent.app.rule_sources import BadRule, Rule
+from assent.app.session_environment import SessionEnvironment
+from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
+from assent.app.style import Style
+from assent.app.wording import safe
+from assent.approval import Mode
+from assent.commands import CancelTurn, SetMode, Submit
+from assent.config import BadSettings, Settings
+from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
+from assent.front.headless.output_formats import Output, make_output
+from assent.front.headless.summary import Summariser, failed
+from assent.parts import Failure
+
+if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
+    from assent.app.opening import Subscription
+    from assent.front.headless.inline_questions import Asker
+
+Asking = Literal["inline", "wait", "refuse"]
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """What to do, as the command line says it."""
+
+    prompt: str | None
+    """All of it: standard input, and what was typed."""
+    model: str | None
+    """None: the session's own when resuming, otherwise that of the settings."""
+    mode: Mode | None
+    settings: Settings
+    rules: tuple[Rule, ...] = ()
+    output: str = "text"
+    asking: Asking = "refuse"
+    resume: str | None = None
+    folder: str = ""
+    typed: str = ""
+    """The part of the prompt that was typed; it may name a prompt of a server."""
+
+
+async def run(request: Run, log: SessionLog) -> int:
+    """Closes the log at the end."""
+    output = make_output(request.output)
+    try:
+        return await _run(request, log, output)
+    except ModelError as error:
+        return _failed(output, Failure(error.type, str(error)))
+    except SessionBusy as error:
+        return _failed(output, Failure("busy", str(error)))
+    except (NoSuchSession, NotFound, NoText) as error:
+        return _failed(output, Failure("input", str(error)))
+    except (BadRule, BadSettings) as error:
+        return _failed(output, Failure("config", str(error)))
+    except LogError as error:
+        return _failed(output, Failure("storage", str(error)))
+    finally:
+        await log.close()
+
+
+def _failed(output: Output, failure: Failure, session: str = "") -> int:
+    summary = failed(failure, session)
+    output.finish(summary)
+    return summary.exit_code()
+
+
+async def _run(request: Run, log: SessionLog, output: Output) -> int:
+    resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
+    filled = _Filled(request)
+    setup = SessionSetup(
+        env=os.environ,
+        settings=request.settings,
+        client=f"headless {me()}",
+        rules=request.rules,
+        attended=request.asking != "refuse",
+        prepare=filled.prepare,
+    )
+    session = resumed or NewSession(request.folder, request.mode)
+    async with await open_session(log, session, setup, model=request.model) as client:
+        asker = _terminal_asker(client) if request.asking == "inline" else None
+        return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
+
+
+class _Filled:
+    """The prompt as it is sent: with a server's text in place of its name, which takes the servers."""
+
+    def __init__(self, request: Run) -> None:
+        self.prompt = request.prompt
+        self._typed = request.typed
+
+    async def prepare(self, environment: SessionEnvironment) -> None:
+        await environment.ready(_notice)
+        if self.prompt is not None and self._typed.startswith("/"):
+            self.prompt = self.prompt.removesuffix(self._typed) + await typed_out(environment.mcp, self._typed)
+
+
+def _notice(text: str) -> None:
+    sys.stderr.write(f"{safe(text)}\n")
+
+
+def _terminal_asker(client: LocalClient) -> "Asker":
+    from assent.front.headless.inline_questions import TerminalAsker
+
+    return TerminalAsker(client.runner.waiting, client.send, Style.for_stream(sys.stderr), client.me)
+
+
+class HeadlessRun:
+    """Follows one session until its prompt is answered."""
+
+    def __init__(self, client: LocalClient, request: Run, output: Output, asker: "Asker | None" = None) -> None:
+        self._runner = runner = client.runner
+        self._request = request
+        self._output = output
+        self._summariser = Summariser(runner.session, time.monotonic())
+        self._asker = asker
+        self._awaited: str | None = runner.state.open_prompt
+        """The prompt whose end we wait for."""
+        self._key: str | None = None
+        self._questions = bool(runner.state.waiting())
+        self._events: Subscription | None = None
+        self._left = False
+        self._interrupts = 0
+        self._cancelling: asyncio.Future[str] | None = None
+
+    async def until_done(self) -> int:
+        known, prompts = self._runner.state.seq, self._runner.state.prompts
+        self._events = self._runner.subscribe()
+        for call in self._runner.state.pending():
+            self._output.known(call.request)
+        self._handle_signals()
+        await self._runner.caught_up()
+        if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:
+            text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
+            return _failed(self._output, Failure("input", text), self._runner.session)
+        try:
+            await self._follow(self._events, known)
+        finally:
+            if self._asker is not None:
+                self._asker.stop()
+        return self._finish_waiting() if self._left else self._finish()
+
+    async def _follow(self, events: "Subscription", known: int) -> None:
+        self._leave_if_nobody_can_answer()
+        if not self._left:
+            await self._begin()
+        await self._show_opening(known)
+        self._output.flush()
+        async for envelope in events:
+            if await self._show(envelope):
+                break
+            if events.caught_up:
+                self._output.flush()
+
+    def _leave_if_nobody_can_answer(self) -> None:
+        """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
+        if self._questions and self._request.asking == "refuse":
+            pending = self._runner.state.pending()
+            still_moving = any(isinstance(call, Validating | Executing) for call in pending)
+            if self._runner.state.waiting() and not still_moving:
+                self._leave()
+
+    def _leave(self) -> None:
+        """Ends the run with its questions open; they wait in the log."""
+        self._left = True
+        if self._events is not None:
+            self._events.close()
+
+    async def _show_opening(self, until: int) -> None:
+        """The events before we could subscribe: a stream begins with the session's creation or its opening."""
+        after = 0 if self._request.resume is None else self._runner.opened_at - 1
+        for envelope in await self._runner.read(after):
+            if envelope.seq <= until:
+                self._output.event(envelope)
+
+    async def _begin(self) -> None:
+        if self._request.mode is not None and self._request.mode != self._runner.state.mode:
+            await self._runner.send(SetMode(self._request.mode, by=me()))
+        if self._request.prompt is not None:
+            self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
+        if self._asker is not None:
+            self._asker.start(self._leave)
+
+    async def _show(self, envelope: Envelope) -> bool:
+        """Passes the event on to all who want it; true when it was the last one."""
+        self._output.event(envelope)
+        self._summariser.event(envelope)
+        if self._asker is not None:
+            await self._asker.event(envelope)
+        match envelope.event:
+            case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
+                self._awaited = prompt_id
+            case ApprovalRequested() | CallFinished() | CommandTaken():
+                self._questions = self._questions or isinstance(envelope.event, ApprovalRequested)
+                self._leave_if_nobody_can_answer()
+            case TurnFinished(prompt_id=prompt_id):
+                return prompt_id == self._awaited and self._key_seen()
+            case _:
+                pass
+        return False
+
+    def _key_seen(self) -> bool:
+        return self._key is None or self._key in self._runner.state.keys
+
+    def _finish(self) -> int:
+        failure = self._runner.failure
+        if failure is not None:
+            self._summariser.summary.status = "error"
+            self._summariser.summary.error = Failure("storage", str(failure))
+        summary = self._summariser.finish(time.monotonic())
+        self._output.finish(summary)
+        return summary.exit_code()
+
+    def _finish_waiting(self) -> int:
+        self._summariser.summary.status = "waiting"
+        self._output.finish(self._summariser.finish(time.monotonic()))
+        calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
+        session = self._runner.session
+        sys.stderr.write(
+            f"Calls wait for an answer and nobody is here to give it: {calls}\n"
+            f"Look at them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
+            f"then go on with `assent --resume {session}`.\n"
+        )
+        return exit_codes.WAITING
+
+    # --- signals ---
+
+    def _handle_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupted)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+
+    def _hung_up(self) -> None:
+        """The terminal was closed: what waits for an answer goes on waiting, anything else is cancelled."""
+        if self._runner.state.waiting():
+            self._leave()
+        else:
+            self._interrupted()
+
+    def _interrupted(self) -> None:
+        """First: cancel the turn and keep what was done. Again: leave at once; the log has it all."""
+        self._interrupts += 1
+        if self._interrupts > 1:
+            os._exit(exit_codes.CANCELLED)
+        self._cancelling = asyncio.ensure_future(self._runner.send(CancelTurn("The user pressed Ctrl-C.", by=me())))

@@ -1,0 +1,71 @@
+"""The rest of an answer that one key cannot give: which screen asks for it, and what the session is then told."""
+
+from typing import TYPE_CHECKING, Any
+
+from assent.app.call_states import AwaitingApproval
+from assent.approval import AskDetails, EditDetails, Grant
+from assent.commands import Answer
+from assent.front.tui.answer_screens import ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.key_guard import KeyGuard
+from assent.parts import JsonObject
+
+if TYPE_CHECKING:
+    from assent.front.tui.terminal_app import AssentApp
+
+
+class AnswerFlow:
+    """One call, one answer. Screens are pushed at once: a task would let a fast Enter reach the question below."""
+
+    def __init__(self, app: "AssentApp", call: AwaitingApproval, guard: KeyGuard) -> None:
+        self._app = app
+        self._call = call
+        self._guard = guard
+
+    def ask(self, key: str) -> None:
+        """`key` is the one that was pressed at the question."""
+        push, call, guard = self._app.push_screen, self._call, self._guard
+        match key:
+            case "a":
+                push(ScopeScreen(call, guard), self._always)
+            case "r":
+                push(ReasonScreen(call, guard), self._refuse)
+            case "y":
+                questions = call.approval.details.questions if isinstance(call.approval.details, AskDetails) else ()
+                push(AskScreen(call, guard, questions), self._reply)
+            case "i":
+                push(ArgumentsScreen(call, guard), self._change)
+            case _:
+                self._app.spawn(self._edit())
+
+    def _send(self, **how: Any) -> None:
+        client = self._app.client
+        by = client.me if client is not None else ""
+        answer = Answer(call_id=self._call.request.call_id, digest=self._call.approval.digest, by=by, **how)
+        self._app.spawn(self._app.send(answer))
+
+    def _always(self, scope: Grant | None) -> None:
+        if scope is not None:
+            self._send(outcome="proceed_always", scope=scope.id)
+
+    def _refuse(self, reason: str | None) -> None:
+        if reason is not None:
+            self._send(outcome="cancel", reason=reason)
+
+    def _change(self, args: JsonObject | None) -> None:
+        if args is not None:
+            self._send(outcome="proceed_once", args=args)
+
+    def _reply(self, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self._send(outcome="proceed_once", answers=answers)
+
+    async def _edit(self) -> None:
+        """The person's own editor on the proposal; the question is then asked again with what came out."""
+        details = self._call.approval.details
+        assert isinstance(details, EditDetails)
+        self._send(outcome="modify_with_editor")  # the others see that somebody is at it
+        content = await self._app.in_editor(details.path, details.new)
+        changed = content is not None and content != details.new
+        self._send(outcome="modify_with_editor", content=content if changed else details.new)
+        if not changed:
+            self._app.note("Nothing was changed.")

@@ -1,0 +1,257 @@
+"""The second word of an answer: how far "always" reaches, why not, or which arguments instead.
+
+Small screens over the question. Each is about one call, and closes by itself when that call no longer waits.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Key
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from assent.app.call_states import AwaitingApproval
+from assent.app.wording import one_line, safe
+from assent.approval import Grant, Question
+from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.steady_input import SteadyInput, SteadyTextArea
+from assent.parts import JsonObject
+
+R = TypeVar("R")
+
+
+class AnswerBox(Vertical):
+    """Stands right above the question, where the eyes are; over as much of it as there is no room for above."""
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.place)
+
+    def place(self) -> None:
+        question = self.app.screen_stack[0].query_one("#approval")  # pyright: ignore[reportUnknownMemberType]
+        height = self.screen.size.height
+        end = max(question.region.y if question.display else height, self.outer_size.height)
+        self.styles.offset = (0, min(end - height, 0))  # a margin would take from its height
+
+
+class AnswerScreen(ModalScreen[R]):
+    """Esc goes back to the question without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
+    DEFAULT_CSS = """
+    AnswerScreen { align: center bottom; }
+    AnswerScreen > AnswerBox { width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
+        border: round $accent; background: $surface; }
+    AnswerScreen .hint { color: $text-muted; }
+    AnswerScreen OptionList, AnswerScreen OptionList:focus { height: auto; max-height: 8; border: none; padding: 0;
+        background: $surface; }
+    AnswerScreen OptionList > .option-list--option-highlighted,
+    AnswerScreen OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; }
+    AnswerScreen Input, AnswerScreen Input:focus { border: none; height: 1; padding: 0; background: $boost; }
+    AnswerScreen TextArea, AnswerScreen TextArea:focus { height: auto; max-height: 8; border: none; margin-top: 1;
+        background: $boost; }
+    AnswerScreen .problem { color: $error; }
+    """
+
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
+        super().__init__()
+        self.call = call
+        self._guard = guard
+
+    def on_mount(self) -> None:
+        self._guard.disturb()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.query_one(AnswerBox).place)
+
+    def on_key(self, event: Key) -> None:
+        """Whoever is typing does not choose: Enter takes an option only after a silence. Arrows are no typing."""
+        if event.key == "enter" and isinstance(self.focused, OptionList) and not self._guard.is_quiet(event.time):
+            event.stop()
+            self.notify("That was too fast to be an answer. Press Enter again.", timeout=2)
+        if event.is_printable or event.key == "enter":
+            self._guard.disturb()
+
+    def action_back(self) -> None:
+        self.dismiss(None)
+
+
+class ScopeScreen(AnswerScreen[Grant]):
+    """Which of the proposed grants? Each one's exact reach is shown, the narrowest first."""
+
+    def compose(self) -> ComposeResult:
+        with AnswerBox():
+            yield Label("Always, for this session: how far?")
+            yield OptionList(*(Option(_reach(scope), scope.id) for scope in self.call.approval.scopes))
+            yield Static("Enter grants it · Esc goes back", classes="hint")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(next(scope for scope in self.call.approval.scopes if scope.id == event.option.id))
+
+
+def _reach(scope: Grant) -> Text:
+    return Text(one_line(scope.reach))
+
+
+class ReasonScreen(AnswerScreen[str]):
+    """No, and the model is told why."""
+
+    def compose(self) -> ComposeResult:
+        with AnswerBox():
+            yield Label("No. What should it do instead?")
+            yield SteadyInput(placeholder="use the other branch")
+            yield Static("Enter says no with this reason · Esc goes back", classes="hint")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+
+
+class AskScreen(AnswerScreen[tuple[str, ...]]):
+    """The model's own questions, one after the other: choose an option, or answer in other words."""
+
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
+        super().__init__(call, guard)
+        self._questions = questions
+        self._answers: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        with AnswerBox():
+            yield Label("", id="asked")
+            yield OptionList()
+            yield SteadyInput()
+            yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show()
+
+    def _show(self) -> None:
+        question = self._questions[len(self._answers)]
+        number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
+        self.query_one("#asked", Label).update(Text(number + safe(question.question)))
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(_offered(question))
+        options.display = bool(options.option_count)
+        options.highlighted = 0 if options.display else None
+        field = self.query_one(Input)
+        field.value = ""
+        field.placeholder = safe(question.placeholder, "label") or "another answer"
+        (options if options.display else field).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self._take(_labels(self._questions[len(self._answers)])[event.option_index])
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._take(event.value.strip())
+
+    def _take(self, answer: str) -> None:
+        if not answer:
+            return
+        self._answers.append(answer)
+        if len(self._answers) == len(self._questions):
+            self.dismiss(tuple(self._answers))
+        else:
+            self._show()
+
+
+def _offered(question: Question) -> list[Option]:
+    if question.type == "yesno":
+        return [Option(label) for label in _labels(question)]
+    return [
+        Option(Text(safe(f"{one.label}: {one.description}" if one.description else one.label, "label")))
+        for one in question.options
+    ]
+
+
+def _labels(question: Question) -> list[str]:
+    """What each option answers; a model may give two the same words."""
+    return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
+
+
+class ArgumentsScreen(AnswerScreen[JsonObject]):
+    """Any argument can be changed; what is then approved is what stands here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "approve", "run it like this", priority=True)]
+
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
+        super().__init__(call, guard)
+        self._args: JsonObject = dict(call.request.args)
+        self._name = next(iter(self._args), "")
+
+    def compose(self) -> ComposeResult:
+        with AnswerBox():
+            yield Label(Text(f"Change the arguments of {safe(self.call.request.tool, 'label')}"))
+            yield OptionList(*self._options())
+            yield SteadyTextArea(self._value(), soft_wrap=True)
+            yield Static("", classes="problem")
+            yield Static(
+                "Tab to the list and back, ↑ ↓ choose there · Ctrl-S approves it like this, once · Esc", classes="hint"
+            )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(TextArea).focus()
+
+    def _options(self) -> Sequence[Option]:
+        return [Option(self._line(name), name) for name in self._args]
+
+    def _line(self, name: str) -> Text:
+        value = self._args[name]
+        shown = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        return Text(safe(f"{name}: {shown}", "label"))
+
+    def _value(self) -> str:
+        return _shown(self._args[self._name]) if self._name else ""
+
+    @on(OptionList.OptionHighlighted)
+    def choose(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option.id and event.option.id != self._name and self._keep():
+            self._name = event.option.id
+            self.query_one(TextArea).load_text(self._value())
+
+    def _keep(self) -> bool:
+        """Takes over what was typed; false, with the reason on the screen, when it cannot be that kind of value."""
+        problem = self.query_one(".problem", Static)
+        try:
+            if self._name:
+                self._args[self._name] = _parsed(self.query_one(TextArea).text, self._args[self._name])
+                self.query_one(OptionList).replace_option_prompt(self._name, self._line(self._name))
+        except ValueError as error:
+            problem.update(Text(safe(f"{self._name}: {error}", "label")))
+            return False
+        problem.update("")
+        return True
+
+    def action_approve(self) -> None:
+        if self._keep():
+            self.dismiss(self._args)
+
+
+def _shown(value: object) -> str:
+    """Text as it is; with hidden characters as JSON that spells them out, for the terminal would obey them."""
+    if _is_plain(value):
+        return str(value)
+    return json.dumps(value, indent=None if isinstance(value, str) else 2)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str) and "\x1b" not in value and safe(value, "output") == value
+
+
+def _parsed(text: str, before: object) -> Any:
+    """Text stays text; everything else is JSON, as it was shown."""
+    if _is_plain(before):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"this must be JSON ({error})") from error

@@ -1,0 +1,81 @@
+"""Drawn lines that scroll: one widget for any number of them, of which only those in sight cost anything."""
+
+from collections.abc import Sequence
+
+from textual.events import Resize
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+
+class LineView(ScrollView, can_focus=True):
+    """Subclasses say what stands on it by `compose_lines(width)`, and call `redraw` when that changes."""
+
+    ALLOW_SELECT = True
+    DEFAULT_CSS = """
+    LineView { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._strips: Sequence[Strip] = ()
+        self._drawn_width = 0
+
+    def compose_lines(self, width: int) -> Sequence[Strip]:
+        return ()
+
+    @property
+    def line_width(self) -> int:
+        """The room for a line: the scrollbar's column is always kept free, so that nothing jumps when it appears."""
+        return max(self.scrollable_content_region.width if self.show_vertical_scrollbar else self.content_width - 1, 1)
+
+    @property
+    def content_width(self) -> int:
+        return self.content_size.width or 80
+
+    def redraw(self) -> None:
+        width = self.line_width
+        self._strips = self.compose_lines(width)
+        self._drawn_width = width
+        self.virtual_size = Size(width, len(self._strips))
+        self.refresh()
+
+    def on_resize(self, event: Resize) -> None:
+        if self.line_width != self._drawn_width:
+            self.redraw()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.redraw()
+
+    # --- Textual's side ---
+
+    @property
+    def allow_select(self) -> bool:
+        return True
+
+    def render_line(self, y: int) -> Strip:
+        place = y + self.scroll_offset.y
+        base = self.visual_style.rich_style  # kept from line to line
+        width = self.size.width
+        if place >= len(self._strips):
+            return Strip.blank(width, base)
+        strip = self._strips[place].crop_extend(0, width, None).apply_style(base)
+        return self._with_selection(strip, place).apply_offsets(0, place)
+
+    def _with_selection(self, strip: Strip, place: int) -> Strip:
+        selection = self.text_selection
+        span = selection.get_span(place) if selection is not None else None
+        if span is None:
+            return strip
+        start = strip.index_to_cell_position(span[0])
+        end = strip.cell_length if span[1] == -1 else strip.index_to_cell_position(span[1])
+        marked = strip.crop(start, end).apply_style(self.screen.get_component_rich_style("screen--selection"))
+        return Strip.join([strip.crop(0, start), marked, strip.crop(end)])
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return selection.extract("\n".join(strip.text.rstrip() for strip in self._strips)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()

@@ -1,0 +1,420 @@
+"""The question panel: shows the calls that wait for a person, one at a time, and turns keys into answers.
+
+It takes the keyboard only when nobody is typing, listens only after a silence (`guard`), lets nothing be approved that
+was not on the screen to its end, and says no by default. It sends nothing itself: it posts `Answered`.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Key
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets import Static
+
+from assent.app.call_states import AwaitingApproval
+from assent.app.question_text import offered_keys, question_title
+from assent.app.wording import editing, safe
+from assent.approval import AskDetails, EditDetails, ExecDetails
+from assent.commands import Answer
+from assent.front.tui.diff_view import SPLIT_WIDTH
+from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.line_view import LineView
+from assent.front.tui.question_view import QuestionView
+from assent.front.tui.text_style import TextStyler
+
+ANSWERS = frozenset("yasteinrA")
+YES = ANSWERS - frozenset("enr")
+"""Keys that let something happen; they need the whole question to have been seen."""
+BODY_SHARE = 0.55
+"""Of the screen's height, at most."""
+LEAST_BODY = 3
+MARGIN = 4
+"""Columns of border and padding."""
+FRAME = 4
+"""Lines of the panel around its texts: border and a blank line; and one of the transcript above."""
+
+
+class QuestionLines(LineView):
+    """The body of the question. `seen` is true once every line of it was on the screen."""
+
+    def __init__(self, styler: Callable[[], TextStyler], room: Callable[[], int]) -> None:
+        super().__init__(id="question-body")
+        self.can_focus = False
+        self._styler = styler
+        self._room = room
+        self.question: QuestionView | None = None
+        self.seen = False
+        self._seen_until = 0
+        """All lines before this one were on the screen; jumping to the end leaves out what is between."""
+
+    def put(self, question: QuestionView, *, seen: bool = False) -> None:
+        self.question = question
+        self.seen = seen
+        self._seen_until = 0
+        self.scroll_to(y=0, animate=False, immediate=True)
+        self.redraw()
+
+    def compose_lines(self, width: int) -> Sequence[Strip]:
+        return () if self.question is None else self.question.lines(self._styler(), width)
+
+    def redraw(self) -> None:
+        before = (self._drawn_width, len(self._strips))
+        super().redraw()
+        if before != (self._drawn_width, len(self._strips)) and not self.seen:
+            self._seen_until = 0  # other lines: nobody knows which of them were seen
+            self.scroll_to(y=0, animate=False, immediate=True)
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as the text, as far as the lines around it leave room."""
+        share = int(self.screen.size.height * BODY_SHARE)
+        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), LEAST_BODY))
+        self.call_after_refresh(self.look)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.look()
+
+    def look(self) -> None:
+        """What was seen stays seen; the end alone is not the whole."""
+        covered = not self.screen.is_active
+        if self.seen or covered or self.question is None or not self.size.height:
+            return
+        top = self.scroll_offset.y
+        if top <= self._seen_until:
+            self._seen_until = max(self._seen_until, top + self.size.height)
+        if self._seen_until >= len(self._strips):
+            self.seen = True
+            self.post_message(ApprovalPanel.Seen())
+
+
+def _wrapped(offers: Sequence[Text], width: int) -> Text:
+    """Side by side as far as there is room; a key and its meaning stay together."""
+    lines = [Text()]
+    for offer in offers:
+        if lines[-1].cell_len and lines[-1].cell_len + 2 + offer.cell_len > width:
+            lines.append(Text())
+        lines[-1].append("  " if lines[-1].cell_len else "").append_text(offer)
+    return Text("\n").join(lines)
+
+
+class ApprovalPanel(Vertical, can_focus=True):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll(-1)", show=False),
+        Binding("down", "scroll(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("left_square_bracket,p", "hunk(-1)", show=False),
+        Binding("right_square_bracket", "hunk(1)", show=False),
+        Binding("space", "toggle_hunk", show=False),
+        Binding("v", "view", show=False),
+        Binding("left", "question(-1)", show=False),
+        Binding("right", "question(1)", show=False),
+        Binding("escape", "leave", show=False),
+    ]
+
+    class Answered(Message):
+        """The person has decided."""
+
+        def __init__(self, answer: Answer) -> None:
+            super().__init__()
+            self.answer = answer
+
+    class Wanted(Message):
+        """The answer needs another word: which scope, what reason, which arguments, or a visit to the editor."""
+
+        def __init__(self, key: str, call: AwaitingApproval) -> None:
+            super().__init__()
+            self.key = key
+            self.call = call
+
+    class Left(Message):
+        """The question stays open; the keyboard goes back to the input."""
+
+    class Seen(Message):
+        """The end of the question was on the screen."""
+
+    def __init__(self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str]) -> None:
+        super().__init__(id="approval")
+        self.guard = guard
+        self._styler = styler
+        self._me = me
+        self._questions: dict[str, AwaitingApproval] = {}
+        self._views: dict[str, QuestionView] = {}
+        """By approval id: what was chosen and seen of each."""
+        self._seen: set[str] = set()
+        self._current = ""
+        self._pressed: asyncio.TimerHandle | None = None
+        self._hint = ""
+        self._words = 2
+        """Lines of the title and the keys."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="question-title")
+        yield QuestionLines(self._styler, self._room)
+        yield Static(id="question-keys")
+
+    @property
+    def body(self) -> QuestionLines:
+        return self.query_one(QuestionLines)
+
+    # --- which questions there are ---
+
+    def put(self, questions: Sequence[AwaitingApproval]) -> None:
+        """All that wait now. The one in view stays in view as long as it is among them, unchanged."""
+        shown = self.call
+        self._questions = {call.request.call_id: call for call in questions}
+        self.display = bool(self._questions)
+        if not self._questions:
+            self._current = ""
+            return
+        if self._current not in self._questions:
+            self._current = next(iter(self._questions))
+        if shown is None or self.call is None or shown.approval.id != self.call.approval.id:
+            self._show()
+        self._label()
+
+    @property
+    def call(self) -> AwaitingApproval | None:
+        return self._questions.get(self._current)
+
+    @property
+    def question(self) -> QuestionView | None:
+        return self.body.question
+
+    def show_call(self, call_id: str) -> None:
+        if call_id in self._questions:
+            self._current = call_id
+            self._show()
+            self._label()
+
+    def _show(self) -> None:
+        call = self.call
+        assert call is not None
+        self.guard.disturb()
+        self._forget_press()
+        self._hint = ""
+        approval = call.approval
+        question = self._views.setdefault(approval.id, QuestionView(approval))
+        self.body.put(question, seen=approval.id in self._seen)
+
+    def redraw(self) -> None:
+        if self.call is not None:
+            self.body.redraw()
+            self._label()
+
+    def on_resize(self) -> None:
+        if self.call is not None:
+            self.body.fit()
+            self._label()
+
+    def on_approval_panel_seen(self) -> None:
+        if self.call is not None:
+            self._seen.add(self.call.approval.id)
+            self._label()
+
+    @property
+    def all_seen(self) -> bool:
+        return all(call.approval.id in self._seen for call in self._questions.values())
+
+    # --- words around it ---
+
+    def _label(self) -> None:
+        call = self.call
+        if call is None:
+            return
+        title, keys = self._title(call), self._keys(call)
+        self.query_one("#question-title", Static).update(title)
+        self.query_one("#question-keys", Static).update(keys)
+        self.border_subtitle = "" if self.body.seen else "more below: PgDn"
+        before, self._words = self._words, -(-title.cell_len // self._width) + keys.plain.count("\n") + 1
+        if before != self._words:
+            self.body.fit()
+
+    @property
+    def _width(self) -> int:
+        return max(self.screen.size.width - MARGIN, 1)
+
+    def _room(self) -> int:
+        """Lines that are left for the body."""
+        below = (widget for widget in self.screen.query("#status, #queue, #prompt, #foot") if widget.display)
+        return self.screen.size.height - FRAME - self._words - sum(widget.outer_size.height for widget in below)
+
+    def _title(self, call: AwaitingApproval) -> Text:
+        palette = self._styler().palette
+        risky = isinstance(call.approval.details, ExecDetails) and call.approval.details.risk == "high"
+        title = Text(
+            f"? {question_title(call.approval.details)}", style=f"bold {palette.bad if risky else palette.warn}"
+        )
+        number = list(self._questions).index(self._current) + 1
+        if len(self._questions) > 1:
+            title.append(f"   {number} of {len(self._questions)} (← →)", palette.dim)
+        if call.modifying_by:
+            title.append(f"   {safe(editing(call.modifying_by, self._me()), 'label')}", palette.warn)
+        return title
+
+    def _keys(self, call: AwaitingApproval) -> Text:
+        """The keys, or what is to be said instead: as high as they are, so that the question does not jump."""
+        palette = self._styler().palette
+        keys = self._shown_offers(call)
+        below = "\n" * keys.plain.count("\n")
+        if self._hint:
+            return Text(self._hint + below, style=f"bold {palette.warn}")
+        if not self.has_focus:
+            return Text(f"Tab answers; what you type goes into your message{below}", style=palette.dim)
+        return keys
+
+    def _shown_offers(self, call: AwaitingApproval) -> Text:
+        palette = self._styler().palette
+        offers: list[Text] = []
+        for key, meaning in self._offers(call):
+            blocked = key in YES and not self.body.seen
+            style = f"{palette.dim if blocked else palette.accent} reverse"
+            offers.append(Text.assemble((f" {key} ", style), (f" {meaning}", palette.dim if blocked else "")))
+        return _wrapped(offers, self._width)
+
+    def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
+        offered = offered_keys(call.approval)
+        question = self.question
+        part = question is not None and question.partial is not None
+        asked = isinstance(call.approval.details, AskDetails)
+        words = {
+            "y": "answer" if asked else "yes, these parts" if part else "yes, once",
+            "a": "always…",
+            "s": "always: this server",
+            "t": "always: this tool",
+            "e": "edit first",
+        }
+        offers = [(key, words[key]) for key in offered if key in words and not (part and key in "ast")]
+        offers += [] if asked else [("i", "change arguments")]
+        offers += [("n", "no (Enter)"), ("r", "no, because…")]
+        if question is not None and len(question.hunks) > 1:
+            offers += [("[ ]", "part"), ("space", "take or leave it")]
+        if isinstance(call.approval.details, EditDetails) and self._width > SPLIT_WIDTH:
+            offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
+        if len(self._for_all) > 1 and self.all_seen:
+            offers.append(("A", f"yes to all {len(self._for_all)}"))
+        return offers
+
+    @property
+    def _for_all(self) -> list[AwaitingApproval]:
+        """Those that a plain yes answers."""
+        return [call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails)]
+
+    def _say(self, hint: str) -> None:
+        self._hint = hint
+        self._label()
+
+    # --- keys ---
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)
+        self.appear()
+
+    def appear(self) -> None:
+        """The person sees it anew: whatever was pressed before was not meant for it."""
+        self.guard.disturb()
+        self._forget_press()
+        self._hint = ""
+        self._label()
+        self.body.look()
+
+    @property
+    def deciding(self) -> bool:
+        """A key was pressed that is an answer if no other key follows."""
+        return self._pressed is not None
+
+    def on_key(self, event: Key) -> None:
+        """Every key comes here before bindings; only single keys after a silence answer."""
+        key = "n" if event.key == "enter" else event.character or event.key
+        if self._pressed is not None:
+            self._forget_press()
+            self._say("Several keys at once are no answer. Wait a moment, then press one.")
+            event.stop()
+        elif self.call is not None and key in ANSWERS and key in (*dict(self._offers(self.call)), "A"):
+            event.stop()
+            self._press(key, self.call, event.time)
+        elif self._hint:
+            self._say("")
+        self.guard.disturb()
+
+    def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
+        if not self.guard.is_quiet(at):
+            self._say("That was too fast to be an answer. Wait a moment, then press again.")
+        elif key in YES and not self.body.seen:
+            self._say("There is more below: read it to the end first (PgDn).")
+        elif key == "A" and "A" not in dict(self._offers(call)):
+            self._say("Yes to all is for several questions, each shown to its end.")
+        elif self.question is not None and key == "y" and self.question.partial == ():
+            self._say("No part is chosen. Choose one with the space bar, or say no.")
+        else:
+            loop = asyncio.get_running_loop()
+            self._pressed = loop.call_later(self.guard.settle, self._settle, key, call)
+
+    def _forget_press(self) -> None:
+        if self._pressed is not None:
+            self._pressed.cancel()
+            self._pressed = None
+
+    def _settle(self, key: str, call: AwaitingApproval) -> None:
+        """No other key came: it is an answer."""
+        self._pressed = None
+        now = self._questions.get(call.request.call_id)
+        if now is None or now.approval.id != call.approval.id:
+            return  # somebody was faster, or the question has changed under the finger
+        if key in "aeir" or (key == "y" and isinstance(call.approval.details, AskDetails)):
+            self.post_message(self.Wanted(key, call))
+        elif key == "A":
+            for other in self._for_all:
+                if other.approval.id in self._seen:  # one may have come since the key was pressed
+                    self._answer("y", other)
+        else:
+            self._answer(key, call)
+
+    def _answer(self, key: str, call: AwaitingApproval) -> None:
+        outcome = offered_keys(call.approval)[key]
+        view = self._views.get(call.approval.id)
+        parts = view.partial if view is not None and outcome == "proceed_once" else None
+        answer = Answer(
+            call_id=call.request.call_id, outcome=outcome, digest=call.approval.digest, hunks=parts, by=self._me()
+        )
+        self.post_message(self.Answered(answer))
+
+    # --- moving about ---
+
+    def action_scroll(self, step: int) -> None:
+        self.body.scroll_relative(y=step, animate=False)
+
+    def action_page(self, step: int) -> None:
+        self.body.scroll_relative(y=step * max(self.body.size.height - 1, 1), animate=False)
+
+    def action_hunk(self, step: int) -> None:
+        top = self.question.go(step) if self.question is not None else None
+        self.redraw()
+        if top is not None:
+            self.body.scroll_to(y=top, animate=False)
+
+    def action_toggle_hunk(self) -> None:
+        if self.question is not None and len(self.question.hunks) > 1:
+            self.question.toggle()
+            self.redraw()
+        else:
+            self.action_page(1)
+
+    def action_view(self) -> None:
+        if self.question is not None:
+            self.question.view = "split" if self.question.view == "unified" else "unified"
+            self.redraw()
+
+    def action_question(self, step: int) -> None:
+        ids = list(self._questions)
+        self.show_call(ids[(ids.index(self._current) + step) % len(ids)])
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())

@@ -1,0 +1,137 @@
+"""Commands about what may happen: the rules and grants that hold, and the questions that wait."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from textual.content import Content
+
+from assent.app.wording import safe, span, who
+from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
+from assent.commands import RevokeGrant
+from assent.front.tui.lists import Action, Column, Row
+from assent.front.tui.slash.slash_command import SlashCommand
+from assent.front.tui.slash.slash_helpers import action, carry_out, choose, when
+from assent.front.tui.small_screens import PageScreen
+
+if TYPE_CHECKING:
+    from assent.app.call_states import AwaitingApproval
+    from assent.front.tui.host import RuleInfo
+    from assent.front.tui.slash.slash_context import SlashContext
+
+_STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$success"}
+
+
+# --- policy ---
+
+
+class _Standing(Struct, frozen=True):
+    """A line of the list, with all there is to say about it."""
+
+    row: Row
+    explanation: str
+    grant: str = ""
+
+
+async def policy(context: "SlashContext", argument: str) -> None:
+    def standing() -> dict[str, _Standing]:
+        state = context.client.state
+        grants = [
+            _grant(grant, state.grant_uses.get(grant.id, 0), context.client.me) for grant in state.grants.values()
+        ]
+        rules = [_rule(number, rule) for number, rule in enumerate(context.host.rules())]
+        return {entry.row.key: entry for entry in (*grants, *rules)}
+
+    async def source() -> Sequence[Row]:
+        return [entry.row for entry in standing().values()]
+
+    async def explain(row: Row) -> None:
+        if entry := standing().get(row.key):
+            await context.push(PageScreen("Why this holds", Content(safe(entry.explanation))))
+
+    async def revoke(row: Row) -> None:
+        entry = standing().get(row.key)
+        if entry is None or not entry.grant:
+            context.complain("Only a grant can be revoked here; a rule is changed in the file where it is written.")
+        else:
+            await carry_out(context, RevokeGrant(entry.grant, by=context.client.me))
+
+    columns = (Column("Does"), Column("What"), Column("From"))
+    actions = [action(context, "enter", "explain", explain), action(context, "d", "revoke a grant", revoke)]
+    empty = "No rules of your own and no grants. What only reads inside the folder runs; all else asks."
+    await choose(context, "Rules and grants", columns, source, actions, empty)
+
+
+def _grant(grant: Grant, used: int, me: str) -> _Standing:
+    uses = f"used {used} of {grant.max_uses} times" if grant.max_uses is not None else f"used {used} times"
+    until = f"until {when(grant.expires_at)}" if grant.expires_at is not None else "until this session ends"
+    by = who(grant.by, me)
+    lines = (
+        grant.reach,
+        f"A grant: {by} allowed it while answering call {grant.from_call}.",
+        f"It holds {until}, and was {uses}.",
+        "A rule that denies still wins over it. d in the list revokes it.",
+    )
+    row = Row(f"grant {grant.id}", ("grant", grant.reach, by), f"{uses}, {until}", _STYLES["grant"])
+    return _Standing(row, "\n".join(lines), grant.id)
+
+
+def _rule(number: int, rule: "RuleInfo") -> _Standing:
+    meanings = {
+        "allow": "What matches runs without a question, unless another rule asks or denies.",
+        "ask": "What matches is asked about, unless another rule denies it.",
+        "deny": "What matches never runs; no mode, grant or answer changes that.",
+    }
+    lines = (rule.text, meanings.get(rule.decision, rule.decision), f"Written in {rule.source}.", rule.note)
+    row = Row(f"rule {number}", (rule.decision, rule.text, rule.source), rule.note, _STYLES.get(rule.decision, ""))
+    return _Standing(row, "\n".join(line for line in lines if line))
+
+
+# --- approvals ---
+
+
+async def approvals(context: "SlashContext", argument: str) -> None:
+    async def source() -> Sequence[Row]:
+        return [_waiting(call) for call in context.client.state.waiting()]
+
+    columns = (Column("Tool"), Column("Would"), Column("Waits", right=True), Column("Risk"))
+    actions = [Action("enter", "open the question")]
+    if chosen := await choose(context, "Waiting for you", columns, source, actions, "Nothing waits for you."):
+        await context.answer_now(chosen.key)
+
+
+def _waiting(call: "AwaitingApproval") -> Row:
+    waits = span(max(0.0, time.time() - call.started_at))
+    details = call.approval.details
+    risk = details.risk if isinstance(details, ExecDetails) else ""
+    style = "$error" if risk == "high" else ""
+    cells = (call.request.tool, would(details), waits, risk)
+    return Row(call.request.call_id, cells, f"asked because: {call.approval.why}", style)
+
+
+def would(details: Details) -> str:
+    """What would happen, in one line."""
+    match details:
+        case EditDetails(path=path, old=None):
+            return f"create {path}"
+        case EditDetails(path=path):
+            return f"change {path}"
+        case ExecDetails(command=command):
+            return command
+        case InfoDetails(prompt=prompt):
+            return prompt
+        case McpDetails(server=server, tool=tool):
+            return f"{tool} of {server}"
+        case AskDetails(questions=questions):
+            return "ask you: " + " / ".join(question.question for question in questions)
+
+
+COMMANDS = (
+    SlashCommand(
+        name="policy", help="Lists the rules and grants that hold: explain, revoke", run=policy, group="Approving"
+    ),
+    SlashCommand(
+        name="approvals", help="Lists everything that waits for your answer", run=approvals, group="Approving"
+    ),
+)

@@ -1,0 +1,175 @@
+"""Commands that choose one of several: model, mode, theme, editor. Without an argument they offer a list."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+from msgspec.structs import replace
+
+from assent.app.text_editor import available_editors, default_editor
+from assent.app.wording import MODES
+from assent.approval import Mode
+from assent.commands import SetMode, SetModel
+from assent.front.tui.lists import Row
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.slash_command import SlashCommand
+from assent.front.tui.slash.slash_helpers import carry_out, confirm, named, pick, quoted
+
+if TYPE_CHECKING:
+    from assent.front.tui.slash.slash_context import SlashContext
+
+OWN_EDITOR = "default"
+
+
+# --- model ---
+
+
+async def model(context: "SlashContext", argument: str) -> None:
+    current = context.client.state.model
+    names = dict.fromkeys((current, *context.host.models()))
+    rows = [Row(name, (name, "in use" if name == current else "")) for name in names]
+    wanted = argument or await pick(context, "Model", rows, start=current)
+    if not wanted:
+        return
+    if wanted == current:
+        context.say(f"{quoted(wanted)} is in use already.")
+    else:
+        await carry_out(context, SetModel(wanted, by=context.client.me))
+
+
+async def complete_model(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name) for name in context.host.models()]
+
+
+# --- mode ---
+
+
+async def mode(context: "SlashContext", argument: str) -> None:
+    current = context.client.state.mode
+    rows = [Row(name, (name, words, "in use" if name == current else "")) for name, words in MODES.items()]
+    wanted = argument or await pick(context, "Mode", rows, start=current)
+    chosen = next((name for name in get_args(Mode) if name == wanted), None)
+    if wanted and chosen is None:
+        context.complain(f"There is no mode {named(wanted)}. There are: {', '.join(MODES)}.")
+    elif chosen == current:
+        context.say(f"The mode is {current} already.")
+    elif chosen is not None:
+        await _set_mode(context, chosen)
+
+
+async def _set_mode(context: "SlashContext", chosen: Mode) -> None:
+    if chosen != "yolo" or await _really(context):
+        await carry_out(context, SetMode(chosen, by=context.client.me))
+
+
+async def _really(context: "SlashContext") -> bool:
+    detail = (
+        "In yolo mode every command and every change runs at once, whatever it is. Only rules that deny still hold."
+    )
+    return await confirm(context, "Run everything without asking?", detail, "Yes, run everything in this session")
+
+
+async def complete_mode(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name, words) for name, words in MODES.items()]
+
+
+# --- theme ---
+
+
+async def theme(context: "SlashContext", argument: str) -> None:
+    before = context.theme
+    wanted = argument or await _pick_theme(context, before)
+    if wanted is None:
+        context.set_theme(before)
+    elif wanted not in context.themes:
+        context.complain(f"There is no theme {named(wanted)}. /theme lists them.")
+    else:
+        context.set_theme(wanted)
+        _kept(
+            context,
+            context.preferences.keep(replace(context.preferences.chosen, theme=wanted)),
+            f"Theme: {quoted(wanted)}",
+        )
+
+
+async def _pick_theme(context: "SlashContext", before: str) -> str | None:
+    """Each is shown while it is highlighted."""
+    rows = [Row(name, (name, "in use" if name == before else "")) for name in context.themes]
+    return await pick(context, "Theme", rows, start=before, on_highlight=lambda row: context.set_theme(row.key))
+
+
+async def complete_theme(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name) for name in context.themes]
+
+
+# --- editor ---
+
+
+async def editor(context: "SlashContext", argument: str) -> None:
+    current = context.preferences.chosen.editor or OWN_EDITOR
+    choices = _editors()
+    rows = [Row(name, (name, words, "in use" if name == current else "")) for name, words in choices.items()]
+    wanted = argument or await pick(context, "Editor", rows, start=current)
+    if not wanted:
+        return
+    if wanted not in choices:
+        context.complain(f"There is no editor {named(wanted)} here. Found: {', '.join(choices)}.")
+        return
+    chosen = "" if wanted == OWN_EDITOR else wanted
+    _kept(
+        context,
+        context.preferences.keep(replace(context.preferences.chosen, editor=chosen)),
+        f"Editor: {quoted(wanted)}",
+    )
+
+
+def _editors() -> dict[str, str]:
+    return {OWN_EDITOR: f"$VISUAL or $EDITOR: {default_editor()}"} | {
+        name: " ".join(words) for name, words in available_editors().items()
+    }
+
+
+async def complete_editor(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name, words) for name, words in _editors().items()]
+
+
+def _kept(context: "SlashContext", problem: str, done: str) -> None:
+    if problem:
+        context.complain(problem)
+    else:
+        context.say(done)
+
+
+COMMANDS = (
+    SlashCommand(
+        name="model",
+        help="Chooses the model",
+        run=model,
+        group="Model and mode",
+        usage="[NAME]",
+        complete=complete_model,
+    ),
+    SlashCommand(
+        name="mode",
+        help="Chooses what runs without asking",
+        run=mode,
+        group="Model and mode",
+        usage="[MODE]",
+        complete=complete_mode,
+    ),
+    SlashCommand(
+        name="theme",
+        help="Chooses the colours",
+        run=theme,
+        group="This program",
+        usage="[NAME]",
+        complete=complete_theme,
+    ),
+    SlashCommand(
+        name="editor",
+        help="Chooses the editor for long texts",
+        run=editor,
+        group="This program",
+        usage="[NAME]",
+        complete=complete_editor,
+    ),
+)

@@ -1,0 +1,105 @@
+"""Commands about the program itself: help, what this is, the end."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+from textual.content import Content
+
+from assent import __version__
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.slash_command import Group, SlashCommand
+from assent.front.tui.slash.slash_helpers import named
+
+if TYPE_CHECKING:
+    from assent.front.tui.slash.slash_context import SlashContext
+    from assent.front.tui.slash.slash_registry import SlashRegistry
+
+
+WIDEST_NAME = 28
+
+
+async def quit_program(context: "SlashContext", argument: str) -> None:
+    context.quit()
+
+
+async def about(context: "SlashContext", argument: str) -> None:
+    state = context.client.state
+    facts = {
+        "Assent": __version__,
+        "Session": state.session,
+        "Title": named(state.title) or "(none yet)",
+        "Folder": named(state.folder),
+        "Model": named(state.model),
+        "Mode": state.mode,
+        "You are": named(context.client.me),
+    }
+    context.show(_table(facts))
+
+
+def help_command(registry: "SlashRegistry") -> SlashCommand:
+    """`/help` is about the others, so it is made last."""
+
+    async def run(context: "SlashContext", argument: str) -> None:
+        if not argument:
+            context.show(overview(registry, dict(context.keys)))
+        elif command := registry.find(argument.lstrip("/")):
+            context.show(about_command(command))
+        else:
+            context.complain(registry.unknown(argument.lstrip("/")))
+
+    async def complete(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+        return [Candidate(command.name, command.help) for command in registry.commands()]
+
+    return SlashCommand(
+        name="help",
+        help="Shows the commands and keys",
+        run=run,
+        group="This program",
+        usage="[COMMAND]",
+        aliases=("?",),
+        complete=complete,
+    )
+
+
+def overview(registry: "SlashRegistry", keys: dict[str, str]) -> Content:
+    sections: list[Content] = []
+    width = max(Content(name).cell_length for name in (*keys, *(command.call for command in registry.commands())))
+    for group in get_args(Group):
+        listed = {command.call: command.help for command in registry.commands() if command.group == group}
+        if listed:
+            sections += [Content.styled(group, "bold"), _table(listed, width), Content("")]
+    if keys:
+        sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
+    tail = (
+        "`!COMMAND` runs a command yourself, `@PATH` brings a file along. "
+        "Text that begins with // or a path is sent as it is."
+    )
+    return Content("\n").join([*sections, Content(tail)])
+
+
+def about_command(command: SlashCommand) -> Content:
+    also = f"\nAlso: {', '.join('/' + alias for alias in command.aliases)}" if command.aliases else ""
+    return Content.assemble((named(command.call), "bold"), f"\n{named(command.help)}{also}")
+
+
+def _table(rows: dict[str, str], width: int = 0) -> Content:
+    names = {name: Content(named(name)) for name in rows}
+    width = min(WIDEST_NAME, max(width, *(name.cell_length for name in names.values())))
+    lines = [_line(names[name], named(text), width) for name, text in rows.items()]
+    return Content("\n").join(lines)
+
+
+def _line(name: Content, text: str, width: int) -> Content:
+    return Content.assemble("  ", name.stylize("$accent").pad_right(max(0, width - name.cell_length)), "  ", text)
+
+
+COMMANDS = (
+    SlashCommand(name="about", help="Shows the version, the session and the folder", run=about, group="This program"),
+    SlashCommand(
+        name="quit",
+        help="Ends the program; what waits for you stays",
+        run=quit_program,
+        group="This program",
+        aliases=("exit",),
+    ),
+)

@@ -1,0 +1,147 @@
+"""Commands about sessions: another one, a new one, its name, a fork of it, and what waits in its queue."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assent.app.wording import who
+from assent.commands import Rename, Withdraw
+from assent.front.tui.lists import Action, Column, Row
+from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.slash_command import SlashCommand
+from assent.front.tui.slash.slash_helpers import action, carry_out, choose, named, quoted, when
+from assent.front.tui.small_screens import LineScreen
+
+if TYPE_CHECKING:
+    from assent.app.session_log import SessionInfo
+    from assent.front.tui.slash.slash_context import SlashContext
+
+
+async def clear(context: "SlashContext", argument: str) -> None:
+    before = context.session if context.session and context.client.state.begun else ""
+    await context.switch(None)
+    context.clear()
+    context.say("A new session." + (f" The one before stays as it was: `/resume {before}`" if before else ""))
+
+
+async def sessions(context: "SlashContext", argument: str) -> None:
+    if argument:
+        await resume(context, argument)
+        return
+
+    async def rename(row: Row) -> None:
+        await _rename_row(context, row)
+
+    async def fork_row(row: Row) -> None:
+        copy = await context.host.fork(row.key)
+        context.say(f"Forked {quoted(row.cells[1] or row.key)}: `/resume {copy}`")
+
+    async def source() -> Sequence[Row]:
+        return [_row(info, context.session) for info in await context.host.sessions()]
+
+    columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
+    actions = [Action("enter", "open"), action(context, "f", "fork", fork_row), action(context, "r", "rename", rename)]
+    if chosen := await choose(context, "Sessions", columns, source, actions):
+        await _open(context, chosen.key)
+
+
+def _row(info: "SessionInfo", current: str) -> Row:
+    mark = "●" if info.id == current else ""
+    cells = (mark, info.title or "(nothing asked yet)", info.folder, when(info.updated_at), f"{info.events:,}")
+    return Row(info.id, cells, f"{info.id}  {info.model}  begun {when(info.created_at)}")
+
+
+async def _rename_row(context: "SlashContext", row: Row) -> None:
+    if row.key != context.session:
+        context.complain("Only the session that is open can be renamed: open it first.")
+    elif title := await context.push(LineScreen("A name for this session", row.cells[1])):
+        await carry_out(context, Rename(title, by=context.client.me))
+
+
+async def _open(context: "SlashContext", session: str) -> None:
+    if session == context.session:
+        context.say("This is the session that is open.")
+    else:
+        await context.switch(session)
+
+
+async def resume(context: "SlashContext", argument: str) -> None:
+    if not argument:
+        await sessions(context, "")
+        return
+    known = await context.host.sessions()
+    others = [info for info in known if info.id != context.session]
+    found = others[:1] if argument == "latest" else [info for info in known if info.id.startswith(argument)]
+    match found:
+        case [info]:
+            await _open(context, info.id)
+        case []:
+            context.complain(f"There is no session {named(argument)}. /sessions shows those there are.")
+        case _:
+            context.complain(f"{len(found)} sessions begin with {named(argument)}: write more of the id.")
+
+
+async def complete_session(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+    latest = Candidate("latest", "the newest besides this one")
+    listed = [Candidate(info.id, named(info.title)) for info in await context.host.sessions()]
+    return [latest, *listed]
+
+
+async def rename(context: "SlashContext", argument: str) -> None:
+    title = argument or await context.push(LineScreen("A name for this session", context.client.state.title))
+    if title:
+        await carry_out(context, Rename(title, by=context.client.me))
+
+
+async def fork(context: "SlashContext", argument: str) -> None:
+    if not context.client.state.begun:
+        context.complain("Nothing was said here yet, so there is nothing to fork.")
+        return
+    before = context.client.state.session
+    copy = await context.host.fork(before)
+    await context.switch(copy)
+    context.say(f"This is a fork. The one it was made of stays as it was: `/resume {before}`")
+
+
+async def queue(context: "SlashContext", argument: str) -> None:
+    async def source() -> Sequence[Row]:
+        waiting = context.client.state.queued
+        return [
+            Row(q.key, (str(n), q.tool, q.text, who(q.by, context.client.me)), q.text)
+            for n, q in enumerate(waiting, start=1)
+        ]
+
+    async def withdraw(row: Row) -> None:
+        await carry_out(context, Withdraw(row.key, by=context.client.me))
+
+    columns = (Column("", right=True), Column("Tool"), Column("Text"), Column("By"))
+    actions = [Action("enter", "take back and edit"), action(context, "d", "take back", withdraw)]
+    empty = "Nothing waits. What you send while a turn runs waits here for its end."
+    chosen = await choose(context, "Queue", columns, source, actions, empty)
+    if chosen is not None and await carry_out(context, Withdraw(chosen.key, by=context.client.me)):
+        prefix = "!" if chosen.cells[1] else ""
+        context.put_into_prompt(prefix + chosen.detail)
+
+
+COMMANDS = (
+    SlashCommand(
+        name="clear", help="Begins a new session; this one can be resumed", run=clear, group="Session", aliases=("new",)
+    ),
+    SlashCommand(
+        name="sessions",
+        help="Lists all sessions: open, fork, rename",
+        run=sessions,
+        group="Session",
+        complete=complete_session,
+    ),
+    SlashCommand(
+        name="resume",
+        help="Opens another session",
+        run=resume,
+        group="Session",
+        usage="[ID | latest]",
+        complete=complete_session,
+    ),
+    SlashCommand(name="rename", help="Gives this session a name", run=rename, group="Session", usage="[TITLE]"),
+    SlashCommand(name="fork", help="Goes on in a copy of this session", run=fork, group="Session"),
+    SlashCommand(name="queue", help="Lists what waits for the turn's end: take back, edit", run=queue, group="Session"),
+)

@@ -1,0 +1,81 @@
+"""Two small screens: a text to read, and a line to fill in. Text from outside is made safe by whoever gives it."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from assent.front.tui.steady_input import SteadyInput
+
+AROUND = 5
+"""Lines of border and hint, and a little of what is behind."""
+
+
+class PageScreen(ModalScreen[None]):
+    """Text that may be longer than the screen; arrows scroll, Esc closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss(None)", "Close", show=False),
+    ]
+    DEFAULT_CSS = """
+    PageScreen { align: center middle; }
+    PageScreen #box { width: 96%; max-width: 120; height: auto; border: round $accent; }
+    PageScreen #box { padding: 0 1; background: $surface; }
+    PageScreen VerticalScroll { height: auto; }
+    PageScreen #hint { color: $text-muted; height: 1; }
+    """
+
+    def __init__(self, title: str, text: Content) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="box"):
+            with VerticalScroll():
+                yield Static(self._text, markup=False)
+            yield Static(Content("↑ ↓ scroll · Esc close"), id="hint", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#box").border_title = Content(self._title)
+        self.query_one(VerticalScroll).focus()
+
+    def on_resize(self, event: Resize) -> None:
+        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND)
+
+
+class LineScreen(ModalScreen[str | None]):
+    """Asks for one line; None when the person thought better of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+    DEFAULT_CSS = """
+    LineScreen { align: center middle; }
+    LineScreen #box { width: 80%; max-width: 90; height: auto; border: round $accent; padding: 0 1; }
+    LineScreen #box { background: $surface; }
+    LineScreen Input, LineScreen Input:focus { border: none; height: 1; padding: 0; background: $boost; }
+    LineScreen #hint { color: $text-muted; height: 1; }
+    """
+
+    def __init__(self, title: str, value: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._value = value
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="box"):
+            yield SteadyInput(self._value)
+            yield Static(Content("Enter takes it · Esc leaves it as it is"), id="hint", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#box").border_title = Content(self._title)
+        self.query_one(Input).focus()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)

@@ -1,0 +1,66 @@
+"""Starts the terminal UI, and says on the way out how to go on."""
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from assent import exit_codes
+from assent.app.preferences import PreferenceFile, preference_file
+from assent.approval import Mode
+from assent.front.tui.local_host import LocalHost
+from assent.front.tui.prompt.paste_driver import GuardedDriver
+from assent.front.tui.terminal_app import AssentApp, run_app
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+
+if TYPE_CHECKING:
+    from assent.app.rule_sources import Rule
+    from assent.config import Settings
+    from assent.front.tui.host import Host
+
+
+def open_terminal(
+    folder: str,
+    settings: "Settings",
+    *,
+    session: str | None = None,
+    mode: Mode | None = None,
+    model: str | None = None,
+    rules: "tuple[Rule, ...]" = (),
+) -> int:
+    """`assent` without a prompt: the UI on this folder."""
+    return show(LocalHost(folder, settings, os.environ, model=model, rules=rules), session=session, mode=mode)
+
+
+def show(host: "Host", *, session: str | None = None, mode: Mode | None = None, again: str = "assent --resume") -> int:
+    """`again`, with the session behind it, is how to come back to where one left."""
+    preferences = preference_file(os.environ)
+    app = AssentApp(
+        host,
+        session=session,
+        mode=mode,
+        driver_class=GuardedDriver,
+        preferences=preferences,
+        look=chosen_look(preferences),
+    )
+    asyncio.run(run_app(app))
+    for line in farewell(app, again):
+        sys.stderr.write(line + "\n")
+    return app.return_code or exit_codes.OK
+
+
+def chosen_look(preferences: PreferenceFile) -> str:
+    """What was chosen before; without a choice NO_COLOR counts."""
+    if preferences.chosen.theme in LOOKS:
+        return preferences.chosen.theme
+    return "plain" if os.environ.get("NO_COLOR") else DEFAULT_LOOK
+
+
+def farewell(app: AssentApp, again: str = "assent --resume") -> list[str]:
+    if not app.left_session:
+        return []
+    lines = [f"Go on with: {again} {app.left_session}"]
+    if app.left_waiting:
+        calls = "a call waits" if app.left_waiting == 1 else f"{app.left_waiting} calls wait"
+        lines.insert(0, f"Nothing is lost: {calls} for your answer, also from elsewhere (assent answer).")
+    return lines

@@ -1,0 +1,100 @@
+"""Keeps the lines around the input in step with the session: what is going on, what waits, and where we are."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from assent.app.call_states import Executing
+from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine, server_words
+
+if TYPE_CHECKING:
+    from assent.app.session_state import SessionState
+    from assent.front.tui.host import ServerInfo
+    from assent.front.tui.terminal_app import AssentApp
+
+
+class StatusUpdater:
+    def __init__(self, app: "AssentApp", clock: Callable[[], float]) -> None:
+        self._app = app
+        self._clock = clock
+        self._away_since: float | None = None
+        """When the server that runs the session was lost."""
+        self._facts = Facts(folder=app.host.folder)
+        self._over = False
+        """Nothing more will be heard of the session: whatever ran in it is not running here."""
+        self.thinking = ""
+        """What the model is thinking about, in its own words."""
+
+    def begin(self) -> None:
+        self._foot.put(self._facts)
+
+    def no_session(self) -> None:
+        self._foot.put(Facts(model="no session", folder=self._app.host.folder))
+
+    def between_sessions(self) -> None:
+        self._away_since, self._over = None, False
+        self._app.query_one(QueueView).put(())
+
+    def at(self, folder: str, branch: str) -> None:
+        self._facts = replace(self._facts, folder=folder, branch=branch)
+        self.refresh()
+
+    def servers(self, servers: "Sequence[ServerInfo]") -> None:
+        self._facts = replace(self._facts, servers=server_words(servers))
+        self.refresh()
+
+    def link(self, there: bool) -> None:
+        """At once, not with the next key: what is on the screen is old from now on."""
+        self._away_since = None if there else self._away_since or self._clock()
+        self.refresh()
+
+    def session_is_over(self) -> None:
+        self._over = True
+        self.refresh()
+
+    def redraw(self) -> None:
+        self._foot.draw()
+
+    def refresh(self) -> None:
+        if self._app.client is None:
+            return
+        state = self._app.client.state
+        self._facts = replace(
+            self._facts,
+            model=state.model,
+            mode=state.mode,
+            folder=state.folder,
+            tokens=state.usage.total,
+            cost=self._cost(),
+            waiting=len(state.waiting()),
+        )
+        self._foot.put(self._facts)
+        self._app.query_one(QueueView).put(state.queued)
+        self._say_what_runs(state)
+
+    @property
+    def _foot(self) -> FootLine:
+        return self._app.query_one(FootLine)
+
+    def _say_what_runs(self, state: "SessionState") -> None:
+        status = self._app.query_one(StatusLine)
+        running = [call for call in state.pending() if isinstance(call, Executing)]
+        # the first Esc leaves the question
+        way_out = "Esc twice cancels" if self._app.panel.has_focus else "Esc cancels"
+        if self._away_since is not None:
+            status.busy(self._away_since, "The server is away", "connecting again; what you see is as it was")
+        elif self._over:
+            status.idle()
+        elif state.open_prompt is not None:
+            doing = "Waiting for your answer" if state.waiting() else self.thinking or "Working"
+            status.busy(state.busy_since, doing, way_out)
+        elif running:
+            status.busy(running[0].started_at, "Running", way_out)
+        else:
+            self.thinking = ""
+            status.idle()
+
+    def _cost(self) -> str:
+        tally = self._app.feed.tally
+        return "" if tally.cost is None or not tally.usage.total else f"${tally.cost:.2f}"

@@ -1,0 +1,488 @@
+"""The app: puts the parts on the screen, opens the session behind the first frame, and passes things between them.
+
+Events go into the story and the panel; keys become commands. What it knows, it knows from `client.state`.
+"""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.events import DescendantFocus
+from textual.screen import Screen
+
+from assent.app.call_states import Executing
+from assent.app.preferences import PreferenceFile
+from assent.app.wording import who
+from assent.approval import Mode
+from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
+from assent.front.tui.app_context import AppContext, ContextCompletions
+from assent.front.tui.bars import FootLine, QueueView, StatusLine
+from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.prompt.prompt_box import PromptBox
+from assent.front.tui.prompt.prompt_input import PromptInput
+from assent.front.tui.question_panel import ApprovalPanel
+from assent.front.tui.render import ItemRenderer
+from assent.front.tui.session_feed import SessionFeed
+from assent.front.tui.status import StatusUpdater
+from assent.front.tui.text_style import TextStyler
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+from assent.front.tui.transcript import Transcript
+from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
+
+if TYPE_CHECKING:  # what opens sessions is imported after the first frame
+    from textual.driver import Driver
+
+    from assent.app.session_client import SessionClient
+    from assent.front.tui.host import Host
+
+MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
+"""Shift-Tab goes round these; yolo takes a command of its own."""
+KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
+QUIT_SECONDS = 2.0
+PLACEHOLDER = "Ask something, or /help"
+WELCOME = (
+    "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what and are asked. "
+    "/help lists commands and keys."
+)
+
+
+class MainScreen(Screen[None]):
+    """Tells the question when it can be seen again: what was pressed on a screen above was not for it.
+
+    Tab goes to the question and back; a screen's own Tab would go round all widgets.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
+
+    def on_screen_resume(self) -> None:
+        for panel in self.query(ApprovalPanel):
+            panel.appear()
+
+
+class AssentApp(App[None]):
+    CSS_PATH = "style.tcss"
+    TITLE = "Assent"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "clear, then quit", priority=True),
+        Binding("ctrl+z", "suspend_process", "suspend", priority=True),
+        Binding("ctrl+o", "fold_all", "open or close all calls", priority=True),
+        Binding("f2", "answer", "go to the question and back", priority=True),
+        Binding("shift+tab", "next_mode", "next mode", priority=True),
+        Binding("escape", "escape", "cancel the turn"),
+        Binding("up", "take_back", show=False, priority=True),
+        Binding("pageup", "page(-1)", "scroll up", show=False),
+        Binding("pagedown", "page(1)", "scroll down", show=False),
+        Binding("ctrl+up", "read", "go through the transcript", show=False),
+    ]
+
+    def __init__(
+        self,
+        host: "Host",
+        *,
+        session: str | None = None,
+        mode: Mode | None = None,
+        first_prompt: str = "",
+        first_note: str = "",
+        preferences: PreferenceFile | None = None,
+        look: str = DEFAULT_LOOK,
+        guard: KeyGuard | None = None,
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
+        driver_class: "type[Driver] | None" = None,
+    ) -> None:
+        super().__init__(driver_class)
+        self.host = host
+        self.client: SessionClient | None = None
+        self.left_session = ""
+        self.left_waiting = 0
+        """The session that was open when we left, and its questions; empty when nothing was said in it."""
+        self._start = (session, mode, first_prompt, first_note)
+        self._guard = guard or KeyGuard()
+        self._clock, self._timer = clock, timer
+        self._styler = TextStyler(LOOKS[look].palette)
+        self._look = look
+        self._transcript_model = TranscriptModel()
+        self._renderer = ItemRenderer(self._styler, self._calls, {})
+        self.feed = SessionFeed()
+        self.context = AppContext(self, preferences or PreferenceFile(Path(os.devnull)))
+        self._status = StatusUpdater(self, clock)
+        self._sent: set[str] = set()
+        """Keys of our own commands: when one is refused, the person is told."""
+        self._following: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._quit_until = 0.0
+        for one in LOOKS.values():
+            self.register_theme(one.theme)
+        self.theme = look
+
+    def _fatal_error(self) -> None:
+        """Textual would show all variables, and one of them may be a key."""
+        from rich.text import Text
+
+        from assent.app.crash import trace_of
+
+        self.bell()
+        if self._exception is not None:
+            self.panic(Text(trace_of(self._exception)))
+
+    def get_default_screen(self) -> MainScreen:
+        return MainScreen(id="_default")
+
+    def compose(self) -> ComposeResult:
+        yield Transcript(self._transcript_model, self._renderer, id="transcript")
+        yield ApprovalPanel(self.styler, self._guard, self._me)
+        yield StatusLine(self.styler, self._clock, self._timer)
+        yield QueueView(self.styler)
+        yield PromptBox(ContextCompletions(self.context), PLACEHOLDER, id="prompt")
+        yield FootLine(self.styler)
+
+    def styler(self) -> TextStyler:
+        return self._styler
+
+    def _me(self) -> str:
+        return self.client.me if self.client is not None else ""
+
+    def _calls(self) -> dict[str, Any]:
+        return self.client.state.calls if self.client is not None else {}
+
+    # --- the parts ---
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one(Transcript)
+
+    @property
+    def panel(self) -> ApprovalPanel:
+        return self.query_one(ApprovalPanel)
+
+    @property
+    def prompt(self) -> PromptInput:
+        return self.query_one(PromptInput)
+
+    # --- opening and closing ---
+
+    def on_mount(self) -> None:
+        self.prompt.focus()
+        self._status.begin()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The first frame is up; now everything else."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(number, self.exit)  # a lost terminal: the session stays as it is
+        self.host.on_servers(self._servers_changed)
+        session, mode, first_prompt, note = self._start
+        self.spawn(self._open(session, mode, first_prompt, note))
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _open(
+        self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = ""
+    ) -> None:
+        try:
+            self.client = await self.host.open(session, mode)
+            await self._show_session(self.client)
+        except Exception as error:  # whatever it is, the person is told and can try something else
+            self.note(f"The session cannot be opened: {error}", "error")
+            self._status.no_session()
+            return
+        self._status.at(self.host.folder, await self.host.branch())
+        self.context.commands.set_custom(self.host.custom_commands())
+        self.context.commands.set_prompts(self.host.server_prompts())
+        await self.context.commands.learn(self.context)
+        for problem in self.host.problems:
+            self.note(problem, "warning")
+        self.prompt.remember(await self.host.prompts())
+        if note or not self.client.state.prompts:
+            self.note(note or WELCOME, "info")
+        if first_prompt:
+            await self.submit(first_prompt)
+
+    async def _show_session(self, client: "SessionClient") -> None:
+        self._transcript_model = TranscriptModel(self._me())
+        self.feed = SessionFeed(self.host.prices())
+        for envelope in await client.history():
+            self._transcript_model.apply(envelope)
+            self.feed.recall(envelope)
+        self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
+        self.transcript.show(self._transcript_model)
+        self._refresh_questions()
+        client.on_link(self._status.link)
+        self._following = asyncio.create_task(self._follow(client))
+
+    async def switch(self, session: str | None) -> None:
+        """Another session, or a new one; the one before stays as it is, to be resumed."""
+        await self._close_session()
+        self.panel.put(())
+        self._status.between_sessions()
+        await self._open(session)
+
+    async def _close_session(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+            self._following = None
+        self.feed.close()
+        if self.client is not None:
+            client, self.client = self.client, None
+            self.left_session = client.state.session if client.state.begun else ""
+            self.left_waiting = len(client.state.waiting())
+            await client.close()
+
+    async def shut_down(self) -> None:
+        """After the screen is gone: what waits is kept, what runs is stopped."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close_session()
+        await self.host.close()
+
+    # --- events ---
+
+    async def _follow(self, client: "SessionClient") -> None:
+        try:
+            async for envelope in client.events():
+                self._transcript_model.apply(envelope)
+                self.feed.tell(envelope)
+                self._notice(envelope)
+                self.transcript.changed()
+        except Exception as error:  # a server that refuses us, a log that broke: silence would look like peace
+            self.note(f"This session cannot be followed any more: {error}. What you see is as it was.", "error")
+        else:
+            self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
+        self._status.session_is_over()
+
+    def _notice(self, envelope: Envelope) -> None:
+        """Bits of text and live output change nothing around the transcript, and there are thousands of them."""
+        match envelope.event:
+            case TextDelta() | CallOutput() | CallProcess():
+                return
+            case ThoughtDelta(subject=subject) if subject:
+                self._status.thinking = subject
+            case CommandTaken(key=key, problem=problem) if key in self._sent:
+                self._sent.discard(key)
+                if problem and problem != "withdrawn":
+                    self.note(f"Not done: {problem}", "warning")
+            case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
+                self.note(f"Answered by {who(by, self._me())}: {'no' if outcome == 'cancel' else 'yes'}.")
+            case _:
+                pass
+        if envelope.seq:
+            self._refresh_questions()
+        self._status.refresh()
+
+    def _refresh_questions(self) -> None:
+        if self.client is None:
+            return
+        from assent.front.tui.answer_screens import AnswerScreen
+
+        waiting = [call for call in self.client.state.waiting() if not call.answered_by]
+        had = self.panel.call is not None
+        self.panel.put(waiting)
+        self._close_stale_screens({call.request.call_id: call.approval.id for call in waiting})
+        if waiting and not had and self.prompt.is_empty and not isinstance(self.screen, AnswerScreen):
+            self.panel.focus()
+            if not self.app_focus:
+                self.bell()
+        elif not waiting and self.panel.has_focus:
+            self.prompt.focus()
+
+    def _close_stale_screens(self, waiting: dict[str, str]) -> None:
+        """Somebody else answered, or the question has changed: what was being typed is about nothing any more."""
+        from assent.front.tui.answer_screens import AnswerScreen
+
+        screen = self.screen
+        if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
+            screen.dismiss(None)
+
+    def _servers_changed(self) -> None:
+        self.context.commands.set_prompts(self.host.server_prompts())
+        self._status.servers(self.host.servers())
+
+    # --- what the person says ---
+
+    @on(PromptInput.Submitted)
+    def _submitted(self, message: PromptInput.Submitted) -> None:
+        self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not wait with it
+
+    async def _take(self, text: str) -> None:
+        if not await self.context.commands.run(text, self.context):
+            await self.submit(text)
+
+    async def submit(self, text: str) -> None:
+        await self.send(Submit(text, by=self._me()))
+
+    @on(PromptInput.ShellSubmitted)
+    async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
+        await self.send(RunTool("run_shell_command", {"command": message.command}, by=self._me()))
+
+    async def send(self, command: Command) -> None:
+        if self.client is None:
+            self.note("There is no session open. /sessions opens one; what you typed is in the history.", "error")
+            return
+        import secrets
+
+        key = secrets.token_urlsafe(12)
+        self._sent.add(key)  # before: what comes of it may be here sooner than the answer to the request
+        try:
+            await self.client.send(command, key)
+        except Exception as error:
+            self.note(f"That could not be sent: {error}", "error")
+
+    @on(PromptInput.Typed)
+    def _typed(self) -> None:
+        self._guard.disturb()
+
+    def note(self, text: str, tone: Tone = "quiet", *, markdown: bool = False) -> None:
+        self.add(NoteItem(text, tone, markdown=markdown))
+
+    def add(self, item: Item) -> None:
+        self._transcript_model.add(item)
+        self.transcript.changed()
+
+    def clear_screen(self) -> None:
+        self._transcript_model = TranscriptModel(self._me())
+        self.transcript.show(self._transcript_model)
+
+    # --- answers ---
+
+    @on(ApprovalPanel.Answered)
+    async def _answered(self, message: ApprovalPanel.Answered) -> None:
+        await self.send(message.answer)
+
+    @on(ApprovalPanel.Left)
+    def _left(self) -> None:
+        self.prompt.focus()
+
+    @on(ApprovalPanel.Wanted)
+    def _wanted(self, message: ApprovalPanel.Wanted) -> None:
+        from assent.front.tui.answer_flow import AnswerFlow
+
+        AnswerFlow(self, message.call, self._guard).ask(message.key)
+
+    @on(PromptInput.EditWanted)
+    def _edit_prompt(self, message: PromptInput.EditWanted) -> None:
+        async def edit() -> None:
+            text = await self.in_editor("prompt.md", message.text)
+            if text is not None:
+                self.prompt.load(text.rstrip("\n"))
+
+        self.spawn(edit())
+
+    async def in_editor(self, name: str, text: str) -> str | None:
+        from assent.app.text_editor import edit_text
+
+        try:
+            with self.suspend():
+                return await edit_text(name, text, self.context.preferences.chosen.editor)
+        except OSError as error:
+            self.note(f"The editor failed: {error}. /editor chooses another.", "error")
+            return None
+
+    # --- keys ---
+
+    @on(DescendantFocus)
+    def _focus_moved(self) -> None:
+        self._status.refresh()
+
+    def get_key_display(self, binding: Binding) -> str:
+        return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
+
+    def action_interrupt(self) -> None:
+        """Clears what is typed; with nothing typed, the second one in a row quits."""
+        if not self.prompt.is_empty:
+            self.prompt.clear()
+        elif time.monotonic() < self._quit_until:
+            self.exit()
+        else:
+            kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
+            self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
+            self._listen_for_quit()
+            self.call_after_refresh(self._listen_for_quit)  # on a slow machine it is seen later than it was pressed
+
+    def _listen_for_quit(self) -> None:
+        self._quit_until = time.monotonic() + QUIT_SECONDS
+
+    def action_escape(self) -> None:
+        if wishes := self._to_cancel():
+            for wish in wishes:
+                self.spawn(self.send(wish))
+        else:
+            self.prompt.focus()
+            if self.prompt.is_empty:
+                self.prompt.shell = False
+
+    def _to_cancel(self) -> list[Command]:
+        """The turn; between two turns, what the person runs."""
+        if self.client is None:
+            return []
+        state, why, me = self.client.state, "The user pressed Esc.", self._me()
+        if state.open_prompt is not None:
+            return [CancelTurn(why, by=me)]
+        running = (call for call in state.pending() if isinstance(call, Executing))
+        return [CancelCall(call.request.call_id, why, by=me) for call in running]
+
+    def action_answer(self) -> None:
+        """To the question, and back to the input."""
+        if self.panel.has_focus:
+            self.prompt.focus()
+        elif self.panel.call is not None:
+            self.panel.focus()
+
+    def action_next_mode(self) -> None:
+        if not isinstance(self.screen, MainScreen):
+            raise SkipAction  # there it goes back to the field before
+        if self.client is not None:
+            mode = self.client.state.mode
+            following = MODES[(MODES.index(mode) + 1) % len(MODES)] if mode in MODES else MODES[0]
+            self.spawn(self.send(SetMode(following, by=self._me())))
+
+    def action_fold_all(self) -> None:
+        self.transcript.fold_all()
+
+    def action_page(self, step: int) -> None:
+        self.transcript.scroll_relative(y=step * max(self.transcript.size.height - 2, 1), animate=False)
+
+    def action_read(self) -> None:
+        self.transcript.focus()
+
+    async def action_take_back(self) -> None:
+        """Up in the empty input: the newest of the queue comes back into it, to be changed."""
+        queued = self.client.state.queued if self.client is not None else ()
+        if not queued or not self.prompt.has_focus or not self.prompt.is_empty:
+            raise SkipAction
+        await self.send(Withdraw(queued[-1].key, by=self._me()))
+        self.prompt.load(queued[-1].text)
+        self.prompt.shell = bool(queued[-1].tool)
+
+    # --- looks ---
+
+    def set_look(self, name: str) -> None:
+        self._look = name
+        self._styler = TextStyler(LOOKS[name].palette)
+        self._renderer.use(self._styler)
+        self.theme = name
+        self.transcript.redraw()
+        self.panel.redraw()
+        self._status.redraw()
+
+
+async def run_app(app: AssentApp) -> None:
+    try:
+        await app.run_async()
+    finally:
+        await app.shut_down()

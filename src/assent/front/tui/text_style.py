@@ -1,0 +1,128 @@
+"""Draws: from anything that Rich can render to lines for a Textual widget, in the colours of one palette.
+
+All foreign text passes through `safe` before it gets here or right here; nothing is ever read as markup.
+"""
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.strip import Strip
+
+from assent.app.wording import safe
+from assent.front.tui.themes import Palette
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.syntax import SyntaxTheme
+
+    from assent.screen import Context
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def plain(text: str, context: "Context" = "prompt") -> str:
+    """Safe text that can be drawn as it is: the colours that output may have are left out."""
+    return _COLOURS.sub("", safe(text, context))
+
+
+class TextStyler:
+    def __init__(self, palette: Palette) -> None:
+        self.palette = palette
+
+    @cached_property
+    def console(self) -> Console:
+        from io import StringIO
+
+        from rich.theme import Theme
+
+        return Console(
+            file=StringIO(),
+            force_terminal=True,
+            color_system="truecolor",
+            theme=Theme(self.palette.styles()),
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+            _environ={},
+        )
+
+    @cached_property
+    def code_theme(self) -> "SyntaxTheme":
+        """The colours of code; without any, the ground alone says that it is code."""
+        from rich.syntax import ANSISyntaxTheme, Syntax
+
+        if self.palette.code_theme:
+            return Syntax.get_theme(self.palette.code_theme)
+        theme = ANSISyntaxTheme({})
+        theme._background_style = Style.parse(self.palette.shade)  # pyright: ignore[reportPrivateUsage]
+        return theme
+
+    def lines(self, renderable: "RenderableType", width: int) -> list[Strip]:
+        options = self.console.options.update(width=max(width, 1), height=None, highlight=False)
+        rows = self.console.render_lines(renderable, options, pad=False)
+        return [Strip(row) for row in rows]
+
+    def text(self, content: str, style: str = "", width: int = 80, *, context: "Context" = "prompt") -> list[Strip]:
+        """Foreign text, wrapped."""
+        return self.lines(Text(plain(content, context), style=style, overflow="fold"), width)
+
+    def terminal(self, content: str, width: int) -> list[Strip]:
+        """Output of a program with its harmless colours; nothing else of what it says to a terminal is obeyed."""
+        return self.lines(Text.from_ansi(safe(content, "output"), overflow="fold"), width)
+
+    def markdown(self, content: str, width: int) -> list[Strip]:
+        from rich.markdown import Markdown
+
+        block = Markdown(plain(content, "output"), hyperlinks=False)
+        block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme is as good as a name)
+        return _without_gaps(self.lines(block, width))
+
+
+def indented(strips: list[Strip], by: int, mark: str = "", style: str = "") -> list[Strip]:
+    """All lines moved to the right, the first one after `mark`, the others under it."""
+    first = Segment(mark.ljust(by), Style.parse(style) if style else None)
+    rest = Segment(" " * by)
+    return [Strip([rest if place else first, *strip]) for place, strip in enumerate(strips)]
+
+
+def barred(strips: list[Strip], style: str, bar: str = "│ ") -> list[Strip]:
+    """All lines behind a vertical bar: they belong to something above."""
+    segment = Segment(bar, Style.parse(style))
+    return [Strip([segment, *strip]) for strip in strips]
+
+
+def shaded(strips: list[Strip], width: int, style: str) -> list[Strip]:
+    """On a ground of their own, to the full width."""
+    ground = Style.parse(style)
+    return [strip.extend_cell_length(width).apply_style(ground) for strip in strips]
+
+
+def ends(left: Text, right: Text, width: int, styler: TextStyler) -> Strip:
+    """One line: `left` from the left, cut if it must be, and `right` at the right end."""
+    room = max(width - right.cell_len - 1, 1)
+    fitted = left.copy()
+    fitted.truncate(room, overflow="ellipsis")
+    gap = Text(" " * max(width - fitted.cell_len - right.cell_len, 1))
+    whole = Text.assemble(fitted, gap, right, no_wrap=True, overflow="crop")
+    return styler.lines(whole, width)[0]
+
+
+def _without_gaps(strips: list[Strip]) -> list[Strip]:
+    """At most one blank line between blocks, and none around them."""
+    kept: list[Strip] = []
+    for strip in strips:
+        if not _is_blank(strip) or (kept and not _is_blank(kept[-1])):
+            kept.append(strip)
+    return kept[:-1] if kept and _is_blank(kept[-1]) else kept
+
+
+def _is_blank(strip: Strip) -> bool:
+    """Nothing to be seen; a blank line of code has a ground."""
+    return not any(segment.text.strip() or (segment.style and segment.style.bgcolor) for segment in strip)

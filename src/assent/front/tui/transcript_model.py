@@ -1,0 +1,294 @@
+"""What the transcript shows, in order: a fold of the session's events, with the UI's own notes in between.
+
+Pure data. A call is only named here; how it is doing stands in the session's state. Every change gives the item a new
+`version`, so that whoever draws it knows what to draw again.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from assent.app.wording import MODES, who
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalModifying,
+    ApprovalRequested,
+    Attached,
+    CallFinished,
+    CallOutput,
+    CallRequested,
+    CallScheduled,
+    CallStarted,
+    ChatCompressed,
+    Envelope,
+    Event,
+    GrantAdded,
+    GrantRevoked,
+    ModeChanged,
+    ModelChanged,
+    ModelFallback,
+    ModelReplied,
+    ModelRetry,
+    PromptSubmitted,
+    SessionRenamed,
+    TextDelta,
+    ThoughtDelta,
+    TurnFinished,
+)
+from assent.parts import Call, Text, Thought
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+Tone = Literal["quiet", "info", "warning", "error"]
+
+
+class Item:
+    """One thing in the transcript."""
+
+    foldable = False
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.unfolded = False
+
+    def touch(self) -> None:
+        self.version += 1
+
+
+class PromptItem(Item):
+    def __init__(self, text: str, by: str, attached: Sequence[Attached] = ()) -> None:
+        super().__init__()
+        self.text = text
+        self.by = by
+        self.attached = attached
+
+
+class ReplyItem(Item):
+    """The model's answer; it grows until it is `finished`."""
+
+    def __init__(self, text: str = "", *, finished: bool = False) -> None:
+        super().__init__()
+        self._pieces = [text] if text else []
+        self.finished = finished
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self.touch()
+
+    @property
+    def text(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+
+class ThoughtItem(Item):
+    """The model thinking aloud: subjects, and under each what it said."""
+
+    foldable = True
+
+    def __init__(self, thoughts: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__()
+        self.thoughts = list(thoughts)
+
+    def add(self, subject: str, description: str) -> None:
+        self.thoughts.append((subject, description))
+        self.touch()
+
+
+class CallItem(Item):
+    foldable = True
+
+    def __init__(self, call_id: str) -> None:
+        super().__init__()
+        self.call_id = call_id
+
+
+class NoteItem(Item):
+    """Something that the UI says itself."""
+
+    def __init__(self, text: str, tone: Tone = "quiet", *, markdown: bool = False) -> None:
+        super().__init__()
+        self.text = text
+        self.tone: Tone = tone
+        self.markdown = markdown
+
+
+class ContentItem(Item):
+    """Something that the UI shows with styles of its own, such as a table."""
+
+    def __init__(self, content: "Content") -> None:
+        super().__init__()
+        self.content = content
+
+
+ENDINGS: dict[str, tuple[str, Tone]] = {
+    "cancelled": ("Cancelled. What was done is kept.", "warning"),
+    "max_turns": ("Stopped: the largest number of turns was reached.", "warning"),
+    "loop_detected": ("Stopped: the model repeated the same calls with the same results.", "warning"),
+}
+REFUSED: tuple[str, Tone] = (
+    "Refused, so the turn ends here. The model is told, with the reason, when you write your next message.",
+    "warning",
+)
+
+
+class TranscriptModel:
+    def __init__(self, me: str = "") -> None:
+        """`me`: how we are called in the record."""
+        self._me = me
+        self.items: list[Item] = []
+        self._calls: dict[str, CallItem] = {}
+        self._unfinished = 0
+        """From this item on the newest reply is still coming in."""
+        self._refused = False
+        """A person said no to a call of the newest reply."""
+
+    def add(self, item: Item) -> None:
+        """At the end, but before a reply that is still coming in: that one may yet be dropped."""
+        self.items.insert(self._unfinished, item)
+        self._unfinished += 1
+
+    def call(self, call_id: str) -> CallItem | None:
+        return self._calls.get(call_id)
+
+    def apply(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case TextDelta(text=text):
+                self._reply().add(text)
+            case ThoughtDelta(subject=subject, description=description):
+                self._thoughts().add(subject, description)
+            case CallOutput(call_id=call_id) | CallStarted(call_id=call_id) | CallScheduled(call_id=call_id):
+                self._touch(call_id)
+            case ApprovalAnswered(call_id=call_id, outcome=outcome):
+                self._refused |= outcome == "cancel"
+                self._touch(call_id)
+            case ApprovalRequested(call_id=call_id) | CallFinished(call_id=call_id):
+                self._touch(call_id)
+            case ApprovalModifying(call_id=call_id):
+                self._touch(call_id)
+            case CallRequested(request=request):
+                item = self._calls[request.call_id] = CallItem(request.call_id)
+                item.unfolded = request.initiator == "person"  # whoever ran it wants to see what it said
+                self.add(item)
+            case PromptSubmitted() | ModelReplied() | ModelRetry() | TurnFinished():
+                self._converse(envelope.event)
+            case event:
+                self._note(event)
+
+    def _touch(self, call_id: str) -> None:
+        if item := self._calls.get(call_id):
+            item.touch()
+
+    # --- the conversation ---
+
+    def _converse(self, event: PromptSubmitted | ModelReplied | ModelRetry | TurnFinished) -> None:
+        match event:
+            case PromptSubmitted():
+                self._drop_unfinished()
+                self.add(PromptItem(event.text, event.by, event.attached))
+            case ModelReplied():
+                self._refused = False
+                self._finish(event)
+            case ModelRetry():
+                self._drop_unfinished()
+                self.add(NoteItem(f"{event.reason}; trying again in {event.delay:.0f} s"))
+            case TurnFinished(failure=None, status=status):
+                self._drop_unfinished()
+                if status in ENDINGS:
+                    refused = status == "cancelled" and self._refused
+                    self.add(NoteItem(*(REFUSED if refused else ENDINGS[status])))
+            case TurnFinished(failure=failure):
+                self._drop_unfinished()
+                self.add(NoteItem(failure.message if failure else "", "error"))
+
+    def _reply(self) -> ReplyItem:
+        last = self.items[-1] if len(self.items) > self._unfinished else None
+        if not isinstance(last, ReplyItem):
+            last = ReplyItem()
+            self.items.append(last)
+        return last
+
+    def _thoughts(self) -> ThoughtItem:
+        last = self.items[-1] if len(self.items) > self._unfinished else None
+        if not isinstance(last, ThoughtItem):
+            last = ThoughtItem()
+            self.items.append(last)
+        return last
+
+    def _finish(self, event: ModelReplied) -> None:
+        """The whole reply is what counts; what came in bit by bit stays on the screen when it is the same."""
+        whole = list(_items_of(event))
+        if [_content(item) for item in self.items[self._unfinished :]] != [_content(item) for item in whole]:
+            self._drop_unfinished()
+            self.items.extend(whole)
+        for item in self.items[self._unfinished :]:
+            if isinstance(item, ReplyItem):
+                item.finished = True
+                item.touch()
+        self._unfinished = len(self.items)
+        self._note_cut(event)
+
+    def _note_cut(self, event: ModelReplied) -> None:
+        """Without calls the turn ends here, and its end says what happened."""
+        from assent.app.model_text import turn_ending
+
+        failure = turn_ending(event).failure
+        if failure is not None and any(isinstance(part, Call) for part in event.parts):
+            self.add(NoteItem(failure.message, "warning"))
+
+    def _drop_unfinished(self) -> None:
+        del self.items[self._unfinished :]
+
+    # --- notes ---
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case ModeChanged(mode=mode, by=by):
+                self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {who(by, self._me)})."))
+            case ModelChanged(model=model):
+                self.add(NoteItem(f"From now on {model} answers."))
+            case ModelFallback(model=model, fallback=fallback, reason=reason):
+                self.add(NoteItem(f"{reason}: going on with {fallback} instead of {model}.", "warning"))
+            case SessionRenamed(title=title):
+                self.add(NoteItem(f"This session is now called “{title}”."))
+            case GrantAdded(grant=grant):
+                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case ChatCompressed(problem=problem, by=by) if problem:
+                if not by:  # whoever asked for it is told that it was not done
+                    self.add(NoteItem(f"The conversation was not compressed: {problem}"))
+            case ChatCompressed(tokens_before=before, tokens_after=after):
+                self.add(NoteItem(f"The conversation was compressed: about {before:,} tokens before, {after:,} now."))
+            case GrantRevoked(grant_id=grant_id, by=by):
+                self.add(NoteItem(f"The grant {grant_id} was taken back by {who(by, self._me)}."))
+            case _:
+                pass
+
+
+def _items_of(event: ModelReplied) -> Sequence[Item]:
+    from assent.app.model_text import parse_thought
+
+    items: list[Item] = []
+    for part in event.parts:
+        match part:
+            case Thought(text=text) if items and isinstance(items[-1], ThoughtItem):
+                items[-1].thoughts.append(parse_thought(text))
+            case Thought(text=text):
+                items.append(ThoughtItem([parse_thought(text)]))
+            case Text(text=text) if text and items and isinstance(items[-1], ReplyItem):
+                items[-1].add(text)
+            case Text(text=text) if text:
+                items.append(ReplyItem(text))
+            case _:
+                pass
+    return items
+
+
+def _content(item: Item) -> object:
+    match item:
+        case ReplyItem():
+            return item.text
+        case ThoughtItem():
+            return item.thoughts
+        case _:
+            return item

@@ -1,0 +1,248 @@
+"""What the API takes and gives, besides the session's own types (events, approvals, calls): those it shows as is."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from assent.app.call_states import ToolCall
+from assent.app.mcp_types import Argument
+from assent.approval import Approval, Grant, Mode, Outcome
+from assent.events import GateKind, Queued
+from assent.front.web.access_tokens import Role
+from assent.front.web.highlight import ShownHunk
+from assent.front.web.live_replies import SoFar
+from assent.parts import JsonObject, Usage
+from assent.screen import SafeText
+
+Status = Literal["running", "waiting", "idle", "elsewhere"]
+ShortText = Annotated[str, Meta(max_length=4_000)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Body(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mistyped name is an error, not a wish that is quietly ignored."""
+
+
+# --- in ---
+
+
+class Login(Body, frozen=True):
+    code: Annotated[str, Meta(max_length=200)]
+
+
+class NewSession(Body, frozen=True, kw_only=True):
+    folder: ShortText | None = None
+    model: Name | None = None
+    mode: Mode | None = None
+    gate: GateKind | None = None
+    prompt: str | None = None
+    title: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class Change(Body, frozen=True):
+    title: Annotated[str, Meta(max_length=200)] | None = None
+    mode: Mode | None = None
+    model: Name | None = None
+
+
+class Said(Body, frozen=True):
+    text: Annotated[str, Meta(min_length=1)]
+
+
+class PromptChoice(Body, frozen=True):
+    name: Name
+    argument: str = ""
+
+
+class Reason(Body, frozen=True):
+    reason: ShortText = ""
+
+
+class ToolRun(Body, frozen=True):
+    tool: Name
+    args: JsonObject
+
+
+class Decided(Body, frozen=True, kw_only=True):
+    outcome: Outcome
+    digest: Annotated[str, Meta(max_length=200)] = ""
+    reason: ShortText = ""
+    content: str | None = None
+    args: JsonObject | None = None
+    hunks: tuple[Annotated[int, Meta(ge=0, le=1_000_000)], ...] | None = None
+    answers: tuple[ShortText, ...] | None = None
+    """For questions that the model asks: one text for each, in order."""
+    scope: Annotated[str, Meta(max_length=200)] = ""
+    grant_seconds: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    grant_uses: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
+
+
+# --- out ---
+
+
+class LoggedIn(Struct, frozen=True):
+    token: str
+    name: str
+    role: Role
+    expires_at: float
+
+
+class Me(Struct, frozen=True, kw_only=True):
+    name: str
+    role: Role
+    version: str
+    roots: tuple[str, ...]
+    folder: str
+    model: str
+    mode: Mode
+    by: str
+    """How others see us."""
+    models: tuple[str, ...] = ()
+    """Models to choose from; any other name may be given as well."""
+
+
+class SessionView(Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    folder: str
+    model: str
+    mode: Mode
+    owner: str
+    status: Status
+    waiting: int
+    seq: int
+    created_at: float
+    updated_at: float
+    problem: str = ""
+    """Why it could not be opened here, if so."""
+
+
+class SessionList(Struct, frozen=True):
+    revision: int
+    total: int
+    sessions: tuple[SessionView, ...]
+
+
+class CallView(Struct, frozen=True):
+    call: ToolCall
+    hunks: tuple[ShownHunk, ...] = ()
+    """Of the change that is asked about or was made."""
+    shown: SafeText | None = None
+    """Of a question: exactly what would happen, made safe to show, and why to look twice."""
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    session: SessionView
+    gate: GateKind
+    prompts: int
+    open_prompt: str | None
+    usage: Usage
+    queued: tuple[Queued, ...]
+    calls: tuple[CallView, ...]
+    reply: SoFar
+    """What the model has said of the reply that it is writing."""
+
+
+class CallList(Struct, frozen=True):
+    calls: tuple[CallView, ...]
+    seq: int
+
+
+class WaitingView(Struct, frozen=True):
+    session: SessionView
+    call_id: str
+    asked_at: float
+    approval: Approval
+    hunks: tuple[ShownHunk, ...] = ()
+
+
+class WaitingList(Struct, frozen=True):
+    revision: int
+    total: int
+    approvals: tuple[WaitingView, ...]
+
+
+class EventList(Struct, frozen=True):
+    """`events` are flat JSON objects: the envelope's fields, then the event's own."""
+
+    events: tuple[JsonObject, ...]
+    seq: int
+    more: bool
+
+
+class Output(Struct, frozen=True, kw_only=True):
+    text: str
+    offset: int
+    """Where it begins, in bytes: not always where it was asked for."""
+    next: int
+    total: int
+    done: bool
+    saved: bool = False
+    """It is from the file with the whole output, in plain text. Without one it is what the session keeps."""
+
+
+class FileList(Struct, frozen=True):
+    files: tuple[str, ...]
+
+
+class PromptView(Struct, frozen=True):
+    """A prompt to be chosen by name: a custom command, or one that an MCP server offers."""
+
+    name: str
+    help: str
+    usage: str = ""
+    arguments: tuple[Argument, ...] = ()
+
+
+class PromptList(Struct, frozen=True):
+    prompts: tuple[PromptView, ...]
+    problems: tuple[str, ...] = ()
+    """Which files could not be used, and why."""
+
+
+class Using(Struct, frozen=True):
+    """`going`: something of it waits, perhaps for a person; the same request again waits on."""
+
+    state: Literal["sent", "going"]
+    key: str
+
+
+class ChangeView(Struct, frozen=True):
+    """A file that a call wrote."""
+
+    call_id: str
+    path: str
+    tool: str
+    at: float
+
+
+class ChangeList(Struct, frozen=True):
+    changes: tuple[ChangeView, ...]
+
+
+class GrantView(Struct, frozen=True):
+    grant: Grant
+    uses: int
+
+
+class GrantList(Struct, frozen=True):
+    grants: tuple[GrantView, ...]
+
+
+class Key(Struct, frozen=True):
+    key: str
+
+
+class Undoing(Struct, frozen=True):
+    key: str
+    call_id: str
+    """The call that takes back; its `call.finished` tells what came of it."""
+
+
+class Taken(Struct, frozen=True):
+    state: Literal["taken", "recorded"]
+    key: str
+
+
+class Health(Struct, frozen=True):
+    status: Literal["ok"]

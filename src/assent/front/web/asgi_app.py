@@ -1,0 +1,165 @@
+"""The whole server as one ASGI application: the door, then the page, the stream, and the API behind it."""
+
+import functools
+import logging
+from ipaddress import ip_address
+from typing import Any
+
+from litestar import Litestar, Request, Response, Router
+from litestar.connection import ASGIConnection
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from litestar.handlers import BaseRouteHandler
+from litestar.openapi.config import OpenAPIConfig
+
+from assent import __version__
+from assent.app.session_log import KeyReused, LogError
+from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
+from assent.front.web.access_tokens import Principal
+from assent.front.web.app_state import AppState
+from assent.front.web.command_gateway import Caller
+from assent.front.web.openapi import describe
+from assent.front.web.page_files import PageFiles
+from assent.front.web.params import IdempotencyKey, TheAppState
+from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
+from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
+
+AnyRequest = Request[Any, Any, Any]
+NO_BODY = "data: 'data'"
+"""How the framework says that a body is missing."""
+
+
+def build(app_state: AppState, place: Place) -> Door:
+    api = _api(app_state)
+    page = PageFiles()
+    description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely wanted
+
+    async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and is_page(scope["path"]):
+            await page(scope, send)
+        elif scope["type"] == "http" and scope["path"] == "/openapi.json":
+            await _send_json(send, description())
+        elif scope["type"] == "http" and scope["path"] == STREAM and scope["method"] == "GET":
+            await app_state.streams(scope, receive, send)
+        else:
+            await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
+
+    return Door(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
+
+
+def _api(app_state: AppState) -> Litestar:
+    rooms = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    routes = [route for room in rooms for route in room.ROUTES]
+    return Litestar(
+        [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
+        dependencies={
+            "app_state": Provide(lambda: app_state, sync_to_thread=False),
+            "caller": Provide(_caller, sync_to_thread=False),
+        },
+        guards=[_check_role],
+        exception_handlers={
+            Problem: _tell,
+            HTTPException: _tell_http,
+            KeyReused: _tell_reused,
+            LogError: _tell_log,
+            UnicodeDecodeError: _tell_unreadable,
+            RecursionError: _tell_unreadable,
+            Exception: _tell_unexpected,
+        },
+        openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
+        on_startup=[app_state.start],
+        request_max_body_size=app_state.setup.limits.large_body,
+        logging_config=None,
+    )
+
+
+def _caller(app_state: TheAppState, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Caller:
+    """Wants the state only to come after it: two that can be had at once are fetched by tasks, which costs more."""
+    return Caller(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
+
+
+def _address(request: AnyRequest) -> str:
+    """For the record; behind a proxy it is what that says, and must at least be an address."""
+    host = request.client.host if request.client is not None else ""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return "unknown"
+
+
+async def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
+    """Asynchronous, though it waits for nothing: others are run in a thread for every request."""
+    needed = handler.opt.get("role", "viewer")
+    if needed is None:
+        return
+    principal: Principal | None = connection.scope.get(PRINCIPAL)  # pyright: ignore
+    if principal is None:
+        raise Problem("unauthenticated", "a valid token is needed: Authorization: Bearer TOKEN")
+    if not principal.may(needed):
+        raise Problem("forbidden", f"this takes the role {needed}; yours is {principal.role}")
+
+
+async def _send_json(send: Send, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+# --- errors ---
+
+
+def _tell(_: AnyRequest, problem: Problem) -> Response[bytes]:
+    return Response(problem.encode(), status_code=problem.status, media_type=MEDIA_TYPE)
+
+
+def _tell_http(request: AnyRequest, error: HTTPException) -> Response[bytes]:
+    """The framework's own: wrong address, wrong method, a body or parameter that does not fit."""
+    kind = kind_of(error.status_code)
+    told = Problem(kind, _details(error) if kind != "internal" else "something went wrong here")
+    response = _tell(request, _no_such(error) or told)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _misfits(error: HTTPException) -> list[dict[str, str]]:
+    """What does not fit, and why; each with the `key` and the `source` it came from."""
+    found: Any = error.extra if isinstance(error.extra, list) else []
+    return found
+
+
+def _no_such(error: HTTPException) -> Problem | None:
+    """An id that nothing here could have is the id of nothing."""
+    names = [misfit.get("key", "") for misfit in _misfits(error) if misfit.get("source") == "path"]
+    return Problem("not-found", f"there is no such {names[0].removesuffix('_id')}") if names else None
+
+
+def _details(error: HTTPException) -> str:
+    places = [f"{_known_as(misfit.get('key', ''))}: {misfit.get('message', '')}" for misfit in _misfits(error)]
+    if not places:
+        return error.detail
+    if NO_BODY in places:
+        return "a JSON body is needed here"
+    return f"{error.detail.partition(' for ')[0]}: {'; '.join(places)}"
+
+
+def _known_as(name: str) -> str:
+    """The name that the client knows a parameter by."""
+    return {"wanted": "query", "only": "state", "idempotency_key": "Idempotency-Key"}.get(name, name)
+
+
+def _tell_log(request: AnyRequest, error: LogError) -> Response[bytes]:
+    return _tell(request, Problem("unavailable", str(error)))
+
+
+def _tell_reused(request: AnyRequest, error: KeyReused) -> Response[bytes]:
+    return _tell(request, Problem("invalid", str(error)))
+
+
+def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:
+    """Bodies that are no UTF-8, or nested so deep that nobody means it."""
+    return _tell(request, Problem("bad-request", "the body is not JSON that can be read"))
+
+
+def _tell_unexpected(request: AnyRequest, error: Exception) -> Response[bytes]:
+    logging.getLogger("assent.web").error("unexpected", exc_info=error)
+    return _tell(request, Problem("internal", "something went wrong here; the session log is untouched"))

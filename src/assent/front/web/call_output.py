@@ -1,0 +1,90 @@
+"""What a call has said, in pieces: the whole from its file where there is one, else what the session keeps of it.
+
+Places are bytes of UTF-8, so that any place is found at once however long the output is; a piece never breaks a
+character. Nothing is read but the piece.
+"""
+
+import asyncio
+import codecs
+from collections.abc import Mapping
+
+import msgspec
+
+from assent.app.call_states import Executing, Terminal, ToolCall
+from assent.app.output_folders import output_folder, saved_output
+from assent.events import CallFinished, CallOutput, Envelope
+from assent.front.web.api_types import Output
+from assent.parts import DiffDisplay, TodosDisplay
+
+
+class CallOutputs:
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self._heard: dict[tuple[str, str], int] = {}
+        """How many bytes each running call has said so far; the session itself keeps only the newest part."""
+
+    def heard(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case CallOutput(call_id=call_id, text=text):
+                place = (envelope.session, call_id)
+                self._heard[place] = self._heard.get(place, 0) + len(_bytes(text))
+            case CallFinished(call_id=call_id):
+                self._heard.pop((envelope.session, call_id), None)
+            case _:
+                pass
+
+    async def piece(self, session: str, call: ToolCall, offset: int, limit: int) -> Output:
+        match call:
+            case Executing():
+                return self._live(session, call, offset, limit)
+            case _ if isinstance(call, Terminal):
+                saved = await asyncio.to_thread(self._saved, session, call.request.call_id, offset, limit)
+                return saved or _cut(_bytes(_text(call)), 0, offset, limit, done=True)
+            case _:
+                return Output(text="", offset=0, next=0, total=0, done=False)
+
+    def _live(self, session: str, call: Executing, offset: int, limit: int) -> Output:
+        data = _bytes(call.output)
+        dropped = max(0, self._heard.get((session, call.request.call_id), 0) - len(data))
+        return _cut(data, dropped, offset, limit, done=False)
+
+    def _saved(self, session: str, call_id: str, offset: int, limit: int) -> Output | None:
+        found = saved_output(self._env, session, call_id, offset, limit)
+        if found is None:
+            return None
+        return _output(found.data, min(offset, found.total), found.total, done=True, saved=True)
+
+    async def forget(self, session: str) -> None:
+        self._heard = {place: said for place, said in self._heard.items() if place[0] != session}
+        await asyncio.to_thread(output_folder(self._env, session).remove)
+
+
+def _cut(data: bytes, dropped: int, offset: int, limit: int, *, done: bool) -> Output:
+    """`dropped` bytes came before these and are not kept."""
+    total = dropped + len(data)
+    begin = min(max(offset, dropped), total)
+    return _output(data[begin - dropped : begin - dropped + limit], begin, total, done=done)
+
+
+def _output(data: bytes, begin: int, total: int, *, done: bool, saved: bool = False) -> Output:
+    """A piece that begins or ends inside a character is made a little smaller."""
+    while data and data[0] & 0xC0 == 0x80:
+        data, begin = data[1:], begin + 1
+    text, used = codecs.utf_8_decode(data, "replace", begin + len(data) >= total)
+    return Output(text=text, offset=begin, next=begin + used, total=total, done=done, saved=saved)
+
+
+def _text(call: Terminal) -> str:
+    match call.display:
+        case None:
+            return msgspec.json.encode(call.result.response).decode()
+        case DiffDisplay(diff=diff):
+            return diff
+        case TodosDisplay(todos=todos):
+            return "\n".join(f"[{todo.status}] {todo.description}" for todo in todos)
+        case display:
+            return display.text
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="replace")

@@ -1,0 +1,270 @@
+"""The stream: one response a browser, with the events of all sessions it watches. Raw ASGI: there are many of these.
+
+The cursor is the vector of the numbers up to which each session was sent. It comes in the same frame as the events it
+covers, so a connection may break anywhere: what was not read whole is sent again, what was read is not.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import parse_qs
+
+from msgspec import Struct
+
+from assent.app.session_log import NoSuchSession, SessionLog
+from assent.events import Envelope, PromptsQueued, Queued
+from assent.front.web.access_tokens import Principal
+from assent.front.web.feeds import Feed, Feeds, data_line
+from assent.front.web.overview import Overview
+from assent.front.web.problems import Problem
+from assent.front.web.request_limits import RequestLimits
+from assent.front.web.security import PRINCIPAL, Receive, Scope, Send
+
+BEAT = 15.0
+MOST_SESSIONS = 100
+MOST_LINES = 512
+"""In one frame, so that one client cannot hold a large piece of memory."""
+BREATH = 0.02
+"""Seconds; a client is sent no more than two frames in such a time."""
+START = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")],
+}
+
+
+class Position(Struct):
+    feed: Feed
+    place: int
+    seq: int
+    """The newest durable event that was sent."""
+
+
+class Wanted(Struct, frozen=True):
+    """What the request asks for: sessions with the number after which to begin."""
+
+    sessions: dict[str, int]
+    overview: bool
+
+
+class Streams:
+    def __init__(
+        self,
+        log: SessionLog,
+        feeds: Feeds,
+        overview: Overview,
+        limits: RequestLimits,
+        holds: Callable[[Principal], bool],
+        queued: Callable[[str], tuple[Queued, ...]],
+    ) -> None:
+        self._log, self._feeds, self._overview, self._limits = log, feeds, overview, limits
+        self._holds = holds
+        self._queued = queued
+        self._open: set[EventStream] = set()
+        self._of_one: dict[str, int] = {}
+        self._ticker: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def start(self) -> None:
+        self._ticker = asyncio.create_task(self._tick(), name="heartbeat")
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            for stream in list(self._open):
+                stream.beat = True
+                stream.wake()
+            self.end_invalid()
+
+    def end_invalid(self) -> None:
+        """Ends the streams of tokens that do not hold any more."""
+        for stream in list(self._open):
+            if not self._holds(stream.principal):
+                stream.stop()
+
+    def stop(self) -> None:
+        """Says goodbye to all: an open stream would keep the server from stopping."""
+        self._stopping = True
+        if self._ticker is not None:
+            self._ticker.cancel()
+        for stream in list(self._open):
+            stream.stop()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        principal: Principal = scope[PRINCIPAL]
+        wanted = read_request(scope)
+        self._check_room(principal)
+        stream = EventStream(self._overview if wanted.overview else None, principal)
+        self._open.add(stream)
+        self._of_one[principal.key] = self._of_one.get(principal.key, 0) + 1
+        try:
+            await self._attach(stream, wanted, principal)
+            await stream.run(receive, send)
+        finally:
+            stream.detach()
+            self._open.discard(stream)
+            self._of_one[principal.key] -= 1
+
+    def _check_room(self, principal: Principal) -> None:
+        if self._stopping:
+            raise Problem("unavailable", "the server stops")
+        if len(self._open) >= self._limits.streams or self._of_one.get(principal.key, 0) >= self._limits.streams_of_one:
+            raise Problem("unavailable", "too many streams are open; close some first")
+
+    async def _attach(self, stream: "EventStream", wanted: Wanted, principal: Principal) -> None:
+        for session, seq in wanted.sessions.items():
+            try:
+                if (await self._log.info(session)).owner != principal.owner:
+                    raise NoSuchSession
+                feed = await self._feeds.open(session)
+            except NoSuchSession:
+                raise Problem("not-found", f"there is no session {session}") from None
+            await stream.add(feed, seq)
+            if waiting := self._queued(session):  # told to all when it changed, and never again
+                stream.tell(Envelope(0, time.time(), session, PromptsQueued(waiting)))
+
+
+class EventStream:
+    def __init__(self, overview: Overview | None, principal: Principal) -> None:
+        self.principal = principal
+        self._positions: list[Position] = []
+        self._overview = overview
+        self._told = b""
+        self._lost: list[Position] = []
+        self._own: list[bytes] = []
+        """Lines for this client alone, to come once it has caught up."""
+        self._news = asyncio.Event()
+        self.wake = self._news.set
+        self.beat = False
+        self._gone = False
+        self._goodbye = False
+        self._sent = -math.inf
+        self._ignore_overview = None if overview is None else overview.watch(principal.owner, self.wake)
+
+    async def add(self, feed: Feed, seq: int) -> None:
+        feed.watchers.add(self.wake)  # first: what happens while we look for the place is not missed
+        place = await feed.place_after(seq)
+        position = Position(feed, feed.end if place is None else place, seq)
+        self._positions.append(position)
+        if place is None:
+            self._lost.append(position)
+
+    def tell(self, envelope: Envelope) -> None:
+        self._own.append(data_line(envelope))
+
+    def detach(self) -> None:
+        for position in self._positions:
+            position.feed.watchers.discard(self.wake)
+        if self._ignore_overview is not None:
+            self._ignore_overview()
+
+    def stop(self) -> None:
+        self._goodbye = True
+        self.wake()
+
+    async def run(self, receive: Receive, send: Send) -> None:
+        watcher = asyncio.create_task(self._until_gone(receive))
+        try:
+            await send(dict(START))
+            await send({"type": "http.response.body", "body": b": hello\n\n", "more_body": True})
+            while not self._gone:
+                self._news.clear()
+                frames = b"".join(self._frames())
+                if frames:
+                    await send({"type": "http.response.body", "body": frames, "more_body": not self._goodbye})
+                    if self._goodbye:
+                        return
+                    await self._take_breath()
+                else:
+                    await self._news.wait()
+        finally:
+            watcher.cancel()
+
+    async def _take_breath(self) -> None:
+        """What comes soon after two frames that followed each other is sent together."""
+        now = time.monotonic()
+        early, self._sent = self._sent + BREATH - now, now
+        if early > 0:
+            await asyncio.sleep(early)
+
+    async def _until_gone(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        self.wake()
+
+    # --- frames ---
+
+    def _frames(self) -> Iterator[bytes]:
+        lines = self._lines()
+        for position in self._lost:
+            yield self._resync(position)
+        self._lost.clear()
+        if lines:
+            yield b"event: events\n" + b"".join(lines) + b"id: " + self.cursor() + b"\n\n"
+        if self._overview is not None and (line := self._overview.line(self.principal.owner)) != self._told:
+            self._told = line
+            yield b"event: overview\ndata: " + line + b"\n\n"
+        if self._goodbye:
+            yield b'event: bye\ndata: {"reason":"the server stops"}\n\n'
+        elif self.beat and not lines:
+            yield b": still here\n\n"
+        self.beat = False
+
+    def _lines(self) -> list[bytes]:
+        lines: list[bytes] = []
+        for position in self._positions:
+            found = position.feed.since(position.place, MOST_LINES - len(lines))
+            if found is None:
+                self._lost.append(position)
+                continue
+            position.seq = position.feed.newest_seq(position.place, len(found)) or position.seq
+            position.place += len(found)
+            lines += found
+            if len(lines) >= MOST_LINES:
+                self.wake()  # there is more
+                return lines
+        lines += self._own
+        self._own = []
+        return lines
+
+    def _resync(self, position: Position) -> bytes:
+        feed = position.feed
+        position.place, position.seq = feed.end, feed.seq or 0
+        data = b'{"session":"%s","seq":%d}' % (feed.session.encode(), position.seq)
+        return b"event: resync\ndata: " + data + b"\nid: " + self.cursor() + b"\n\n"
+
+    def cursor(self) -> bytes:
+        return b",".join(b"%s:%d" % (p.feed.session.encode(), p.seq) for p in self._positions)
+
+
+# --- the request ---
+
+
+def read_request(scope: Scope) -> Wanted:
+    query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MOST_SESSIONS + 10)
+    if unknown := set(query) - {"session", "cursor", "overview"}:
+        raise Problem("bad-request", f"there is no parameter {min(unknown)!r} here")
+    headers: Mapping[bytes, bytes] = dict(scope["headers"])
+    cursor = headers.get(b"last-event-id", b"").decode("latin-1") or (query.get("cursor") or [""])[-1]
+    reached = dict(_numbers(cursor.split(","))) if cursor else {}
+    asked = list(_numbers(query.get("session", [])))
+    sessions = {session: reached.get(session, seq) for session, seq in asked}
+    if len(sessions) != len(asked) or len(sessions) > MOST_SESSIONS:
+        raise Problem("bad-request", f"name each session once, and at most {MOST_SESSIONS}")
+    overview = (query.get("overview") or ["0"])[-1]
+    if overview not in ("0", "1"):
+        raise Problem("bad-request", "overview is 0 or 1")
+    return Wanted(sessions, overview == "1")
+
+
+def _numbers(items: list[str]) -> Iterator[tuple[str, int]]:
+    for item in items:
+        session, _, number = item.partition(":")
+        if not number.isascii() or not number.isdigit() or len(number) > 15:
+            raise Problem("bad-request", "a session is named with the number of the last event you have: ID:SEQ")
+        yield session, int(number)

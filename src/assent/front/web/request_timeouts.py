@@ -1,0 +1,84 @@
+"""A connection must say in time, and in few words, what it wants: one that begins a request and never ends its head
+would stay for ever, or grow for ever.
+
+uvicorn ends connections that are idle after a request; this ends those that never come to one, and says so in the same
+words as the rest of the server, also where the request is no HTTP. It knows nothing of what is asked.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from assent.front.web.peer_process import PeerProcess
+from assent.front.web.problems import Problem
+from assent.front.web.security import CALLER, HEADERS, problem_headers
+
+HEAD_SECONDS = 10.0
+HEAD_BYTES = 64_000
+
+
+class TimeoutProtocol(HttpToolsProtocol):
+    _waiting: asyncio.TimerHandle | None = None
+    _head: int | None = None
+    """How long the head is so far; None while there is none."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._caller = PeerProcess(self.client, self.server)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        under_way: Any = self.cycle  # None before the first request, whatever its type says
+        if under_way is None or under_way.response_complete:
+            self._wait()
+        else:
+            self._stop_waiting()
+        if self._head is not None:
+            self._head += len(data)
+            if self._head > HEAD_BYTES:
+                self._refuse(Problem("too-large", f"the head of a request has at most {HEAD_BYTES:,} bytes"))
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope[CALLER] = self._caller  # pyright: ignore[reportGeneralTypeIssues]
+        self._head = 0
+
+    def on_headers_complete(self) -> None:
+        self._head = None
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(Problem("bad-request", "this is no HTTP request that can be understood"))
+
+    def _refuse(self, problem: Problem) -> None:
+        if self.transport.is_closing():
+            return
+        body = problem.encode()
+        fields = [*problem_headers(problem, body), *HEADERS, (b"cache-control", b"no-store"), (b"connection", b"close")]
+        first = f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n".encode()
+        self.transport.write(first + b"".join(b"%s: %s\r\n" % field for field in fields) + b"\r\n" + body)
+        self.transport.close()
+
+    # --- waiting ---
+
+    def _wait(self) -> None:
+        if self._waiting is None:
+            self._waiting = self.loop.call_later(HEAD_SECONDS, self._waited)
+
+    def _waited(self) -> None:
+        """Whoever has said nothing is not answered: browsers open connections that they may never use."""
+        if self._head is not None:
+            self._refuse(Problem("too-slow", f"the head of a request must come within {HEAD_SECONDS:g} seconds"))
+        self.transport.close()
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None

@@ -1,0 +1,273 @@
+"""`assent serve`: checks where it is to listen, starts the server, says where it is, and stops it in order."""
+
+import asyncio
+import logging
+import os
+import re
+import resource
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import uvicorn
+from msgspec import Struct
+
+from assent.app.crash import mask_log
+from assent.app.private_files import save_private
+from assent.app.session_log import SessionLog
+from assent.app.storage import open_log
+from assent.config import Settings, data_folder
+from assent.front.web.access_tokens import DISCOVERY, TOKENS, Discovery, TokenStore
+from assent.front.web.app_state import AppState, Setup, real_folder
+from assent.front.web.asgi_app import build
+from assent.front.web.gc_tuning import collect_when_calm
+from assent.front.web.request_limits import RequestLimits
+from assent.front.web.request_timeouts import TimeoutProtocol
+from assent.front.web.security import Place, place_of
+from assent.front.web.server_lock import alone
+from assent.http.loopback import is_loopback
+
+GRACE = 5
+"""Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
+
+
+EVERYWHERE = ("0.0.0.0", "::")
+_LAST_PORT = 65_535
+_NAME = re.compile(r"[A-Za-z0-9._:-]+")
+
+
+class BadPlace(ValueError):
+    """It cannot listen there; the message says what to do instead."""
+
+
+class Where(Struct, frozen=True, kw_only=True):
+    """Where to listen, as the command line says it."""
+
+    host: str = "127.0.0.1"
+    port: int = 8420
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    behind_proxy: str | None = None
+    """The address that clients see, when a proxy in front of us does TLS."""
+    names: tuple[str, ...] = ()
+    """Names and addresses by which clients reach us, besides those that we know ourselves."""
+
+
+def check_place(where: Where) -> None:
+    """Beyond this machine only with TLS: a token that travels in the clear is everybody's."""
+    if not 0 <= where.port <= _LAST_PORT:
+        raise BadPlace(f"--port takes a number from 0 to {_LAST_PORT}, not {where.port}")
+    if bad := [name for name in where.names if not _NAME.fullmatch(name)]:
+        raise BadPlace(f"--name takes a bare name or address, as in laptop.local or 192.168.1.5, not {bad[0]!r}")
+    if (where.tls_cert is None) != (where.tls_key is None):
+        raise BadPlace("TLS needs both --tls-cert and --tls-key")
+    if where.behind_proxy is not None:
+        parts = urlsplit(where.behind_proxy)
+        if parts.scheme != "https" or not parts.hostname:
+            raise BadPlace("--behind-proxy takes the address that clients see, e.g. https://assent.example.org")
+    elif where.tls_cert is None and not is_loopback(where.host):
+        raise BadPlace(
+            f"{where.host} can be reached from other machines: give --tls-cert and --tls-key, or --behind-proxy with "
+            "the https address of a proxy that does TLS"
+        )
+
+
+def check_certificate(where: Where) -> None:
+    """Now, with words for it; later it would be an exception of somebody else's."""
+    if where.tls_cert is None:
+        return
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(where.tls_cert, where.tls_key, password=lambda: "")  # nobody is there to type one
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadPlace(f"{where.tls_cert} and {where.tls_key} cannot be used for TLS: {why}") from error
+
+
+def place_for(where: Where, port: int) -> Place:
+    if where.behind_proxy is not None:
+        parts = urlsplit(where.behind_proxy)
+        return place_of("https", [parts.hostname or ""], parts.port or 443)
+    names = {where.host, *where.names}
+    if is_loopback(where.host) or where.host in EVERYWHERE:
+        names |= {"127.0.0.1", "localhost", "::1"}
+    if not is_loopback(where.host):
+        names.add(socket.gethostname())
+    return place_of("https" if where.tls_cert else "http", names, port)
+
+
+def address_of(where: Where, port: int) -> str:
+    """The address for people and programs."""
+    if where.behind_proxy is not None:
+        return where.behind_proxy.rstrip("/")
+    own = socket.gethostname() if where.host in EVERYWHERE else where.host
+    name = where.names[0] if where.names else own
+    return f"{'https' if where.tls_cert else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+def make_setup(
+    settings: Settings, env: Mapping[str, str], user: str, roots: tuple[str, ...], limits: RequestLimits
+) -> Setup:
+    here = os.path.realpath(os.getcwd())
+    home = os.path.realpath(env.get("HOME") or "/")
+    return Setup(
+        settings=settings,
+        env=env,
+        user=user,
+        folder=here,
+        roots=tuple(map(real_folder, roots)) or (home, here),
+        limits=limits,
+    )
+
+
+class Server:
+    """One running server. `ready` is called with its address once it listens."""
+
+    def __init__(self, log: SessionLog, setup: Setup, where: Where, data: Path) -> None:
+        check_place(where)
+        check_certificate(where)
+        self._log, self._where, self._data = log, where, data
+        self.tokens = TokenStore(data / TOKENS)
+        self.app_state = AppState(log, setup, self.tokens)
+        self.address = ""
+        self.port = 0
+        """Where it listens, which is not where it is reached when there is a proxy."""
+        self.token = ""
+        self._uvicorn: uvicorn.Server | None = None
+
+    async def run(self, ready: Callable[["Server"], None]) -> None:
+        _raise_file_limit()
+        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can make it warn, as often as they like
+        mask_log()
+        listener = _listen(self._where)
+        self.port = listener.getsockname()[1]
+        self.address = address_of(self._where, self.port)
+        try:
+            door = build(self.app_state, place_for(self._where, self.port))
+        except BaseException:
+            listener.close()
+            raise
+        self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.app_state.streams.stop)
+        self._announce()
+        collecting = asyncio.create_task(
+            collect_when_calm(lambda: self.app_state.engine.calm, lambda: self.app_state.engine.parked)
+        )
+        try:
+            await self._uvicorn.serve(sockets=[listener])
+        finally:
+            collecting.cancel()
+            await self._stop()
+
+    def stop(self) -> None:
+        if self._uvicorn is not None:
+            self._uvicorn.should_exit = True
+
+    async def _stop(self) -> None:
+        """The streams and requests have ended; now what runs."""
+        await self.app_state.stop()
+        self.tokens.revoke(lambda record: record.kind == "local")
+        with suppress(OSError):
+            (self._data / DISCOVERY).unlink()
+        await self._log.close()
+
+    def login_address(self) -> str:
+        return f"{self.address}/#code={self.app_state.codes.issue()}"
+
+    def _announce(self) -> None:
+        """For the user's other programs: where, and a token of this start."""
+        self.tokens.revoke(lambda record: record.kind == "local")
+        self.token = self.tokens.issue(self.app_state.setup.user, "operator", kind="local")
+        found = Discovery(self.address, self.token, os.getpid())
+        save_private(self._data / DISCOVERY, msgspec.json.encode(found))
+
+
+class _Uvicorn(uvicorn.Server):
+    """Signals are ours. Streams never end by themselves, so they are told to before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready, self._end_streams = ready, end_streams
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_streams()
+        await super().shutdown(sockets)
+
+
+def _listen(where: Where) -> socket.socket:
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((where.host, where.port))
+    except OSError as error:
+        listener.close()
+        raise BadPlace(f"cannot listen on {where.host} port {where.port}: {error.strerror}") from error
+    listener.listen(1024)
+    return listener
+
+
+def _config(door: object, where: Where) -> uvicorn.Config:
+    return uvicorn.Config(
+        door,  # pyright: ignore[reportArgumentType]
+        http=TimeoutProtocol,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=30,
+        proxy_headers=where.behind_proxy is not None,
+        forwarded_allow_ips="127.0.0.1,::1" if where.behind_proxy is not None else "",
+        ssl_certfile=where.tls_cert,
+        ssl_keyfile=where.tls_key,
+    )
+
+
+def _raise_file_limit() -> None:
+    """A stream is a file; the soft limit is often lower than what is allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(hard, 65_536) if hard != resource.RLIM_INFINITY else 65_536
+    if soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> None:
+    data = data_folder(setup.env)
+    with alone(data):
+        await _serve(where, setup, data, ready)
+
+
+async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server], None]) -> None:
+    server = Server(open_log(setup.env, busy=True), setup, where, data)
+    loop = asyncio.get_running_loop()
+    interrupts = 0
+
+    def interrupted() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            os._exit(130)
+        sys.stderr.write("Stopping; what waits for an answer goes on waiting. Ctrl-C again leaves at once.\n")
+        server.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupted)
+    await server.run(ready)

@@ -1,0 +1,328 @@
+"""The life of one server: connecting → ready → lost → connecting again, with pauses that grow, until it is given up.
+
+One task connects, discovers and waits; calls come from other tasks. The tools stay in the registry while it is being
+reconnected, and a call waits that long; when it is given up they go. An address that was good once is never given up
+for good: its server may be started again at any time.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from msgspec import Struct
+
+from assent.files.private_folder import PrivateFolder
+from assent.mcp.definitions import Definition, Refusal, define
+from assent.mcp.kept_results import KeptResults, Part
+from assent.mcp.mcp_tool import McpCall, McpTool
+from assent.mcp.notifications import Era, OlderTransport, Undelivered
+from assent.mcp.offers import Offers
+from assent.mcp.pins import Pins
+from assent.mcp_config import McpServer, MissingVariable
+from assent.parts import JsonObject
+from assent.screen import make_safe
+from assent.secrets.mask import Masker
+from assent.tools.registry import Registry
+from assent.tools.tool import Resources, ToolFailed, ToolResult
+
+if TYPE_CHECKING:
+    from assent.mcp.server_connection import ServerConnection
+
+State = Literal["connecting", "ready", "failed", "disconnected"]
+ATTEMPTS = 8
+STEADY = 30.0
+"""A connection that held for so many seconds was a good one: the count of failures begins anew."""
+REFRESH_PAUSE = 0.2
+LOG_LINES = 200
+T = TypeVar("T")
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """What a front end shows of a server. `reason` is made safe."""
+
+    server: str
+    state: State
+    reason: str = ""
+    tools: tuple[str, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    unseen: tuple[str, ...] = ()
+    """Tools that are new or changed, and ask even where the server is trusted."""
+    prompts: int = 0
+    resources: int = 0
+    """Templates included."""
+
+
+def pause_before(attempt: int) -> float:
+    return min(30.0, 0.5 * 2 ** min(attempt, 10))
+
+
+class ServerSupervisor:
+    def __init__(
+        self,
+        server: McpServer,
+        folder: str,
+        registry: Registry,
+        pins: Pins,
+        tell: Callable[[Status], None],
+        *,
+        env: Mapping[str, str] = os.environ,
+        pause: Callable[[int], float] = pause_before,
+        masker: Masker | None = None,
+        outputs: PrivateFolder | None = None,
+    ) -> None:
+        self.server = server
+        self.status = Status(server=server.name, state="connecting")
+        self.offers = Offers()
+        self.log: deque[str] = deque(maxlen=LOG_LINES)
+        self._folder, self._env = folder, env
+        self._registry = registry
+        self._pins = pins
+        self._tell = tell
+        self._pause = pause
+        self._masker = masker or Masker()
+        """For the last words of a program, or of a library, which may repeat what they were given."""
+        self._outputs = KeptResults(outputs, self._masker)
+        self._definitions: dict[str, Definition] = {}
+        self._connection: ServerConnection | None = None
+        self._settled = asyncio.Event()
+        self._first = self.status
+        """How it was when the first attempt was over."""
+        self._turned = asyncio.Event()
+        """Set when a connection is there, or none will be."""
+        self._stirred = asyncio.Event()
+        self._lost = ""
+        self._era: Era = "sse" if server.entry.type == "sse" else "auto"
+        self._was_ready = False
+        self._stopped = False
+        self._task: asyncio.Task[None] | None = None
+
+    # --- life ---
+
+    def start(self) -> None:
+        self._stopped = False
+        self._turned.clear()
+        self._task = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
+
+    async def stop(self) -> None:
+        """The SDK may swallow a cancellation that comes together with an error of its own."""
+        self._stopped = True
+        while self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=5)
+
+    async def settled(self) -> Status:
+        """Waits until it is ready or the first attempt has failed; later attempts are made in the background."""
+        await self._settled.wait()
+        return self.status if self.status.state == "ready" else self._first
+
+    def _settle(self) -> None:
+        if not self._settled.is_set():
+            self._first = self.status
+            self._settled.set()
+
+    async def _live(self) -> None:
+        failures = 0
+        while not self._stopped and (failures < ATTEMPTS or self._may_return):
+            if failures:
+                await asyncio.sleep(self._pause(failures - 1))
+            self._say("connecting")
+            held, reason = await self._run_connection()
+            failures = 1 if held >= STEADY else failures + 1
+            over = failures >= ATTEMPTS
+            if over:
+                self._forget()
+                self._turned.set()
+            self._say("disconnected" if held > 0 and not over else "failed", reason)
+            self._settle()
+        self._turned.set()
+
+    @property
+    def _may_return(self) -> bool:
+        return self._was_ready and bool(self.server.entry.url)
+
+    async def _run_connection(self) -> tuple[float, str]:
+        """A server that is older than our greeting is greeted once more, its own way."""
+        held, reason, other = await self._connection_of(self._era)
+        if other is not None and not self._settled.is_set():
+            before, self._era = self._era, other
+            held, again, _ = await self._connection_of(other)
+            reason = again if held else reason
+            self._era = other if held else before
+        return held, reason
+
+    async def _connection_of(self, era: Era) -> tuple[float, str, Era | None]:
+        """One connection from beginning to end: how many seconds it was ready, why it is over, and which other way of
+        greeting could do better.
+        """
+        loop = asyncio.get_running_loop()
+        connection_module = await asyncio.to_thread(importlib.import_module, "assent.mcp.server_connection")
+        self._lost, ready = "", 0.0
+        self._stirred.clear()
+        other: Era | None = None
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                async with asyncio.timeout(self.server.entry.start_timeout):
+                    connecting = connection_module.connect(self.server, self._folder, self._env, self, era)
+                    self._connection = connection = await stack.enter_async_context(connecting)
+                    await self._discover(connection)
+                ready = loop.time()
+                self._was_ready = True
+                if not self._lost:
+                    self._turned.set()
+                self._settle()
+                await self._until_lost(connection)
+            reason = self._lost
+        except MissingVariable as error:
+            reason = str(error)
+        except Exception as error:
+            reason = self._lost or connection_module.why(error, self.server)
+            other = self._other_way(era, error)
+        finally:
+            self._connection = None
+            self._turned.clear()
+        return (max(loop.time() - ready, 1e-9) if ready else 0.0), reason, None if ready else other
+
+    def _other_way(self, era: Era, error: Exception) -> Era | None:
+        """An older program may end at the newer greeting; an older address hands out an event stream."""
+        if era != "auto":
+            return None
+        if isinstance(error, OlderTransport):
+            return "sse" if not self.server.entry.type else None
+        return "legacy" if self._lost and not self.server.entry.url else None
+
+    async def _until_lost(self, connection: "ServerConnection") -> None:
+        while not self._lost:
+            await self._stirred.wait()
+            self._stirred.clear()
+            if not self._lost:
+                await self._discover(connection)
+                await asyncio.sleep(REFRESH_PAUSE)  # a server that cries "changed" all the time is heard now and then
+
+    async def _discover(self, connection: "ServerConnection") -> None:
+        self.offers = await connection.offers()
+        wanted = [offer for offer in self.offers.tools if self.server.wants(offer.tool)]
+        found, refused = await asyncio.to_thread(define, self.server.name, wanted)  # hostile schemas take their time
+        self._pins.look(found)
+        self._definitions = {definition.tool: definition for definition in found}
+        self._registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
+        self._say("ready", refused=(*self.offers.malformed, *refused))
+
+    def _forget(self) -> None:
+        self._definitions = {}
+        self.offers = Offers()
+        self._registry.replace_server(self.server.name, ())
+
+    def _say(self, state: State, reason: str = "", refused: tuple[Refusal, ...] = ()) -> None:
+        unseen = tuple(d.name for d in self._definitions.values() if self._pins.unseen(d))
+        self.status = Status(
+            server=self.server.name,
+            state=state,
+            reason=make_safe(self._masker.text(reason), "label").text,
+            tools=tuple(definition.name for definition in self._definitions.values()),
+            refused=refused,
+            unseen=unseen,
+            prompts=len(self.offers.prompts),
+            resources=len(self.offers.resources) + len(self.offers.templates),
+        )
+        self._tell(self.status)
+
+    # --- what the connection tells ---
+
+    def changed(self) -> None:
+        self._stirred.set()
+
+    def lost(self, reason: str) -> None:
+        """From now on calls wait for the next connection."""
+        self._lost = self._lost or reason
+        self._connection = None
+        self._turned.clear()
+        self._stirred.set()
+
+    def heard(self, line: str) -> None:
+        self.log.append(make_safe(self._masker.text(line[:1000]), "label").text)
+
+    # --- what the tools ask ---
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+    @property
+    def trusted(self) -> bool:
+        return self.server.entry.trust
+
+    def current(self, tool: str) -> Definition | None:
+        return self._definitions.get(tool)
+
+    def definitions(self) -> list[Definition]:
+        return list(self._definitions.values())
+
+    def unseen(self, definition: Definition) -> str:
+        return self._pins.unseen(definition)
+
+    def accept(self, *definition: Definition) -> None:
+        self._pins.accept(*definition)
+
+    def lists(self, uri: str) -> bool:
+        return any(resource.uri == uri for resource in self.offers.resources)
+
+    def has_template_for(self, uri: str) -> bool:
+        templates = self.offers.templates
+        return bool(templates) and any(
+            importlib.import_module("assent.mcp.server_connection").fills(uri, template.uri) for template in templates
+        )
+
+    def introduced(self) -> str:
+        return f"A tool of the MCP server {self.name}"
+
+    def command(self, tool: str) -> str:
+        return ""
+
+    def touched(self) -> Resources:
+        return Resources()
+
+    async def call(self, tool: str, args: JsonObject, call: McpCall) -> ToolResult:
+        """Raises ToolFailed, also when the tool is not what it was by the time there is a connection."""
+        meant = self.current(tool)
+
+        async def send(connection: "ServerConnection") -> ToolResult:
+            if self.current(tool) != meant:
+                raise ToolFailed("mcp_tool_changed", "The tool changed in the moment it was to be called. Ask again.")
+            return await connection.call(tool, args, call.progress, self._outputs.of(call.id))
+
+        return await self._delivered(send)
+
+    async def prompt(self, name: str, args: Mapping[str, str]) -> tuple[Part, ...]:
+        return await self._delivered(lambda connection: connection.prompt(name, args))
+
+    async def read(self, uri: str, call_id: str = "") -> tuple[Part, ...]:
+        keep = self._outputs.of(call_id) if call_id else None
+        return await self._delivered(lambda connection: connection.read(uri, keep))
+
+    async def _delivered(self, send: "Callable[[ServerConnection], Awaitable[T]]") -> T:
+        """Once more over a new connection, when the server never looked at the request."""
+        try:
+            return await send(await self.connected())
+        except Undelivered:
+            pass
+        try:
+            return await send(await self.connected())
+        except Undelivered as error:
+            raise self._not_connected(str(error)) from error
+
+    async def connected(self) -> "ServerConnection":
+        """The connection, after waiting for one that is under way. Raises ToolFailed."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.server.entry.start_timeout):
+                await self._turned.wait()
+        if self._connection is None:
+            raise self._not_connected(self.status.reason or self.status.state)
+        return self._connection
+
+    def _not_connected(self, reason: str) -> ToolFailed:
+        text = f"The server {self.name} is not connected: {make_safe(self._masker.text(reason), 'label').text}."
+        return ToolFailed("mcp_not_connected", text)

@@ -1,0 +1,307 @@
+"""The verdict on a command: rules about the whole tool, rules and grants about words, files that rules guard.
+
+What the words mean is the shell gate's knowledge (`policy.shell`); who may decide on them is said here.
+"""
+
+import glob
+import re
+from collections.abc import Iterable
+from itertools import islice
+from posixpath import dirname, isdir, normpath, realpath
+
+from msgspec.structs import replace
+
+from assent.approval import ExecDetails, Grant, Mode
+from assent.files.hard_links import has_other_names
+from assent.plan import Plan, Stage, Word, simple_commands
+from assent.policy.built_in import READ_ONLY, stays_inside
+from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
+from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
+from assent.policy.globs import text_matches
+from assent.policy.grants import moves
+from assent.policy.query_commands import is_question
+from assent.policy.rules import Rule, Ruling
+from assent.policy.shell import CommandRules, Judgement, judge
+from assent.policy.shell.command_rules import program
+from assent.policy.shell.lexer import Refused
+from assent.policy.shell.options import examine
+from assent.policy.shell.parsed import understood
+from assent.policy.shell.paths import has_wildcard
+from assent.policy.shell.recursive_search import walks
+from assent.policy.shell.unknown_words import ANY_WORD
+from assent.policy.symlink_checks import matches_of, repository_behind, secret_behind, write_behind
+
+
+class _TooMany(Exception):
+    """So many folders or files are named that any may be meant."""
+
+
+class CommandJudge:
+    """Judges one command. `rules` are those that are about its tool and mode, in the order in which they are quoted."""
+
+    def __init__(
+        self,
+        details: ExecDetails,
+        rules: Iterable[Rule],
+        grants: Iterable[Grant],
+        mode: Mode,
+        roots: tuple[str, ...],
+    ) -> None:
+        self._details = details
+        self._mode: Mode = mode
+        self._roots = roots
+        self._rules = list(rules)
+        self._whole = [rule for rule in self._rules if not rule.words() and not rule.path]
+        self._guards = [rule for rule in self._rules if rule.path and rule.ruling != "allow"]
+        self._grants = [grant for grant in grants if self._holds_here(grant)]
+
+    def _holds_here(self, grant: Grant) -> bool:
+        """A grant for commands holds in the folder where it was given, as long as nothing leaves it."""
+        return grant.value in ("", self._details.directory) and not moves(self._details.command)
+
+    def verdict(self) -> Verdict:
+        found = self.judgement()
+        denied = self._speaking("deny", found)
+        if denied is not None:
+            return by_rule(denied)
+        if self._mode == "plan":
+            return read_only()
+        asked = self._speaking("ask", found)
+        if asked is not None:
+            return by_rule(asked)
+        if found.doubt:
+            return Verdict("ask", "rule", found.doubt.rstrip("."))
+        return self._allowed(found)
+
+    def _speaking(self, ruling: Ruling, found: Judgement) -> Rule | None:
+        """The first rule that denies or asks: about the tool, about words anywhere in the line, about a named file."""
+        whole = first(self._whole, ruling)
+        if whole is not None:
+            return whole
+        said = found.denied if ruling == "deny" else found.asked
+        rules = [rule for rule in self._rules if rule.ruling == ruling and rule.words()]
+        named = next((rule for rule in rules if rule.words() == said or self._quotes(rule)), None)
+        if named is not None:
+            return named
+        return next((rule for rule in self._guards if rule.ruling == ruling and self._touches(rule, found)), None)
+
+    def _touches(self, rule: Rule, found: Judgement) -> bool:
+        """Whether some word names a file that the rule is about, also through a link."""
+        try:
+            places = self._named() if found.readable else self._named_by_text()
+        except _TooMany:
+            return True
+        return any(rule.guards(one, self._roots) for place in places for one in _lies(place))
+
+    def _quotes(self, rule: Rule) -> bool:
+        return bool(rule.argument) and text_matches(rule.argument, self._details.command)
+
+    def _named(self) -> list[str]:
+        """The files that words, values of options and redirections name, wherever a `cd` may have led."""
+        stages = list(self._in_folders())
+        if not all(folders for _, folders in stages) or any(_may_name_any_file(stage) for stage, _ in stages):
+            raise _TooMany
+        placed = [(word, cwd) for stage, folders in stages for word in _words_of(stage) for cwd in folders]
+        texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
+        texts += [(found, cwd) for word, cwd in placed if is_wild(word) for found in _all(matches_of(word, cwd), _MOST)]
+        return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
+
+    def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
+        return with_folders(
+            Plan(steps=understood(self._details.command), cwd=self._details.directory, roots=self._roots)
+        )
+
+    def _named_by_text(self) -> list[str]:
+        """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""
+        text = self._with_known_folders()
+        pieces: list[str] = _PIECE.findall(f"{text} {_QUOTE.sub('', text)}")
+        folders: list[str] = [self._details.directory]
+        for piece in pieces:
+            led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
+            folders = _all([*folders, *led], _MOST_FOLDERS)
+        wild = _all((piece for piece in dict.fromkeys(pieces) if has_wildcard(piece)), _MOST_WILD)
+        pieces += [found for piece in wild for cwd in folders for found in _found(piece, cwd)]
+        return [_place(piece, cwd) for piece in pieces for cwd in folders]
+
+    def _with_known_folders(self) -> str:
+        """The text with home and the own folder written out; a `~` too many does no harm."""
+        here = self._details.directory
+        return _FOLDER.sub(lambda found: value("variable", found[1] or "HOME", here), self._details.command)
+
+    def _written(self) -> list[tuple[str, ...]]:
+        """The commands of the line as they were written; the gate's own words have its hardening in them."""
+        return [tuple(word.text for word in stage.words) for stage in self._stages()]
+
+    def _stages(self) -> list[Stage]:
+        return list(simple_commands(understood(self._details.command)))
+
+    # --- allowing ---
+
+    def _allowed(self, found: Judgement) -> Verdict:
+        if self._mode == "yolo":
+            return by_yolo()
+        whole = first(self._whole, "allow")
+        if whole is not None:
+            return by_rule(whole)
+        if found.plan is not None:
+            return self._by_guards() or _by_link(found.plan) or self._by_words(found)
+        return self._by_built_in()
+
+    def _by_words(self, found: Judgement) -> Verdict:
+        used = self._used_grants()
+        if used is None:
+            return Verdict("ask", "rule", "a grant for a limited number of calls covers one command, not several")
+        if used:
+            return by_grants(used, found.plan)
+        return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), found.plan)
+
+    def _used_grants(self) -> list[Grant] | None:
+        """The grants without which it would not be allowed; None when a counted one would count for several."""
+        parts = [_named(words) for words in self._written()]
+        needed = [words for words in parts if not any(_begins(words, rule.words()) for rule in self._allowing())]
+        used = [grant for grant in self._grants if any(covers_words(grant, words) for words in needed)]
+        if len(parts) > 1 and any(grant.max_uses is not None for grant in used):
+            return None
+        return used
+
+    def _allowing(self) -> list[Rule]:
+        return [rule for rule in self._rules if rule.ruling == "allow" and rule.words()]
+
+    def _by_guards(self) -> Verdict | None:
+        """Words may reach a guarded file without naming it: through its folder, a wildcard or a hard link."""
+        if not self._guards:
+            return None
+        names = self._named()
+        trees = [*filter(isdir, names), *self._swept()]
+        below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
+        for rule in self._guards:
+            if any(rule.may_be_below(tree, self._roots) for tree in below):
+                return by_guard(rule, "it may come upon what {rule} is about")
+        if any(map(has_other_names, names)):
+            return by_guard(
+                self._guards[0], "a file in it has a second name (hard link), which may be what {rule} is about"
+            )
+        return None
+
+    def _swept(self) -> list[str]:
+        """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
+        return [place for stage, folders in self._in_folders() for cwd in folders for place in _swept(stage, cwd)]
+
+    def _by_built_in(self) -> Verdict:
+        """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
+        found = self.judgement(built_in=True)
+        if found.plan is None:
+            return Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
+        if self._guards:
+            return Verdict("ask", "rule", f"a command may touch what {self._guards[0].describe()} is about")
+        if not stays_inside(found.plan, self._roots):
+            return Verdict("ask", "rule", "it looks outside the workspace, and no rule of yours allows that")
+        if asked := _by_link(found.plan):
+            return asked
+        used = self._used_grants()
+        if used is None or used:
+            return self._by_words(found)
+        plan = replace(found.plan, inside=True)
+        return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
+
+    def _questions(self) -> list[tuple[str, ...]]:
+        """The parts that only ask a program or the machine about itself."""
+        try:
+            written = self._written()
+        except Refused:
+            return []
+        if any("cd" in words for words in written):
+            return []  # in which folder it asks decides who answers
+        return [words for words in written if is_question(words, self._details.directory, self._roots)]
+
+    def judgement(self, *, built_in: bool = False) -> Judgement:
+        """What the shell gate says, with the rules and grants that speak about words."""
+        spoken = {r: tuple(rule.words() for rule in self._rules if rule.ruling == r and rule.words()) for r in _RULINGS}
+        asking = self._questions() if built_in else []
+        prefixes = tuple(prefix for grant in self._grants for prefix in grant.prefixes)
+        known = CommandRules(
+            allow=(*spoken["allow"], *prefixes),
+            reading=READ_ONLY if built_in else (),
+            ask=spoken["ask"],
+            deny=spoken["deny"],
+            exact=(*(line for grant in self._grants for line in grant.exact), *asking),
+        )
+        return judge(self._details.command, known, cwd=self._details.directory, roots=self._roots)
+
+
+def _may_name_any_file(stage: Stage) -> bool:
+    """Whether words of it that are known only when it runs may be names of files."""
+    return any(word.unknown for word in stage.words) and program(stage.words[0].text) not in ANY_WORD
+
+
+def _swept(stage: Stage, cwd: str) -> list[str]:
+    use = examine(program(stage.words[0].text), stage.words)
+    here = [cwd] if use is not None and walks(use) and not use.reads else []
+    wild = [dirname(before_wildcard(word, cwd)) for word in _words_of(stage) if is_wild(word)]
+    return [*(_place(folder, cwd) for folder in wild), *here]
+
+
+def _found(pattern: str, cwd: str) -> list[str]:
+    """The files that a piece of text with wildcards stands for now."""
+    return [_place(path, cwd) for path in _all(glob.iglob(pattern, root_dir=cwd), _MOST)]
+
+
+def _all(found: Iterable[str], most: int) -> list[str]:
+    some = list(islice(found, most + 1))
+    if len(some) > most:
+        raise _TooMany
+    return some
+
+
+def _place(word: str, cwd: str) -> str:
+    """The path as it is opened: what `..` means behind a link is known to `realpath` alone."""
+    return word if word[:1] == "/" else f"{cwd}/{word}"
+
+
+def _lies(place: str) -> tuple[str, str]:
+    """Where a path lies by its text, and where its links lead."""
+    return normpath(place), realpath(place)
+
+
+_MOST_FOLDERS = 8
+_FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
+_MOST = 20_000
+_MOST_WILD = 100
+_QUOTE = re.compile(r"['\"\\]")
+_PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
+_RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
+
+
+def _by_link(plan: Plan) -> Verdict | None:
+    why = secret_behind(plan) or write_behind(plan) or repository_behind(plan)
+    return None if why is None else Verdict("ask", "rule", why)
+
+
+def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
+    return words in grant.exact or any(_begins(words, prefix) for prefix in grant.prefixes)
+
+
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words with the program's bare name, as grants and rules have it."""
+    return (program(words[0]), *words[1:])
+
+
+def _words_of(stage: Stage) -> list[Word]:
+    return [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
+
+
+def _values(text: str) -> list[str]:
+    """What is glued to an option: `--file=x`, `-fx`."""
+    return [value for value in (text.partition("=")[2], text[2:]) if value] if text.startswith("-") else []
+
+
+def _begins(words: tuple[str, ...], prefix: tuple[str, ...]) -> bool:
+    return words[: len(prefix)] == prefix
+
+
+def _why(found: Judgement) -> str:
+    return found.why.rstrip(".")
+
+
+def _decided_by(found: Judgement, ruling: Ruling) -> str:
+    return "; ".join(dict.fromkeys(part.by for part in found.parts if part.decision == ruling))

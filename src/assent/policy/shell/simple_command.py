@@ -1,0 +1,590 @@
+"""Judges one simple command: its rule, its model, its files, and the command it wraps.
+
+All checks only add problems; "allow" is what is left when a rule covers the command and none was found.
+Knows rules, models and the workspace; does not know how the command was joined to others.
+"""
+
+import re
+from itertools import pairwise
+from posixpath import join
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assent.plan import GitWork, Redirect, Stage, Word
+from assent.policy.shell.checks import run_check
+from assent.policy.shell.command_rules import CommandRules, Prefix, covering, program
+from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
+from assent.policy.shell.git_secrets import hides, listing, told, unhidden
+from assent.policy.shell.options import Use, changing, examine, spread, with_options
+from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
+from assent.policy.shell.program_models import ProgramModel
+from assent.policy.shell.recursive_search import (
+    fed_problem,
+    guarded,
+    names_secret,
+    passes_over,
+    shows_content,
+    sifted,
+    unsifted,
+    without_more_options,
+)
+from assent.policy.shell.undescribed import RUNS_OTHERS, plain_flag, unknown_words
+from assent.policy.shell.unwrap import FILE_SHELLS
+from assent.policy.shell.variable_prefixes import harmless
+
+MAX_DEPTH = 4
+
+Decision = Literal["allow", "ask", "deny"]
+
+_PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
+# Against the network the hardening of git must not cut the connection itself.
+_NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
+
+
+_GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
+# Options of git that write a file or start a pager, whatever place they seem to have.
+_GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
+_ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
+_FOLDERS = ("mkdir", "rmdir", "rm")  # what they are about is a folder, as a rule, or gone afterwards
+_SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_FILE = re.compile(r"\.\w+$")
+_TESTS = ("pytest", "py.test", "unittest")
+_MODULE = 2  # `python -m`: a rule of more words says which
+_CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
+# Long dashes and the like, which a person takes for the beginning of an option.
+_LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
+
+
+class CommandPlace(Struct, frozen=True):
+    """Where the command runs. `certain` is False after a `cd` that may have failed."""
+
+    cwd: str
+    roots: tuple[str, ...]
+    certain: bool = True
+    harmless_names: bool = False
+    """What comes through the pipe are names of files, and none of a secret."""
+    names_inside: bool = False
+    """What comes through the pipe are names of files in the workspace."""
+    at_the_end: bool = True
+    """The words from the pipe stand behind those of the command."""
+
+
+class CommandVerdict(Struct, frozen=True, kw_only=True):
+    """The decision about one command, with the words that will run and the files that will change."""
+
+    decision: Decision
+    by: str
+    why: str
+    stage: Stage
+    writes: tuple[str, ...] = ()
+    sweeps: bool = False
+    """It searches, and is told to pass over secrets."""
+
+
+def judge_stage(
+    stage: Stage, rules: CommandRules, where: CommandPlace, depth: int = 0, *, fed: bool = False, found: Finds = ""
+) -> CommandVerdict:
+    """Allow or ask; deny rules were applied before, to everything that could be found.
+
+    `fed`: further words come from its input. `found`: `{}` stands for one file that find finds, or for several.
+    """
+    name = program(stage.words[0].text)
+    if name == "find" and (clause := exec_clause(stage.words)) is not None:
+        return _finding(stage, clause, rules, where, depth)
+    use = examine(name, stage.words, more=fed and where.at_the_end, many="{}" if found == "several" else "")
+    is_test = use is not None and use.names[-1] in _TESTS
+    problems = _outside_the_model(stage, where, tests=is_test) + _other_script(stage, use, where)
+    if use is None:
+        return _unmodelled(stage, name, rules, problems, where, fed=fed)
+    use.fed, use.found = fed, found != ""
+    if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
+        return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
+    run_check(use, stage.words)
+    problems += _folder_problems(use, stage, where)
+    exact = not fed and not problems and _exact(rules, name, use, stage)
+    problems += use.problems + _kind_problems(use, stage, rules) + _file_problems(use, stage.words, where)
+    if fed:
+        why = fed_problem(
+            use,
+            stage.words,
+            harmless_names=where.harmless_names,
+            names_inside=where.names_inside,
+            at_the_end=where.at_the_end,
+        )
+        problems += [why] if why else []
+    verdict = _decide(stage, name, use, rules, problems, where, depth)
+    if verdict.decision == "ask" and exact:
+        by = _rule("exact", tuple(word.text for word in stage.words))
+        ready = replace(_hardened(stage, use), git="")
+        return CommandVerdict(decision="allow", by=by, why="A rule allows exactly this command.", stage=ready)
+    return verdict
+
+
+def _decide(
+    stage: Stage, name: str, use: Use, rules: CommandRules, problems: list[str], where: CommandPlace, depth: int
+) -> CommandVerdict:
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
+        return CommandVerdict(
+            decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
+        )
+    known = rules.allow if use.makes else (*rules.allow, *rules.reading)
+    every = _every_goal(use)
+    rule = _closest(covering(known, texts, use.names, every), with_options(known, use))
+    if rule is None:
+        return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
+    problems = _not_named(problems, use, rule, where)
+    if len(rule) < len(use.names) and _must_be_named(use, rule):
+        problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
+    rest: list[Prefix] = [] if every != use.names and every == rule[: len(every)] else use.also
+    uncovered = next((other for other in rest if not _covered(other, rules, whole=use.by_name)), None)
+    if uncovered is not None:
+        problems.append(f"no rule allows `{' '.join(uncovered)}`")
+    if problems:
+        return CommandVerdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(name, problems[0]), stage=stage)
+    if use.payload:
+        return _wrapped(stage, use, rules, rule, where, depth)
+    why = f"`{' '.join(use.names)}` {use.model.does or 'is known to be harmless'}, and its options do no harm."
+    return CommandVerdict(
+        decision="allow",
+        by=_rule("allow", rule),
+        why=why,
+        stage=_hardened(stage, use),
+        writes=_written(use, where),
+        sweeps=passes_over(use),
+    )
+
+
+def _every_goal(use: Use) -> Prefix:
+    """`mvn clean install`, wherever its options stand."""
+    further = use.also if use.names[1:] else []
+    return (*use.names, *(other[-1] for other in further))
+
+
+def _covered(names: Prefix, rules: CommandRules, *, whole: bool) -> bool:
+    found = covering(rules.allow, names)
+    return found is not None and (not whole or len(found) == len(names))
+
+
+def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | None:
+    """`sed -i` says more about `sed -i.bak` than `sed` does."""
+    if by_words is None or by_options is None:
+        return by_words or by_options
+    return max(by_words, by_options, key=len)
+
+
+def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace) -> list[str]:
+    """A rule that names an option that changes files means it: `prettier --write`. The files must be ordinary ones."""
+    meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
+    only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
+    changes = use.model.effect in ("run", "write") or use.names[0] == "sed"
+    if not changes or not only_options or not any(one in meant for one in problems):
+        return problems
+    written = [problem for word in use.reads for problem in _write_problem(word, where)]
+    use.writes += [word for word in use.reads if word not in use.writes]
+    return [problem for problem in problems if problem not in meant] + written
+
+
+def _must_be_named(use: Use, rule: Prefix) -> bool:
+    """Whether a rule for less than the whole name is too little: it names what reads, and this does more. `python -m x`
+    runs whatever file is called x.
+    """
+    named = use.models[min(len(rule), len(use.models)) - 1]
+    if use.by_name:
+        return True
+    if use.models[0].kind == "interpreter" and named.effect != "run" and len(rule) <= _MODULE:
+        return use.names[-1] != "--test"  # of node itself
+    return use.model.effect != "read" and named.effect == "read"
+
+
+def _wrapped(
+    stage: Stage, use: Use, rules: CommandRules, rule: Prefix, where: CommandPlace, depth: int
+) -> CommandVerdict:
+    """Both the wrapper and what it runs must be allowed."""
+    if depth >= MAX_DEPTH:
+        return CommandVerdict(
+            decision="ask",
+            by="limit",
+            why=f"Commands are wrapped in each other more than {MAX_DEPTH} times.",
+            stage=stage,
+        )
+    if why := _not_wrapped(use):
+        return CommandVerdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(use.names[0], why), stage=stage)
+    wrapper = use.model.wrapper
+    fed = wrapper is not None and wrapper.feeds
+    known = replace(rules, allow=(*rules.allow, rule[use.payload_at :])) if _names_payload(use, rule) else rules
+    inner = judge_stage(Stage(words=use.payload, text=stage.text), known, _fed_by(use, where), depth + 1, fed=fed)
+    if inner.decision != "allow":
+        return CommandVerdict(decision="ask", by=inner.by, why=inner.why, stage=stage)
+    words, names = stage.words[: use.payload_at] + inner.stage.words, inner.stage.names
+    if fed and shows_content(program(use.payload[0].text)):
+        if why := unsifted(use):
+            return CommandVerdict(
+                decision="ask", by=f"model {use.names[0]}", why=_sentence(use.names[0], why), stage=stage
+            )
+        words, names = sifted(use, words, names=where.harmless_names)
+    ready = replace(inner.stage, words=words, env=stage.env + inner.stage.env, redirects=stage.redirects, names=names)
+    why = f"{inner.why} `{use.names[0]}` only {use.model.does}."
+    return CommandVerdict(
+        decision="allow",
+        by=f"{_rule('allow', rule)}, {inner.by}",
+        why=why,
+        stage=ready,
+        writes=inner.writes,
+        sweeps=inner.sweeps,
+    )
+
+
+def _not_wrapped(use: Use) -> str | None:
+    name = use.payload[0].text
+    if name == "cd":
+        return "a `cd` behind it may move the commands that follow"
+    if (use.option("-I", "-i", "--replace") or "{}") in name:
+        return "a word from its input may become the name of the program"
+    return None
+
+
+def _names_payload(use: Use, rule: Prefix | None) -> bool:
+    """Whether the rule for a wrapper also says what it may run, as `npx tsc` does."""
+    named = use.model.wrapper is not None and use.model.wrapper.named
+    return named and rule is not None and bool(use.payload) and len(rule) > use.payload_at
+
+
+def _finding(stage: Stage, clause: Clause, rules: CommandRules, where: CommandPlace, depth: int) -> CommandVerdict:
+    """Find and the program that gets what it finds must both be allowed."""
+    outer = judge_stage(replace(stage, words=clause.without), rules, where, depth)
+    if outer.decision != "allow":
+        return replace(outer, stage=stage)
+    if why := payload_problem(clause, where.cwd, where.roots):
+        return CommandVerdict(decision="ask", by="model find", why=_sentence("find", why), stage=stage)
+    inner = judge_stage(Stage(words=clause.payload, text=stage.text), rules, where, MAX_DEPTH, found=clause.finds)
+    if inner.decision != "allow":
+        return CommandVerdict(decision="ask", by=inner.by, why=inner.why, stage=stage)
+    ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
+    sweeps = inner.sweeps or clause.passes_over
+    return CommandVerdict(
+        decision="allow", by=f"{outer.by}, {inner.by}", why=f"{outer.why} {inner.why}", stage=ready, sweeps=sweeps
+    )
+
+
+def _fed_by(use: Use, where: CommandPlace) -> CommandPlace:
+    """Names from a file, or put into the middle of a word, are not those of the pipe."""
+    marker = use.option("-I", "-i", "--replace")
+    mark = marker or "{}"
+    spliced = any(mark in word.text and word.text != mark for word in use.payload)
+    whole = use.option("-d", "--delimiter") in (None, "\n", "\\n", "\\0")  # a part of a name is another name
+    from_pipe = whole and use.option("-a", "--arg-file") is None and not spliced
+    return replace(
+        where,
+        harmless_names=where.harmless_names and from_pipe,
+        names_inside=where.names_inside and from_pipe,
+        at_the_end=marker is None,
+    )
+
+
+def _undescribed(use: Use, name: str, stage: Stage, rules: CommandRules) -> Use | None:
+    """A sub-command that only a rule knows, of a program that is known. Git's may be an alias, and some run others."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    plain = all(one.kind == "program" and one.wrapper is None for one in use.models) and name != "git"
+    rule = covering(rules.allow, texts) or ()
+    named = len(rule) >= len(use.names) and use.at == len(use.names) - 1
+    return use if plain and named and RUNS_OTHERS.isdisjoint(use.names) else None
+
+
+def _unmodelled(
+    stage: Stage,
+    name: str,
+    rules: CommandRules,
+    problems: list[str],
+    where: CommandPlace,
+    *,
+    fed: bool,
+    use: Use | None = None,
+) -> CommandVerdict:
+    """What nobody described: the words of the rule, and after them nothing but plain operands and options."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if (ask := covering(rules.ask, texts)) is not None:
+        return CommandVerdict(
+            decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
+        )
+    rule = texts if texts in rules.exact else covering(rules.allow, texts)
+    if rule is None:
+        return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{name}`.", stage=stage)
+    problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
+    problems += unknown_words(stage.words, len(rule), described=use is not None)
+    if fed or any(not word.literal for word in stage.words):
+        problems.append("the program is not known, so only literal words are covered")
+    if problems:
+        return CommandVerdict(decision="ask", by="no model", why=_sentence(name, problems[0]), stage=stage)
+    ready = stage if use is None else _hardened(stage, use)
+    return CommandVerdict(decision="allow", by=_rule("allow", rule), why="A rule allows these words.", stage=ready)
+
+
+def _exact(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
+    """A rule that says every word of the command allows it even where the model would ask, but no text for a shell."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if stage.env:
+        return False
+    if use.model.wrapper is not None and not _is_more_than_a_wrapper(use, texts, rules):
+        return False
+    if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
+        return False
+    texts = _without_runtime(use, texts)
+    # A rule of one word names a program, not a command.
+    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow) or _continues_script(use, texts, rules)
+    return named and all(word.literal for word in stage.words)
+
+
+# How the interpreter itself works, whatever it runs.
+_RUNTIME = re.compile(
+    r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
+    r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
+)
+
+
+def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """`node --watch server.js` is `node server.js` to a rule."""
+    at = 1
+    while use.models[0].kind == "interpreter" and at < len(texts) and _RUNTIME.fullmatch(texts[at]):
+        at += 1
+    return (texts[0], *texts[at:])
+
+
+def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """Whether the rule says all that it runs, or it runs nothing."""
+    asks = list(texts[1:]) in _ASKS_FOR_VERSION
+    return asks or _runs_script(use, texts) or _continues_script(use, texts, rules)
+
+
+def _continues_script(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """`python manage.py test` covers plain words and flags behind it, `python report.py` names of files and flags: a
+    word alone may say what the script does. `bash ci.sh` covers flags.
+    """
+    rule = (covering(rules.allow, texts) or ()) if _may_continue(use, texts) else ()
+    if len(rule) < 2 or not (_FILE.search(rule[1]) or rule[1] == "artisan"):
+        return False
+    words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
+    if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
+        return False
+    if use.model.kind == "shell":
+        return not words
+    return len(rule) > 2 or all(map(_FILE.search, words))
+
+
+def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:
+    return use.models[0].kind == "interpreter" or (use.model.kind == "shell" and _runs_script(use, texts[:2]))
+
+
+def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
+    """`bash scripts/test.sh`: a file of the folder, and no options."""
+    return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))
+
+
+def _outside_the_model(stage: Stage, where: CommandPlace, *, tests: bool) -> list[str]:
+    problems: list[str] = []
+    if not _PROGRAM.fullmatch(stage.words[0].text):  # no character in it expands
+        problems.append("the name of the program is not plain")
+    problems += [
+        f"the variable `{name}` can change what programs do"
+        for name, value in stage.env
+        if not harmless(name, value, tests=tests)
+    ]
+    if any(_LOOKS_LIKE_OPTION.match(word.text) for word in stage.words):
+        problems.append("a word begins with a character that looks like the dash of an option")
+    problems += [why for redirect in stage.redirects if (why := _redirect_problem(redirect, where))]
+    return problems
+
+
+def _other_script(stage: Stage, use: Use | None, where: CommandPlace) -> list[str]:
+    """A rule for `./ci.sh` or `python report.py` means the file in the folder of the workspace, and not what has that
+    name where a `cd` leads.
+    """
+    if where.cwd in where.roots:
+        return []
+    kinds = () if use is None else (use.models[0].kind, use.model.kind)
+    runs_files = "interpreter" in kinds or "shell" in kinds[1:]
+    words = [stage.words[0].text, *(word.text for word in stage.words[1:2] if runs_files)]
+    found = next((text for at, text in enumerate(words) if _is_relative_file(text, program=at == 0)), None)
+    return [f"`{found}` is another file here than in the folder of the workspace"] if found else []
+
+
+def _is_relative_file(text: str, *, program: bool) -> bool:
+    named = "/" in text or (not program and _FILE.search(text) is not None)
+    return named and not text.startswith(("/", "-", "~"))
+
+
+def _redirect_problem(redirect: Redirect, where: CommandPlace) -> str | None:
+    if isinstance(redirect.target, Word) and secret(redirect.target, where.cwd):
+        return f"it reads {redirect.target.text}, which may hold secrets"
+    return None
+
+
+def _kind_problems(use: Use, stage: Stage, rules: CommandRules) -> list[str]:
+    about: ProgramModel = use.model
+    texts = [word.text for word in stage.words]
+    if _names_payload(use, covering(rules.allow, texts)):
+        return []
+    if about.kind == "shell" and texts[1:] != ["--version"]:
+        return ["it runs shell commands"]
+    if about.kind == "interpreter" and len(texts) == 1:
+        return ["it runs what it reads from its input"]
+    if about.wrapper is not None and about.wrapper.contained:
+        return []
+    if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in _ASKS_FOR_VERSION:
+        return [f"it {about.does or 'runs another program'}"]
+    if about.wrapper is not None and about.wrapper.assignments:
+        return [
+            f"the variable `{word.text}` can change what programs do"
+            for word in use.operands
+            if not word.literal or not harmless(*_split(word.text))
+        ]
+    return []
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
+
+
+def _file_problems(use: Use, words: tuple[Word, ...], where: CommandPlace) -> list[str]:
+    problems = [f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)]
+    if (named := names_secret(use)) is not None:
+        problems.append(f"it searches {named}, which may hold secrets")
+    if use.names[0] == "git":
+        shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
+        problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
+        problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
+        problems += [why] if (why := unhidden(use)) else []
+    if use.model.effect == "run":
+        problems += [
+            f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
+        ]
+    if use.model.effect == "network" and use.names[0] != "git":
+        problems += [f"{word.text} is outside the workspace" for word in use.reads if _leaves(word, where)]
+    for word in use.writes:
+        problems += _write_problem(word, where, folder=_is_about_folders(use))
+        if secret(word, where.cwd):
+            problems.append(f"it moves or changes {word.text}, which may hold secrets")
+    if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
+        problems.append("it would delete or move the workspace itself")
+    if use.names[0] == "cp":  # a copy may have the name of what is copied
+        problems += [
+            f"{word.text} is run or trusted by tools or later commands"
+            for word in use.operands
+            if may_be_protected(word.text.rstrip("/").rpartition("/")[2])
+        ]
+    return problems
+
+
+def _git_paths(use: Use) -> list[Word]:
+    """Its operands, but for what is looked for or asked about, and those of commands that show names alone."""
+    if use.names[1:2] in _GIT_SHOWS_NAMES:
+        return []
+    pattern = use.names[1:2] == ("config",) or (use.names[1:2] == ("grep",) and use.option("-e", "-f") is None)
+    return use.texts[1:] if pattern else use.texts
+
+
+def _git_secret(word: Word, where: CommandPlace) -> bool:
+    """`HEAD:.env`, paths, and what git itself takes for a wildcard (`'.e*'`) or for more (`:(top).env`)."""
+    path = re.sub(r"^(?:\([a-z,:]*\)|[/!^]+)", "", word.text.rpartition(":")[2])
+    return secret(Word(path, literal=False), where.cwd)
+
+
+def _leaves(word: Word, where: CommandPlace) -> bool:
+    return not inside(place(word.text, where.cwd), where.roots)
+
+
+def _vanishing(use: Use) -> list[Word]:
+    """The operands that are gone from their place afterwards."""
+    match use.names[0]:
+        case "rm" | "rmdir" | "unlink":
+            return use.writes
+        case "mv":
+            return use.writes[:-1]
+        case _:
+            return []
+
+
+def _folder_problems(use: Use, stage: Stage, where: CommandPlace) -> list[str]:
+    """Git and everything that does more than read trusts the folder it runs in."""
+    checked = use.model.effect == "read" or bool(use.writes)
+    if use.names[0] != "git":
+        return [] if checked or inside(where.cwd, where.roots) else [_outside(where.cwd)]
+    folders = _git_folders(stage.words[1 : use.at])
+    if len(folders) > 1:
+        return ["it changes its folder more than once"]
+    cwd = place(folders[0], where.cwd) if folders else where.cwd
+    return [] if inside(cwd, where.roots) else [_outside(cwd)]
+
+
+def _outside(folder: str) -> str:
+    return f"it runs in {folder}, outside the workspace"
+
+
+def _git_folders(words: tuple[Word, ...]) -> list[str]:
+    """The folders of `-C` before the sub-command; after it `-C` means something else."""
+    found: list[str] = []
+    for word, following in pairwise((*words, Word(""))):
+        if word.text == "-C":
+            found.append(following.text)
+        elif word.text.startswith("-C"):
+            found.append(word.text[2:])
+    return found
+
+
+def _is_about_folders(use: Use) -> bool:
+    return use.names[0] in _FOLDERS or use.names[:2] == ("git", "clone")
+
+
+def _write_problem(word: Word, where: CommandPlace, *, folder: bool = False) -> list[str]:
+    path = place(word.text, where.cwd)
+    if path == "/dev/null":
+        return []
+    if not word.literal:
+        return [f"`{word.text}` may match files that nobody looked at"]
+    if not where.certain:
+        return ["it is not certain in which folder it writes"]
+    if not inside(path, where.roots) or (path in where.roots and word.text != "."):
+        return [f"{word.text} is outside the workspace"]
+    if protected(path, where.roots, folder=folder):
+        return [f"{word.text} is run or trusted by tools or later commands"]
+    return []
+
+
+def _written(use: Use, where: CommandPlace) -> tuple[str, ...]:
+    """As they are written, for whoever looks at the disk: behind a link `..` is not the folder before it."""
+    return tuple(join(where.cwd, word.text) for word in use.writes if place(word.text, where.cwd) != "/dev/null")
+
+
+def _hardened(stage: Stage, use: Use) -> Stage:
+    """The words and variables that run: configuration that could start programs is overridden."""
+    before = [word for one in use.models for word in one.before]
+    if use.model.effect == "network":
+        before = [_NETWORK_GIT.get(word, word) for word in before]
+    after = [word for one in use.models for word in one.after]
+    is_git = use.names[0] == "git"
+    words = told(use, stage.words) if is_git else guarded(use, without_more_options(use, stage.words))
+    ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
+    env = dict(pair for one in use.models for pair in one.env.items())
+    if use.model.effect == "network":
+        env.pop("GIT_ALLOW_PROTOCOL", None)
+    known = replace(stage, words=ready, env=stage.env + tuple(env.items()))
+    if not is_git:
+        return known
+    return replace(known, hides=hides(use), listing=listing(use, stage.words), git=_git_work(use))
+
+
+def _git_work(use: Use) -> GitWork:
+    if use.model.effect == "read":
+        return "changes" if use.makes else "looks"
+    return "changes" if use.model.effect == "write" else ""
+
+
+def _rule(decision: str, rule: Prefix) -> str:
+    return f"{decision} rule `{' '.join(rule)}`"
+
+
+def _sentence(name: str, problem: str) -> str:
+    return f"`{name}`: {problem}."

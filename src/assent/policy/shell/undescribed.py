@@ -1,0 +1,140 @@
+"""Programs and sub-commands that nobody has described: what a rule for one of them covers.
+
+The words of the rule, and after them plain operands and plain options: flags, numbers, and values that cannot name a
+command, a file elsewhere or another machine. A rule of one word names a program, not all that it can do: words
+that usually change something, and names of programs that it may run, need a rule that says them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assent.plan import Word
+from assent.policy.shell.program_models import model
+
+_ASKS_ABOUT_ITSELF = (["--version"], ["--help"])
+_PLAIN = re.compile(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
+_CHANGES = frozenset(
+    """
+    abandon add apply attach bud build-and-push c checkout clean clear clone cmd commit config connect console copy
+    cordon cp create decrypt delete deploy destroy dev disable down downgrade drain drop edit enable eval exec
+    export flush gc import init install kill launch login logout merge migrate mv new open patch post promote prune
+    publish pull purge push put rebase rec record reload remove rename replace reset resize restart restore resume
+    reveal revert revoke rm rmi rollback rotate run save scale secret secrets seed sell send serve server set shell
+    ship shutdown spawn squash ssh start stat stop studio submit suspend sync trigger tunnel uninstall unlock unset
+    up update upgrade upload use wipe worker write x
+    """.split()  # noqa: SIM905
+)
+# Sub-commands whose words are another command, or say what runs later.
+RUNS_OTHERS = frozenset(
+    """
+    alias attach bash config console debug dlx edit eval exec exec-env extension hook hooks import login plugin plugins
+    remote repl rpc run run-script script sh shell ssh tunnel x
+    """.split()  # noqa: SIM905
+)
+# Names of programs that are as often words about something else.
+_ALSO_WORDS = frozenset(
+    """
+    arch batch bind bridge build code column command complete convert cut date defaults diff dir env expand export fg
+    file find fold format free go head help history host install join just last link locale look make mount node open
+    parallel pass paste ping python read route rule script security seq service size sleep sort source split sum swift
+    tail task test time top tree true type uptime users view wait watch who yes
+    """.split()  # noqa: SIM905
+)
+
+
+# Options whose name says that they run or load something, or where something is read, written or asked.
+_TELLING = frozenset(
+    """
+    address agent auth base bin binary browser bucket cache cert chdir cmd code command compiler conf config
+    connect context cookie credential credentials cwd data dest destination dir directory domain dsn editor endpoint
+    engine entry env environment eval exec executable execute expression ext extension extensions extra file files
+    filename folder format formatter from git global header home hook hooks host html import in include index infile
+    init input install interpreter key kubeconfig launcher ld lib library link linker load loader local location log
+    logfile makefile manifest middleware module netrc node option options out outdir outfile output override pager
+    parser path pidfile pipe plugin plugins post pre prefix preload preprocessor preset processor profile program
+    project property proxy python rc rcfile register registry remote report reporter repo repository require resolver
+    results root runner runtime rsh save script scripts secret server set setting settings setup shell sock socket
+    source ssh stdin store system target tasks teardown template temp theme tmp token tool toolchain trace transform
+    transformer uri url use user userconfig wrapper
+    """.split()  # noqa: SIM905
+)
+_TELLING_ENDS = ("dir", "file", "path", "cmd", "exec", "script", "config", "url", "plugin", "module", "bin", "log")
+_FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # which are switches there
+_MORE_CHANGES = _CHANGES | frozenset(("api", "debug", "fix", "inspect", "latest", "snapshot", "snapshots", "ui", "web"))
+_FLAG = re.compile(r"--[a-z0-9][A-Za-z0-9_-]*")
+_LETTERS = re.compile(r"-(?:[A-Za-z]{1,4}|[A-Za-z]?\d+)")
+_VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,%+-]*")
+_NUMBER = re.compile(r"\d+[a-z%]{0,2}")
+_CODE = frozenset("ce")
+_WITH_VALUE = frozenset("CDEFILOTWXfioprx")
+"""Letters that often have a value which is a program, a file or a place: alone they are flags."""
+
+
+def unknown_words(words: Sequence[Word], named: int, *, described: bool = False) -> Iterator[str]:
+    """Why the words behind the `named` first ones are more than the rule says. `described`: the program is known, and
+    it does not run others."""
+    if [word.text for word in words[1:]] in _ASKS_ABOUT_ITSELF:
+        return
+    for at in range(max(1, named), len(words)):
+        word, following = words[at], words[at + 1].text if at + 1 < len(words) else ""
+        if word.literal and word.text.startswith("-") and plain_option(word.text, following):
+            parts = _parts(word.text)
+            if (
+                named == 1
+                and word.text.startswith("--")
+                and parts != ["dry", "run"]
+                and not _FLAG_CHANGES.isdisjoint(parts)
+            ):
+                yield f"`{word.text}` may change something, so a rule must name it"
+        elif not word.literal or not _PLAIN.fullmatch(word.text):
+            yield f"`{word.text}` is more than the rule says, and the program is not known"
+        elif "://" in word.text:
+            yield f"`{word.text}` is a place on another machine"
+        elif named == 1 and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
+            yield f"`{word.text}` may change something, so a rule must name it"
+        elif not described and may_be_program(word.text):
+            yield f"`{word.text}` may be a program that it runs, and the program is not known"
+
+
+def plain_option(text: str, following: str) -> bool:
+    """A flag, or an option with a plain value, that names neither a command nor a place. `following`: the next word."""
+    name, equals, value = text.partition("=")
+    if text == "--":
+        return False
+    if _LETTERS.fullmatch(text):
+        return _CODE.isdisjoint(text) and (_WITH_VALUE.isdisjoint(text) or _is_alone(following))
+    if not _FLAG.fullmatch(name):
+        return False
+    telling = any(part in _TELLING or part.endswith(_TELLING_ENDS) for part in _parts(name))
+    if equals:
+        return not telling and _VALUE.fullmatch(value) is not None and ".." not in value
+    return not telling or _parts(name)[0] == "no"
+
+
+def _is_alone(following: str) -> bool:
+    """The next word is not the value of the option before it, unless that is a number."""
+    return not following or following.startswith("-") or _NUMBER.fullmatch(following) is not None
+
+
+def may_be_program(word: str) -> bool:
+    """The name of a program, and of nothing else."""
+    return model(word) is not None and word not in (".", *_ALSO_WORDS, *_CHANGES)
+
+
+def changes_something(word: str) -> bool:
+    """A word that usually stands for a change: `deploy`, `shutdown`."""
+    return len(word) > 2 and word.lower() in _CHANGES
+
+
+def plain_flag(text: str) -> bool:
+    """A long flag, for a program that may obey it: plain, and not one that usually changes something."""
+    parts = _parts(text)
+    harmless = _MORE_CHANGES.isdisjoint(parts) or parts[0] == "no" or parts == ["dry", "run"]
+    return text.startswith("--") and plain_option(text, "") and harmless
+
+
+def _parts(name: str) -> list[str]:
+    """The words in the name of an option, also in `--camelCase`."""
+    return (
+        re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", name.lstrip("-").partition("=")[0]).lower().replace("_", "-").split("-")
+    )

@@ -1,0 +1,196 @@
+"""What other names stand for: secrets (a link to a key, a second name of it, a wildcard that matches one), and places
+to write to that a link leads to.
+
+The shell gate judges words by their text; here the disk is asked what they stand for in this moment. It looks at names
+only and opens nothing.
+"""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from assent.files.hard_links import TooManyFiles, secrets_with_second_names, why_second_name
+from assent.files.protected import secret_files, why_secret
+from assent.files.workspace import links_at_top, names_by_links
+from assent.git_folder import folders_of, leads_outside, split_options
+from assent.git_part import names_beyond, part_of_repository
+from assent.plan import Plan, Stage, Word, paths_in
+from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
+from assent.policy.shell.command_rules import program
+from assent.policy.shell.options import examine
+from assent.policy.shell.paths import inside, protected, secret
+from assent.policy.shell.recursive_search import shows_content, walks
+
+_MOST_MATCHES = 2_000
+_RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
+
+
+def secret_behind(plan: Plan) -> str | None:
+    """Why the plan may show a secret that its text does not name."""
+    for stage, folders in with_folders(plan):
+        if not folders:
+            return "it changes its folder too often to look for secrets behind its names"
+        name = program(stage.words[0].text)
+        why = next((why for cwd in folders if (why := _stage(name, stage, cwd, plan.roots))), None)
+        if why is not None:
+            return why
+    return None
+
+
+def write_behind(plan: Plan) -> str | None:
+    """Why the plan may write through a link: to the outside, or to what tools run."""
+    roots = [os.path.realpath(root) for root in plan.roots]
+    if (there := next((path for path in _trees(plan) if os.path.lexists(path)), None)) is not None:
+        return f"{there} is there already, and what lies in it may be overwritten"
+    for path in (*plan.writes, *_copies(plan)):
+        real = os.path.realpath(path)
+        if not inside(real, roots):
+            return f"{path} leads to {real}, outside the workspace"
+        if real != os.path.normpath(path) and protected(real, roots):  # the text itself was judged already
+            return f"{path} leads to {real}, which is run or trusted by tools or later commands"
+    return None
+
+
+def repository_behind(plan: Plan) -> str | None:
+    """Why git would look outside the workspace: a repository may say that its files or objects are elsewhere, and words
+    may be about a part of it that is.
+    """
+    for stage, folders in with_folders(plan):
+        words = [word.text for word in stage.words]
+        at = next((at for at, word in enumerate(words) if program(word) == "git"), None)
+        if at is None:
+            continue
+        before, rest = split_options(words[at + 1 :])
+        texts = {one - (len(words) - len(rest)) for one in stage.texts}
+        for cwd in (os.path.join(cwd, *folders_of(before)) for cwd in folders):
+            if why := leads_outside(cwd, plan.roots) or _beyond(cwd, plan.roots, rest, texts):
+                return why
+    return None
+
+
+def _beyond(cwd: str, roots: Sequence[str], words: Sequence[str], texts: set[int]) -> str | None:
+    part = part_of_repository(cwd, roots)
+    word = None if part is None else names_beyond(part, cwd, words, texts)
+    return None if word is None else f"`{word}` reaches beyond the workspace, which is a part of the repository"
+
+
+def _copies(plan: Plan) -> Iterator[str]:
+    """The files that `cp` writes in a folder: it writes through a link that is there already."""
+    for stage, folders in with_folders(plan):
+        use = examine(program(stage.words[0].text), stage.words)
+        if use is not None and use.names[0] == "cp" and use.operands:
+            *sources, target = use.operands
+            for cwd in folders:
+                folder = os.path.join(cwd, expanded(target, cwd))
+                names = (os.path.basename(path) for word in sources for path in matches_of(word, cwd))
+                yield from (os.path.join(folder, name) for name in names)
+
+
+def _trees(plan: Plan) -> Iterator[str]:
+    """Where `cp -r` puts whole folders: links in them would be written through, and nobody looks at each file."""
+    for stage, folders in with_folders(plan):
+        use = examine(program(stage.words[0].text), stage.words)
+        if use is None or use.names[0] != "cp" or use.option(*_RECURSIVE) is None or not use.operands:
+            continue
+        *sources, target = use.operands
+        for cwd in folders:
+            place = os.path.join(cwd, expanded(target, cwd))
+            whole = use.option("-T", "--no-target-directory") is not None or not os.path.isdir(place)
+            for path in (path for word in sources for path in matches_of(word, cwd)):
+                if os.path.isdir(os.path.join(cwd, path)):
+                    yield place if whole else os.path.join(place, os.path.basename(path.rstrip("/")))
+
+
+def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    if _comes_upon_files(name, stage) and (why := _may_come_upon_twin(roots)):
+        return why
+    if name == "find":
+        return _starts_outside(stage, cwd, roots)
+    return _behind(stage, cwd, roots) if shows_content(name) else None
+
+
+def _comes_upon_files(name: str, stage: Stage) -> bool:
+    """Whether it opens files that no word names."""
+    texts = [word.text for word in stage.words]
+    if name in ("find", "xargs"):
+        return name == "xargs" or "-exec" in texts
+    use = examine(name, stage.words)
+    return use is not None and walks(use)
+
+
+def _may_come_upon_twin(roots: Sequence[str]) -> str | None:
+    """A search knows secrets by their names, and one of them has a second name."""
+    try:
+        twin = next(iter(secrets_with_second_names(roots).values()), None)
+    except TooManyFiles:
+        return None  # nobody has a second name of a secret by chance; a file that is named is asked about
+    return None if twin is None else f"{twin} has a second name (hard link), under which it may be come upon"
+
+
+def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    """A folder to start from that lies in the workspace by its name only: what is found there is judged by names."""
+    real_roots = [os.path.realpath(root) for root in roots]
+    for word in stage.words[1:]:
+        path = os.path.join(cwd, expanded(word, cwd))
+        if inside(os.path.normpath(path), roots) and not inside(os.path.realpath(path), real_roots):
+            return f"`{word.text}` leads to {os.path.realpath(path)}, outside the workspace"
+    return None
+
+
+def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    words = [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
+    links = links_at_top(roots)
+    for word in words:
+        matches = list(islice(matches_of(word, cwd), _MOST_MATCHES + 1))
+        if len(matches) > _MOST_MATCHES:
+            return f"`{word.text}` matches more than {_MOST_MATCHES} files, too many to look for secrets among them"
+        if program(stage.words[0].text) == "diff":
+            if found := _in_capitals(matches, cwd):
+                return f"`{word.text}` contains {found}, which may hold secrets"
+            matches += [os.path.join(folder, name) for folder in matches for name in _entries(folder, cwd)]
+        found = next((path for path in matches if _leads_to_secret(path, cwd, links, wild=is_wild(word))), None)
+        if found is not None:
+            return f"`{word.text}` leads to {os.path.realpath(os.path.join(cwd, found))}, which may hold secrets"
+        if (why := _first_twin(matches, cwd, roots)) is not None:
+            return f"`{word.text}`: {why}"
+    return None
+
+
+def _in_capitals(folders: Sequence[str], cwd: str) -> str | None:
+    """A secret in one of these folders that `diff` is not told to pass over: it compares names letter by letter."""
+    found = (path for folder in folders for path in secret_files(os.path.join(cwd, folder)))
+    return next((path for path in found if os.path.basename(path) != os.path.basename(path).lower()), None)
+
+
+def _entries(folder: str, cwd: str) -> list[str]:
+    """What `diff` of two folders opens by itself, links with it; with `-r` it is told to leave links alone."""
+    try:
+        return os.listdir(os.path.join(cwd, folder))
+    except OSError:
+        return []
+
+
+def _first_twin(paths: Sequence[str], cwd: str, roots: Sequence[str]) -> str | None:
+    """Why one of these files may be a secret of the workspace by another name."""
+    return next((why for path in paths if (why := why_second_name(os.path.join(cwd, path), roots))), None)
+
+
+def _leads_to_secret(path: str, cwd: str, links: Sequence[tuple[str, str]], *, wild: bool) -> bool:
+    """A name that was written out has been judged already; what it links to has not, nor what links at the top of the
+    workspace call it (`.env -> conf/dev`).
+    """
+    full = os.path.join(cwd, path)
+    real = os.path.realpath(full)
+    changed = real != os.path.normpath(full)
+    if (wild and why_secret(path.split("/"))) or (changed and secret(Word(real), "/")):
+        return True
+    return any(map(why_secret, names_by_links(links, real)))
+
+
+def matches_of(word: Word, cwd: str) -> Iterator[str]:
+    """The files that a word stands for: those of a wildcard as they are now, or the one that it names."""
+    if not is_wild(word):
+        return iter(paths_in(expanded(word, cwd)))
+    parts = (part.text if part.kind == "glob" else glob.escape(value(part.kind, part.text, cwd)) for part in word.parts)
+    return glob.iglob("".join(parts), root_dir=cwd)

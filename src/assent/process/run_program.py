@@ -1,0 +1,264 @@
+"""Run one program to its end: own session, no input, one stream of output, timeouts, and nothing left behind.
+
+Cancelling the task that awaits `run` ends the program with all its descendants; `run` returns only when
+they are gone. A program that left children in the background has ended nevertheless: what they hold does
+not hold the call.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from assent.process.environment import child_environment
+from assent.process.family import Family
+from assent.process.kill import end_family
+from assent.process.output_buffer import Decoder, Excerpt, Kept
+from assent.process.pty import Channel, Size
+from assent.process.spawn import spawn
+
+Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
+Tell = Callable[[str], None]
+
+_READS_AT_ONCE = 16  # a terminal hands out 4 KB at a time
+_READS_TO_DRAIN = 512
+
+
+class ProcessLimits(Struct, frozen=True, kw_only=True):
+    """Seconds, bytes and characters."""
+
+    idle: float | None = None
+    """So long without any output."""
+    total: float | None = None
+    output: int | None = None
+    """Bytes that it may print."""
+    memory: int | None = None
+    """Bytes that all its processes may have together."""
+    look: float = 2.0
+    """Between two looks at the memory."""
+    grace: float = 0.5
+    """From the polite signal to the one that cannot be refused."""
+    drain: float = 0.1
+    """For output that comes after the end, from a background process or a process substitution."""
+    keep: int = 200_000
+    """Characters of output kept, a fifth of them from the beginning."""
+    sniff: bool = True
+    """Look for NUL bytes at the beginning: output that has some is binary, and only counted."""
+
+
+class ProcessFinished(Struct, frozen=True, kw_only=True):
+    code: int | None
+    """The exit code; None after a signal."""
+    signal: int | None
+    ended: Ended
+    output: Excerpt
+    bytes: int
+    binary: bool
+    """The output was no text: only its bytes were counted."""
+    background: tuple[int, ...] = ()
+    """Processes that still hold the output after a normal end. They are left alone."""
+    survivors: tuple[int, ...] = ()
+    """Processes that could not be ended after a timeout: somebody else's, or stuck in the kernel."""
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+async def run(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str] | None = None,
+    on_start: Callable[[int], None] = _ignore,
+    on_output: Tell = _ignore,
+    on_binary: Callable[[int], None] = _ignore,
+    limits: ProcessLimits = ProcessLimits(),  # noqa: B008  (frozen)
+    terminal: Size | None = None,
+    mark: str = "",
+) -> ProcessFinished:
+    """Raises OSError when the program cannot be started. `on_binary` counts the bytes of output that is no text.
+
+    By its `mark` (see `leftover.py`) another process can find it, should this one die.
+    """
+    env = child_environment() if env is None else env
+    child = _Child(on_output, on_binary, limits, terminal)
+    await child.start(argv, cwd, env, mark or os.urandom(8).hex())
+    try:
+        return await child.over(on_start)
+    finally:
+        child.close()
+
+
+class _Child:
+    """A running program with all that has to be given back: descriptors, readers, timers, the process."""
+
+    def __init__(
+        self, on_output: Tell, on_binary: Callable[[int], None], limits: ProcessLimits, terminal: Size | None
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._limits = limits
+        self._kept = Kept(limits.keep)
+        self._on_output = on_output
+        self._decoder = Decoder(self._text, on_binary, sniff=limits.sniff)
+        self._end: asyncio.Future[Ended] = self._loop.create_future()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._exited = False
+        self._held = True
+        self._channel = Channel(terminal)
+
+    async def start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> None:
+        """Nothing has to be given back if it fails."""
+        try:
+            self._process = await spawn(argv, cwd, env, mark, output=self._channel.theirs)
+        except BaseException:
+            self._channel.close()
+            raise
+        self._channel.close_theirs()
+        self.pid = self._process.pid
+        self._family = Family(self.pid, mark, self._channel.name, self._process.reaper, self._process.since)
+        self._loop.add_reader(self._channel.ours, self._readable)
+        self._process.on_exit(self._on_exit)
+        self._last = self._loop.time()
+        self._arm()
+
+    # --- the end -----------------------------------------------------------------------------------------
+
+    async def over(self, on_start: Callable[[int], None]) -> ProcessFinished:
+        try:
+            on_start(self.pid)
+            ended = await self._end
+        except BaseException:  # cancelled, or a listener failed: nobody waits for this process any more
+            await self._stop()
+            raise
+        survivors = () if ended == "exited" and not self._process.lost else await self._stop()
+        return self._finished(ended, survivors)
+
+    async def _stop(self) -> tuple[int, ...]:
+        """Not to be interrupted: a second cancellation only takes the grace away."""
+        hurry = asyncio.Event()
+        ending = asyncio.ensure_future(end_family(self._family, self.pid, self._limits.grace, hurry))
+        while not ending.done():
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                hurry.set()
+        self._drain()
+        if hurry.is_set():
+            raise asyncio.CancelledError
+        return ending.result()
+
+    def _finished(self, ended: Ended, survivors: tuple[int, ...]) -> ProcessFinished:
+        self._decoder.close()
+        status = self._process.status()
+        if ended == "exited":
+            self._process.leave_rest()
+        # Only when somebody still holds the output is it worth looking through the process table.
+        background = self._family.members() if self._held and ended == "exited" else ()
+        return ProcessFinished(
+            code=status if status is not None and status >= 0 else None,
+            signal=-status if status is not None and status < 0 else None,
+            ended=ended,
+            output=self._kept.excerpt(),
+            bytes=self._decoder.bytes,
+            binary=self._decoder.binary,
+            background=tuple(background),
+            survivors=survivors,
+        )
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._stop_reading()
+        self._channel.close()
+        self._process.close()
+
+    def _over(self, ended: Ended) -> None:
+        if not self._end.done():
+            self._end.set_result(ended)
+
+    def _on_exit(self) -> None:
+        self._process.status()  # without a process table, the dead live until they are collected
+        self._exited = True
+        self._drain()
+        if self._held:
+            self._later(self._limits.drain, lambda: self._over("exited"))
+        else:
+            self._over("exited")
+
+    # --- output ------------------------------------------------------------------------------------------
+
+    def _text(self, text: str) -> None:
+        self._kept.add(text)
+        try:
+            self._on_output(text)
+        except Exception as error:
+            if not self._end.done():
+                self._end.set_exception(error)
+
+    def _readable(self) -> None:
+        """A few reads at most, so that a flood does not keep the loop from everything else."""
+        self._read(_READS_AT_ONCE)
+
+    def _drain(self) -> None:
+        """What is there at once. Bounded, because a background process may write faster than we read."""
+        self._read(_READS_TO_DRAIN)
+
+    def _read(self, times: int) -> None:
+        while times > 0 and self._held and (data := self._channel.read()) is not None:
+            times -= 1
+            if data:
+                self._last = self._loop.time()
+                self._decoder.feed(data)
+            else:
+                self._output_ended()
+        if self._limits.output is not None and self._decoder.bytes > self._limits.output:
+            self._over("too_much_output")
+
+    def _output_ended(self) -> None:
+        self._stop_reading()
+        if self._exited:
+            self._over("exited")
+
+    def _stop_reading(self) -> None:
+        if self._held:
+            self._held = False
+            self._loop.remove_reader(self._channel.ours)
+
+    # --- time and memory ---------------------------------------------------------------------------------
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        self._timers[:] = [timer for timer in self._timers if timer.when() > self._loop.time()]
+        self._timers.append(self._loop.call_later(seconds, do))
+
+    def _arm(self) -> None:
+        if self._limits.total is not None:
+            self._later(self._limits.total, lambda: self._over("total_timeout"))
+        if self._limits.idle is not None:
+            self._later(self._limits.idle, self._check_idle)
+        if self._limits.memory is not None:
+            self._later(self._limits.look, self._look_at_memory)
+
+    def _check_idle(self) -> None:
+        """Looks when it could be time, instead of moving a timer with every piece of output."""
+        idle = self._limits.idle or 0.0
+        left = self._last + idle - self._loop.time()
+        if left > 0:
+            self._later(left, self._check_idle)
+        elif not self._exited:
+            self._over("idle_timeout")
+
+    def _look_at_memory(self) -> None:
+        """In a thread: it goes through all processes of the machine."""
+        looking = self._loop.run_in_executor(None, self._family.memory, self._limits.memory or 0)
+        looking.add_done_callback(self._saw_memory)
+
+    def _saw_memory(self, looked: "asyncio.Future[int]") -> None:
+        if self._end.done() or looked.cancelled():
+            return
+        if looked.result() > (self._limits.memory or 0):
+            self._over("too_much_memory")
+        else:
+            self._later(self._limits.look, self._look_at_memory)

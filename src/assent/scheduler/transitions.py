@@ -1,0 +1,311 @@
+"""The single steps a call can take: build, judge, ask, end. Each is one transition, checked and journalled in `move`.
+
+Who takes them and when is the scheduler's business; what they mean for a call is decided here, once.
+"""
+
+from collections.abc import Awaitable
+from typing import NoReturn
+
+from msgspec.structs import replace
+
+from assent import failpoints
+from assent.approval import Approval, Decision, Details, ExecDetails, McpDetails
+from assent.elapsed import since
+from assent.events import (
+    ApprovalRequested,
+    CallFinished,
+    CallRequest,
+    CallScheduled,
+    CommandTaken,
+    DurableEvent,
+    GrantAdded,
+)
+from assent.parts import Failure, JsonObject, TerminalDisplay
+from assent.policy.action import Action
+from assent.policy.decision import Verdict
+from assent.policy.policy import Policy
+from assent.scheduler.approvals import Clock, make_approval
+from assent.scheduler.call import Executing, advance
+from assent.scheduler.call_task import CallTask, Journal
+from assent.scheduler.digest import action_digest, run_mark
+from assent.scheduler.masking import masked
+from assent.secrets.mask import Masker
+from assent.tools.registry import Registry
+from assent.tools.response import cancelled_result, failure_result, to_result
+from assent.tools.tool import AnyTool, InvalidParams, Invocation, Resources, ToolFailed, ToolResult
+
+LATER = Verdict("allow", "tool", "calls before it come first; then it is decided whether it may run")
+"""For a call that is judged in its turn. Nothing runs by it."""
+
+LONGEST_ABOUT = 300
+"""Characters of the line that says what a call is about."""
+EDITED = "The user changed the arguments of this call before approving it; it ran with these."
+
+
+class Over(Exception):
+    """The call reached a terminal state; its life has nothing left to do."""
+
+
+async def make_action(policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
+    """What is judged: the checked call with what it would do now, or with what its failure would tell."""
+    try:
+        return action_of(policy, tool, args, invocation, await invocation.should_confirm())
+    except ToolFailed as failed:
+        if failed.tells_of is None:
+            raise
+        action = action_of(policy, tool, args, invocation, failed.tells_of)
+        if policy.shows(action):
+            raise
+        return action
+
+
+def action_of(
+    policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation, details: Details | None
+) -> Action:
+    """The checked call with these details, and what the policy adds to them for the person."""
+    main = args.get(tool.main_argument, "") if tool.main_argument else ""
+    touched = invocation.resources()
+    paths = (*touched.reads, *touched.writes)
+    server = details.server if isinstance(details, McpDetails) else tool.server
+    return Action(tool=tool.name, args=args, details=policy.assess(details), main=str(main), server=server, paths=paths)
+
+
+def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
+    """Nobody is asked about what they do themselves, and it runs as they wrote it: no plan, no grant."""
+    verdict = policy.judge(action)
+    if verdict.ruling != "deny" and request.initiator == "person":
+        return Verdict("allow", "rule", "you started it yourself")
+    return verdict
+
+
+def new_about(task: CallTask, invocation: Invocation | None = None) -> str:
+    """The tool's line on what the call is about; empty when that is on record, or the tool cannot say."""
+    invocation = invocation or task.invocation
+    try:
+        about = "" if invocation is None else " ".join(invocation.describe().split())[:LONGEST_ABOUT]
+    except Exception:  # a line for the screen must not end a call
+        return ""
+    return "" if about == task.request.about else about
+
+
+class Transitions:
+    def __init__(
+        self,
+        session: str,
+        registry: Registry,
+        policy: Policy,
+        journal: Journal,
+        *,
+        attended: bool,
+        approval_ttl: float | None,
+        clock: Clock,
+        timer: Clock,
+        masker: Masker,
+    ) -> None:
+        """`clock` tells the time of day, which may be set meanwhile; `timer` only ever goes on."""
+        self._session = session
+        self._registry = registry
+        self._policy = policy
+        self._journal = journal
+        self._attended = attended
+        self._approval_ttl = approval_ttl
+        self._clock = clock
+        self._timer = timer
+        self._masker = masker
+
+    def prepare(self) -> None:
+        for tool in self._registry:
+            tool.prepare()
+
+    def move(self, task: CallTask, *events: DurableEvent) -> Awaitable[None]:
+        """Every transition of every call happens here: checked against the table, in the journal, in this order."""
+        call = task.call
+        for event in events:
+            if not isinstance(event, GrantAdded | CommandTaken):  # these are of no single call
+                call = advance(call, event)
+        task.call = call
+        task.recorded = self._journal.record(*events)
+        if task.changed is not None:
+            task.changed.set()
+        return task.recorded
+
+    def now(self) -> float:
+        return self._clock()
+
+    def begin(self, task: CallTask) -> None:
+        """Counts from now; for a call of an earlier process also what the clock says that it has taken so far."""
+        task.since = self._timer() - since(task.call.started_at, self._clock())
+
+    def run(self, task: CallTask) -> None:
+        task.runs_since = self._timer()
+
+    def patience(self, task: CallTask, approval: Approval) -> float | None:
+        """Seconds until the approval expires. A clock that is set while it waits changes nothing."""
+        if approval.expires_at is None:
+            return None
+        if task.expiry is None or task.expiry[0] != approval.id:
+            task.expiry = (approval.id, self._timer() + approval.expires_at - self._clock())
+        return max(0.0, task.expiry[1] - self._timer())
+
+    # --- towards a decision ---
+
+    async def build(self, task: CallTask) -> Invocation:
+        """Finds the tool and checks the arguments; what is wrong with them ends the call."""
+        tool = await self._registry.find(task.request.tool)
+        if tool is None or (not tool.for_model and task.request.initiator == "model"):
+            await self.fail(task, Failure("tool_not_registered", self._registry.not_found(task.request.tool)))
+        try:
+            invocation = tool.build(task.request.args)
+        except InvalidParams as error:
+            await self.fail(task, Failure("invalid_tool_params", str(error)))
+        tool.prepare()
+        task.build_on_siblings(invocation)
+        task.tool, task.invocation = tool, invocation
+        return invocation
+
+    async def judge(self, task: CallTask, invocation: Invocation) -> Verdict:
+        """Anything that goes wrong while deciding is an error of the call, never a yes.
+
+        Before its turn a call that cannot do its work yet is postponed, if calls before it may still change that.
+        """
+        assert task.tool is not None
+        task.postponed = task.stale = False
+        try:
+            task.action = await make_action(self._policy, task.tool, task.request.args, invocation)
+            verdict = self.verdict(task.action, task.request)
+            task.plan = verdict.plan
+            task.touches = self.touched(task)
+            task.tell_siblings()
+            return verdict
+        except ToolFailed as error:
+            task.action = task.plan = None
+            task.touches = self.touched(task)
+            task.tell_siblings()
+            if task.in_turn or task.siblings is None or not task.siblings.may_change(task):
+                await self.fail(task, error.failure)
+            task.postponed = True
+            return LATER
+        except Exception as error:
+            await self.fail(task, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
+
+    def touched(self, task: CallTask) -> Resources:
+        """What the call touches, as far as that can be known now. One that is alone has nobody to wait for."""
+        if task.siblings is None or task.invocation is None:
+            return Resources()
+        try:
+            declared = task.invocation.resources()
+            if declared.anything == "write" and self._only_reads(task):
+                return replace(declared, anything="read")
+            return declared
+        except Exception:  # whatever is wrong with it is said where it is judged
+            return Resources(anything="write")
+
+    def _only_reads(self, task: CallTask) -> bool:
+        details = task.action.details if task.action is not None else None
+        return isinstance(details, ExecDetails) and self._policy.only_reads(details)
+
+    def verdict(self, action: Action, request: CallRequest) -> Verdict:
+        return verdict_on(self._policy, action, request)
+
+    async def apply(self, task: CallTask, invocation: Invocation, verdict: Verdict) -> None:
+        match verdict.ruling:
+            case "allow":
+                await self.allow(task, verdict)
+            case "deny":
+                await self.deny(task, verdict)
+            case "ask" if not self._attended:
+                await self.fail(task, _nobody_to_ask(task, verdict))
+            case "ask":
+                await self.ask(task, invocation, verdict.reason)
+
+    def allow(self, task: CallTask, verdict: Verdict) -> Awaitable[None]:
+        decision = Decision(source=verdict.source, reason=verdict.reason, rule=verdict.rule)
+        return self.move(task, CallScheduled(task.call_id, decision, new_about(task)))
+
+    async def deny(self, task: CallTask, verdict: Verdict) -> NoReturn:
+        await self.fail(task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
+
+    async def ask(self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None) -> None:
+        assert task.action is not None
+        expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
+        approval = make_approval(self._session, task.call_id, task.action, invocation, why, expires)
+        await self.move(task, ApprovalRequested(task.call_id, approval, args, new_about(task, invocation)))
+        failpoints.hit("asked")
+
+    def digest(self, task: CallTask, args: JsonObject | None = None) -> str:
+        """Of what the call would do now, with these arguments or its own."""
+        details = task.action.details if task.action is not None else None
+        args = task.request.args if args is None else args
+        return action_digest(self._session, task.call_id, task.request.tool, args, details)
+
+    def mark(self, task: CallTask) -> str:
+        return run_mark(self._session, task.call_id)
+
+    async def end_leftovers(self, task: CallTask) -> tuple[int, ...]:
+        """What the call started when an earlier process ran it; one whose tool is gone has nothing to be found by."""
+        tool = await self._registry.find(task.request.tool)
+        if tool is None:
+            return ()
+        try:
+            return await tool.build(task.request.args).end_leftovers(self.mark(task))
+        except InvalidParams:
+            return ()
+
+    # --- endings ---
+
+    async def succeed(self, task: CallTask, result: ToolResult) -> None:
+        model_face = to_result(task.call_id, task.request.tool, result)
+        if isinstance(task.call, Executing) and task.call.decision.edited:
+            model_face = replace(model_face, response=model_face.response | {"note": EDITED, "args": task.request.args})
+        status = "success" if result.failure is None else "error"
+        await self.finish(
+            task,
+            CallFinished(
+                call_id=task.call_id, status=status, result=model_face, display=result.display, failure=result.failure
+            ),
+        )
+
+    async def fail(self, task: CallTask, failure: Failure) -> NoReturn:
+        result = failure_result(task.call_id, task.request.tool, failure)
+        await self.finish(
+            task,
+            CallFinished(
+                call_id=task.call_id, status="error", result=result, display=_partial_output(task), failure=failure
+            ),
+        )
+        raise Over
+
+    def cancel(self, task: CallTask, *before: DurableEvent) -> Awaitable[None]:
+        """Ends the call with its cancel reason; partial output and the proposed change are kept."""
+        output = _partial_output(task)
+        reason = task.cancel_reason or "Cancelled."
+        result = cancelled_result(task.call_id, task.request.tool, reason, output.text if output else "")
+        return self.finish(
+            task, CallFinished(call_id=task.call_id, status="cancelled", result=result, display=output), *before
+        )
+
+    def finish(self, task: CallTask, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
+        took = self._milliseconds(task.since)
+        ran = None if task.runs_since is None else self._milliseconds(task.runs_since)
+        event = event if task.exact else masked(event, self._masker)
+        about = "" if task.request.about else new_about(task)
+        return self.move(task, *before, replace(event, duration_ms=took, ran_ms=ran, about=about))
+
+    def _milliseconds(self, moment: float) -> int:
+        return round((self._timer() - moment) * 1000)
+
+
+def _nobody_to_ask(task: CallTask, verdict: Verdict) -> Failure:
+    return Failure(
+        "approval_unavailable",
+        f'Tool execution of "{task.request.tool}" needs approval ({verdict.reason}), and nobody is there to give it. '
+        "Do not try again; go on without it or say what the user should run.",
+    )
+
+
+def _partial_output(task: CallTask) -> TerminalDisplay | None:
+    if not isinstance(task.call, Executing):
+        return None
+    count = f"[binary output: {task.call.received:,} bytes received]\n" if task.call.received else ""
+    output = task.call.output + count
+    return TerminalDisplay(output) if output else None

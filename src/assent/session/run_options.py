@@ -1,0 +1,47 @@
+"""How a session is run, as opposed to what it is: what its runner is given besides log, model and tools."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec import Struct
+
+from assent.agent.context_text import Context
+from assent.agent.loop import DEFAULT_MAX_TURNS
+from assent.agent.model_caller import Retries, Sleep
+from assent.events import Attached, Envelope
+from assent.models.model_protocol import Model
+from assent.policy.policy import Policy
+from assent.policy.rules import Rule
+from assent.secrets.mask import Masker
+
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    rules: tuple[Rule, ...] = ()
+    attended: bool = True
+    """False: nobody can be asked, so what would ask is refused."""
+    max_turns: int = DEFAULT_MAX_TURNS
+    max_parallel: int = 64
+    approval_ttl: float | None = None
+    client: str = "assent"
+    retries: Retries = Retries()
+    sleep: Sleep = asyncio.sleep
+    fallback: Callable[[], Model] | None = None
+    """Makes the smaller model for when the quota is used up."""
+    open_model: Callable[[str], Model] | None = None
+    """Opens another model by its name, for when a client wants to change it."""
+    load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
+    """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
+    load_mentions: Callable[[str, Policy], Awaitable[tuple[Attached, ...]] | None] = lambda _, __: None
+    """Reads what a prompt names with `@`, as far as the policy lets it; None when it names nothing."""
+    compress_above: int = 0
+    """So many tokens of conversation are compressed before the next request; 0 is never."""
+    masker: Masker = Masker()
+    """Knows the secrets that no result may show."""
+    only: str = ""
+    """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
+    clock: Callable[[], float] = time.time
+    give_way: Callable[[], Awaitable[None]] | None = None
+    """Waits as long as something more urgent goes on; asked before a call runs."""
+    listener: Callable[[Envelope], None] | None = None
+    """Hears every event from the opening on, at once."""

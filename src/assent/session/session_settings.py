@@ -1,0 +1,75 @@
+"""Changes of the session itself that a client may ask for: its mode, its model, its name, its grants."""
+
+from collections.abc import Callable
+
+from assent.agent.model_caller import ModelCaller
+from assent.commands import Rename, RevokeGrant, SetMode, SetModel
+from assent.events import GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
+from assent.models.model_protocol import Model, ModelError
+from assent.policy.policy import Policy
+from assent.scheduler.approvals import Refused
+from assent.scheduler.scheduler import Scheduler
+from assent.session.journal import SessionJournal
+from assent.session.log import title_of
+
+Change = SetMode | SetModel | Rename | RevokeGrant
+
+
+class SessionSettings:
+    def __init__(
+        self,
+        journal: SessionJournal,
+        policy: Policy,
+        scheduler: Scheduler,
+        caller: ModelCaller,
+        open_model: Callable[[str], Model] | None,
+    ) -> None:
+        self._journal = journal
+        self._policy = policy
+        self._scheduler = scheduler
+        self._caller = caller
+        self._open_model = open_model
+        self._opened: list[Model] = []
+
+    async def close(self) -> None:
+        for model in self._opened:
+            await model.close()
+
+    async def make(self, command: Change) -> None:
+        """Raises Refused with the reason when it cannot be done."""
+        match command:
+            case SetMode():
+                await self._set_mode(command)
+            case SetModel():
+                await self._set_model(command)
+            case Rename():
+                await self._rename(command)
+            case RevokeGrant():
+                await self._revoke(command)
+
+    async def _set_mode(self, command: SetMode) -> None:
+        self._policy.mode = command.mode
+        await self._journal.record(ModeChanged(command.mode, command.by))
+        await self._scheduler.rejudge()
+
+    async def _set_model(self, command: SetModel) -> None:
+        if self._open_model is None:
+            raise Refused("the model of this session cannot be changed")
+        try:
+            model = self._open_model(command.model)
+        except ModelError as error:
+            raise Refused(str(error)) from error
+        self._opened.append(model)
+        await self._journal.record(ModelChanged(command.model, command.by))
+        self._caller.use(model)
+
+    async def _rename(self, command: Rename) -> None:
+        title = title_of(command.title)
+        if not title:
+            raise Refused("a session needs a name that can be seen")
+        await self._journal.record(SessionRenamed(title, command.by))
+
+    async def _revoke(self, command: RevokeGrant) -> None:
+        if self._policy.revoke(command.grant_id) is None:
+            raise Refused(f"there is no grant {command.grant_id} in this session")
+        await self._journal.record(GrantRevoked(command.grant_id, command.by))

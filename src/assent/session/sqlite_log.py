@@ -1,0 +1,457 @@
+"""The log on disk: one SQLite file for all sessions, WAL, every commit synced, readable by its owner only.
+
+One writer a session, twice over: a lock file that the system frees when its process dies, and a fence token in every
+append, so that a writer that lost the session is refused whatever the lock says.
+"""
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from assent.commands import Command, decode_command, encode_command
+from assent.events import (
+    VERSION,
+    Envelope,
+    NewerFormat,
+    PromptSubmitted,
+    SessionCreated,
+    SessionOpened,
+    decode_event,
+    encode_event,
+    type_of,
+)
+from assent.files.locks import take_lock
+from assent.session import idempotency, index
+from assent.session.inline_reader import InlineReader
+from assent.session.log import (
+    RECENT_SESSIONS,
+    Fence,
+    Inboxed,
+    LogDamaged,
+    LogError,
+    LogUnavailable,
+    Opening,
+    SessionBusy,
+    SessionInfo,
+    Stamp,
+    Unreadable,
+    Waiting,
+    keys_taken,
+    lost_fence,
+    no_such_session,
+    session_busy,
+)
+from assent.session.migrations import VERSION_NOW, migrate
+from assent.session.writer import Job, Writer
+
+MOMENT = 0.02
+"""Seconds, many times as long as a look at a lock takes."""
+GATHER = 0.001
+"""Seconds; a commit by itself takes about as long, and most of that is spent waiting for the disk."""
+FEW = 100
+"""So many events are read at once where a glance is enough."""
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
+_Row = tuple[int, float, int, bytes]
+"""A stored event: number, time, version, data."""
+
+
+class SqliteLog:
+    """`folder` is made if it is missing; the database, its journal and the lock files live in it.
+
+    `busy` is for servers, where many sessions write at once: whoever only reads need not wait for commits under way, at
+    the price of a thread, and commits wait a moment for others to share them. `read_only` writes nothing at all, not
+    even a missing folder, and needs no room on the disk.
+    """
+
+    def __init__(self, folder: Path, *, busy: bool = False, read_only: bool = False) -> None:
+        self._folder = folder
+        self._path = folder / "assent.db"
+        self._locks: dict[str, int] = {}
+        self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
+        self._index = index.Index()
+        self._read_only = read_only
+        self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER if busy else 0.0)
+        self._reader = Writer(str(self._path), self._connect, lambda: None) if busy else self._writer
+        self._inline = InlineReader(self._path, self._read) if busy else self._read
+
+    # --- sessions ---
+
+    async def create(
+        self,
+        session: str,
+        ts: float,
+        first: SessionCreated,
+        more: Sequence[Envelope] = (),
+        stamp: Stamp | None = None,
+    ) -> str:
+        events = [Envelope(1, ts, session, first), *more]
+        row = (session, len(events) + 1, first.folder, first.model, ts, max(ts, events[-1].ts))
+
+        def job(db: sqlite3.Connection) -> str:
+            if stamp is not None and (made := idempotency.find(db, stamp)) is not None:
+                return made
+            columns = "id, epoch, next_seq, folder, model, title, created_at, updated_at"
+            db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, 0, ?, ?, ?, '', ?, ?)", row)
+            self._insert(db, events)
+            if stamp is not None:
+                idempotency.keep(db, stamp, session)
+            return session
+
+        return await self._writer.submit(job)
+
+    async def stamped(self, stamp: Stamp) -> str | None:
+        return await self._inline(lambda db: idempotency.find(db, stamp))
+
+    async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
+        await self.info(session)  # raises NoSuchSession before a lock file is made
+        await self._lock_for_long(session)
+
+        def job(db: sqlite3.Connection) -> Fence:
+            self._index.opened(db, session)
+            taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
+            row = db.execute(taken, (session,)).fetchone()
+            if row is None:  # deleted in this moment
+                raise no_such_session(session)
+            fence = Fence(session, row[0])
+            if opening is not None:
+                opened = SessionOpened(fence.token, opening.client)
+                self._write(db, fence, [Envelope(row[1], opening.ts, session, opened)])
+            return fence
+
+        try:
+            return await self._writer.submit(job)
+        except BaseException:
+            self._unlock(session)
+            raise
+
+    async def release(self, fence: Fence) -> None:
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE sessions SET held = 0 WHERE id = ? AND epoch = ?", (fence.session, fence.token))
+
+        try:
+            with suppress(LogError):  # a log that cannot be written any more: the lock still is let go
+                await self._writer.submit(job)
+        finally:
+            self._unlock(fence.session)
+
+    async def is_open(self, session: str) -> bool:
+        if session in self._locks:
+            return True
+        try:
+            self._lock(session)
+        except SessionBusy:
+            return True
+        self._unlock(session)
+        return False
+
+    async def sessions(self) -> list[SessionInfo]:
+        return await self._read(index.sessions)
+
+    async def info(self, session: str) -> SessionInfo:
+        return await self._inline(index.info(session))
+
+    async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
+        return await self._inline(index.infos(sessions))
+
+    async def heads(self) -> dict[str, int]:
+        return await self._read(index.heads)
+
+    async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
+        rows = await self._read(index.waiting(owner, limit, offset))
+        return _readable(index.decoded, rows)
+
+    async def count_waiting(self) -> dict[str, int]:
+        return await self._read(index.count_waiting)
+
+    async def expired(self, now: float) -> list[str]:
+        return await self._read(index.expired(now))
+
+    async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
+        row = await self._inline(index.waiting_call(session, call_id))
+        return None if row is None else index.decoded(row)
+
+    async def pending(self) -> list[str]:
+        return await self._read(index.pending)
+
+    async def delete(self, session: str, seen: int | None = None) -> None:
+        await self.info(session)  # raises NoSuchSession before a lock file is made
+        await self._lock_for_long(session)
+
+        def job(db: sqlite3.Connection) -> None:
+            if seen is not None and _in_use(db, session, seen):
+                raise session_busy(session)
+            for table in ("events", "inbox", "approvals", "stamps"):
+                db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
+            db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+        try:
+            await self._writer.submit(job)
+            self._lock_file(session).unlink(missing_ok=True)
+        finally:
+            self._unlock(session)
+
+    async def try_writing(self) -> None:
+        await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {VERSION_NOW}"))
+
+    async def prompts(self, folder: str, limit: int) -> list[str]:
+        def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
+            latest = "SELECT id FROM sessions WHERE folder = ? ORDER BY updated_at DESC LIMIT ?"
+            asked = f"type = 'prompt.submitted' AND session IN ({latest})"
+            found = f"SELECT v, data FROM events WHERE {asked} ORDER BY ts DESC, seq DESC LIMIT ?"
+            return db.execute(found, (folder, RECENT_SESSIONS, limit)).fetchall()
+
+        rows = await self._read(job)
+        return [text for v, data in reversed(rows) if (text := _asked(v, data)) is not None]
+
+    # --- events ---
+
+    def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
+        return self._writer.submit(lambda db: self._write(db, fence, envelopes))
+
+    def _write(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
+        self._check_fence(db, fence, envelopes)
+        self._insert(db, envelopes)
+        rows = [(int(time.time()), fence.session, key) for key in keys_taken(envelopes)]
+        db.executemany("UPDATE inbox SET taken = ? WHERE session = ? AND key = ?", rows)
+
+    def _insert(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
+        rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
+        db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+        for envelope in envelopes:
+            self._index.add(db, envelope.session, envelope.ts, envelope.event)
+
+    def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
+        """Moves the session's counter on, but only for the newest fence and only without a gap."""
+        if not envelopes:
+            return
+        first, last = envelopes[0].seq, envelopes[-1]
+        if last.seq - first != len(envelopes) - 1:
+            raise lost_fence(fence.session)
+        moved = db.execute(
+            "UPDATE sessions SET next_seq = ?, updated_at = ? WHERE id = ? AND epoch = ? AND next_seq = ?",
+            (last.seq + 1, last.ts, fence.session, fence.token, first),
+        )
+        if moved.rowcount != 1:
+            raise lost_fence(fence.session)
+
+    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
+        next_seq, rows = await self._inline(_events(session, after, FEW if limit is None else min(limit, FEW)))
+        if len(rows) == FEW and limit != FEW:
+            next_seq, rows = await self._read(_events(session, after, -1 if limit is None else limit))
+        envelopes = [_envelope(session, *row) for row in rows]
+        end = next_seq if limit is None else min(next_seq, after + 1 + limit)
+        if [envelope.seq for envelope in envelopes] != list(range(after + 1, end)):
+            raise LogDamaged(f"events of session {session} are missing from the log {self._path}")
+        return envelopes
+
+    async def salvage(self, session: str) -> list[Envelope | Unreadable]:
+        def job(db: sqlite3.Connection) -> tuple[int, list[_Row], str]:
+            next_seq, _ = _events(session, 0, 0)(db)
+            rows, problem = _readable_rows(db, session)
+            return next_seq, rows, problem
+
+        next_seq, rows, problem = await self._read(job)
+        found = {row[0]: _envelope_or_problem(session, *row) for row in rows}
+        last = max(next_seq, *(seq + 1 for seq in found), 1)
+        return [found.get(seq) or Unreadable(seq, problem or "it is missing") for seq in range(1, last)]
+
+    # --- commands ---
+
+    async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
+        data = encode_command(command)
+
+        def job(db: sqlite3.Connection) -> bool:
+            if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
+                raise no_such_session(session)
+            if stamp is not None and idempotency.find(db, stamp) is None:
+                idempotency.keep(db, stamp, session)
+            idempotency.sweep(db)
+            insert = "INSERT OR IGNORE INTO inbox (session, key, data) VALUES (?, ?, ?)"
+            return db.execute(insert, (session, key, data)).rowcount == 1
+
+        added = await self._writer.submit(job)
+        self._tell(session)
+        return added
+
+    async def inbox(self, session: str) -> list[Inboxed]:
+        def job(db: sqlite3.Connection) -> list[tuple[str, bytes]]:
+            found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
+            return db.execute(found, (session,)).fetchall()
+
+        return _readable(lambda row: Inboxed(row[0], decode_command(row[1])), await self._inline(job))
+
+    # --- watching ---
+
+    def watch(self, session: str, changed: Callable[[], None]) -> Callable[[], None]:
+        entry = (asyncio.get_running_loop(), changed)
+        self._watchers.setdefault(session, []).append(entry)
+        self._writer.watch(True)
+
+        def stop() -> None:
+            self._watchers[session].remove(entry)
+            if not self._watchers[session]:
+                del self._watchers[session]
+            self._writer.watch(bool(self._watchers))
+
+        return stop
+
+    def watch_all(self, changed: Callable[[], None]) -> Callable[[], None]:
+        return self.watch("", changed)
+
+    def _tell(self, session: str) -> None:
+        for loop, changed in list(self._watchers.get(session, ())):
+            loop.call_soon_threadsafe(changed)
+
+    def _tell_all(self) -> None:
+        for session in list(self._watchers):
+            try:
+                self._tell(session)
+            except RuntimeError:  # that loop is closed
+                continue
+
+    # --- opening and closing ---
+
+    async def close(self) -> None:
+        for session in list(self._locks):
+            self._unlock(session)
+        if isinstance(self._inline, InlineReader):
+            self._inline.close()
+        await self._reader.close()
+        await self._writer.close()
+
+    def _read(self, job: Job) -> "asyncio.Future[Any]":
+        return self._reader.submit(job, reads=True)
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._read_only:
+            from assent.session.read_only import open_for_reading
+
+            return open_for_reading(self._path)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _alone(self._folder / "opening.lock"):
+            self._make_private()
+            db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=10)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            migrate(db, str(self._path))
+        return db
+
+    def _make_private(self) -> None:
+        """Made by us, for SQLite gives its journal the same mode. Never opened by us again: the system drops all of a
+        process's locks on a file when any handle on it is closed, also the locks of another connection."""
+        with suppress(FileExistsError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+    async def _lock_for_long(self, session: str) -> None:
+        """Whoever only looks whether the session is open holds it for a moment, and is no reason to give up."""
+        try:
+            self._lock(session)
+        except SessionBusy:
+            await asyncio.sleep(MOMENT)
+            self._lock(session)
+
+    def _lock(self, session: str) -> None:
+        path = self._lock_file(session)
+        try:
+            self._locks[session] = take_lock(path)
+        except BlockingIOError:
+            raise session_busy(session) from None
+        except OSError as error:
+            raise LogUnavailable(f"cannot lock session {session} with {path}: {error.strerror}") from error
+
+    def _lock_file(self, session: str) -> Path:
+        return self._folder / f"{session}.lock"
+
+    def _unlock(self, session: str) -> None:
+        handle = self._locks.pop(session, None)
+        if handle is not None:
+            os.close(handle)
+
+
+def _events(session: str, after: int, limit: int) -> Callable[[sqlite3.Connection], tuple[int, list[_Row]]]:
+    """The session's counter, and its next events."""
+
+    def job(db: sqlite3.Connection) -> tuple[int, list[_Row]]:
+        counter = db.execute("SELECT next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
+        if counter is None:
+            raise no_such_session(session)
+        found = "SELECT seq, ts, v, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+        return counter[0], db.execute(found, (session, after, limit)).fetchall()
+
+    return job
+
+
+def _readable_rows(db: sqlite3.Connection, session: str) -> tuple[list[_Row], str]:
+    """The events in front of a damaged place of the file, those behind it, and what SQLite says of that place."""
+    rows: list[_Row] = []
+    problem = ""
+    for order in ("ASC", "DESC"):
+        found = f"SELECT seq, ts, v, data FROM events WHERE session = ? ORDER BY seq {order}"
+        try:
+            cursor = db.execute(found, (session,))
+            while row := cursor.fetchone():
+                rows.append(row)
+            return rows, problem
+        except sqlite3.DatabaseError as error:
+            problem = str(error)
+    return rows, problem
+
+
+@contextmanager
+def _alone(path: Path) -> Generator[None, None, None]:
+    """SQLite does not wait for its turn to change a new file's journal: whoever came second would be refused."""
+    handle = take_lock(path, wait=True)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _in_use(db: sqlite3.Connection, session: str, seen: int) -> bool:
+    waits = "SELECT 1 FROM inbox WHERE session = :id AND taken = 0"
+    more = "SELECT 1 FROM sessions WHERE id = :id AND next_seq - 1 != :seen"
+    return db.execute(f"{waits} UNION {more}", {"id": session, "seen": seen}).fetchone() is not None
+
+
+def _readable(decode: Callable[[_In], _Out], rows: Iterable[_In]) -> list[_Out]:
+    """One that cannot be read (damaged, or from a newer Assent) stays where it is, and hides none of the others."""
+    found: list[_Out] = []
+    for row in rows:
+        with suppress(msgspec.MsgspecError, NewerFormat):
+            found.append(decode(row))
+    return found
+
+
+def _asked(v: int, data: bytes) -> str | None:
+    """The text of a prompt. One that cannot be read is no reason to have no history at all."""
+    try:
+        event = decode_event(data, v)
+    except (msgspec.MsgspecError, NewerFormat):
+        return None
+    return event.text if isinstance(event, PromptSubmitted) else None
+
+
+def _envelope_or_problem(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope | Unreadable:
+    try:
+        return Envelope(seq, ts, session, decode_event(data, v))
+    except (msgspec.MsgspecError, NewerFormat) as error:
+        return Unreadable(seq, str(error))
+
+
+def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
+    found = _envelope_or_problem(session, seq, ts, v, data)
+    if isinstance(found, Unreadable):
+        raise LogDamaged(
+            f"event {seq} of session {session} cannot be read: {found.problem}. "
+            f"`assent sessions show {session}` shows the rest"
+        )
+    return found

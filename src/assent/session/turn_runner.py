@@ -1,0 +1,227 @@
+"""What goes on in an open session: its turn, or a compression in its place, and the tools that a person started.
+
+It knows how work begins, ends and is picked up after a crash; where commands come from is the runner's business.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from assent.agent.ending import Ending
+from assent.agent.loop import AgentLoop
+from assent.commands import RunTool, Submit, person_call_id
+from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted
+from assent.parts import Call
+from assent.scheduler.approvals import Refused
+from assent.scheduler.batch import Batch, Parked
+from assent.scheduler.ids import CallIds
+from assent.scheduler.scheduler import Scheduler
+from assent.session.compaction import Compaction
+from assent.session.context_files import ContextFiles
+from assent.session.journal import SessionJournal
+from assent.session.log import LogError
+from assent.session.state import SessionState
+
+SHOW_QUEUED_AFTER = 0.3
+"""So many seconds nobody is told that what a prompt names is still being read."""
+
+
+class TurnRunner:
+    def __init__(
+        self,
+        state: SessionState,
+        journal: SessionJournal,
+        scheduler: Scheduler,
+        loop: AgentLoop,
+        *,
+        compaction: Compaction,
+        context_files: ContextFiles,
+        ids: CallIds,
+        mentions: Callable[[str], Awaitable[tuple[Attached, ...]] | None],
+        changed: Callable[[], None],
+    ) -> None:
+        """`mentions` reads what a prompt names, if it names anything; after `changed` the inbox is looked at again."""
+        self._state, self._journal, self._scheduler, self._loop = state, journal, scheduler, loop
+        self._compaction, self._context_files, self._ids = compaction, context_files, ids
+        self._mentions, self._changed = mentions, changed
+        self._turn: asyncio.Task[None] | None = None
+        self._compacting: asyncio.Task[ChatCompressed] | None = None
+        """The compression that a person asked for; `_turn` waits for it then."""
+        self._reading: dict[str, asyncio.Future[tuple[Attached, ...]]] = {}
+        """While what a prompt names is read, by its key: it is still in the inbox then."""
+        self._local: set[asyncio.Task[None]] = set()
+        """Batches that do not belong to the turn: tools that a person started."""
+
+    # --- what the inbox wants to know ---
+
+    @property
+    def in_turn(self) -> bool:
+        return self._turn is not None
+
+    @property
+    def runs_tools(self) -> bool:
+        """Some that a person started."""
+        return bool(self._local)
+
+    @property
+    def reading(self) -> bool:
+        """Prompts were taken up that are still in the inbox."""
+        return bool(self._reading)
+
+    @property
+    def only_waits(self) -> bool:
+        """Nothing goes on by itself."""
+        return self._scheduler.only_waits if self._turn or self._local else True
+
+    def has_read(self, key: str) -> bool:
+        """This prompt is on its way into the log."""
+        return key in self._reading and self._reading[key].done()
+
+    def forget(self, key: str) -> bool:
+        """The prompt is taken back while what it names is read; False when it is too late for that."""
+        reading = self._reading.get(key)
+        if reading is not None and not reading.cancel():
+            return False
+        self._reading.pop(key, None)
+        return True
+
+    # --- turns ---
+
+    async def begin(self, command: Submit, key: str) -> None:
+        """What it names may come from far away; the inbox does not wait for that."""
+        reading = self._mentions(command.text)
+        if reading is None:
+            turn = self._run_turn(await self._submit(command, key))
+        else:
+            self._reading[key] = asyncio.ensure_future(reading)
+            turn = self._read_and_run(command, key)
+        self._turn = asyncio.create_task(turn, name="turn")
+
+    async def _submit(self, command: Submit, key: str, attached: tuple[Attached, ...] = ()) -> str:
+        prompt_id = f"{self._state.session}########{self._state.prompts}"
+        submitted = PromptSubmitted(prompt_id, command.text, command.by, key, attached)
+        await self._journal.record(submitted, CommandTaken(key, command.by))
+        return prompt_id
+
+    async def _read_and_run(self, command: Submit, key: str) -> None:
+        """Cancelled while it reads, the prompt is recorded without; closed meanwhile, it stays in the inbox; and it may
+        be taken back.
+        """
+        reading = self._reading[key]
+        if not (await asyncio.wait([reading], timeout=SHOW_QUEUED_AFTER))[0]:
+            self._changed()  # from now on it is shown among those that wait
+            await asyncio.wait([reading])
+        prompt_id = ""
+        with suppress(LogError):
+            if key in self._reading and not self._loop.closing:
+                prompt_id = await self._submit(command, key, _outcome(reading))
+        self._reading.pop(key, None)
+        self._changed()
+        if prompt_id:
+            await self._run_turn(prompt_id)
+        else:
+            self._turn = None
+            self._loop.never_began()
+
+    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> None:
+        try:
+            with suppress(Parked, LogError):
+                await self._loop.run(prompt_id, unfinished, ended)
+        finally:
+            self._turn = None
+            self._changed()
+
+    def compress(self, by: str, key: str) -> None:
+        """For a person; it begins and ends like a turn."""
+        self._compacting = self._compaction.begin(by, key)
+        self._turn = asyncio.create_task(self._until_compacted(self._compacting, by, key), name="room")
+
+    async def _until_compacted(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
+        try:
+            with suppress(LogError):
+                await self._compaction.finish(making, by, key)
+        finally:
+            self._turn = self._compacting = None
+            self._changed()
+
+    def cancel(self, reason: str) -> None:
+        if self._turn is None:
+            raise Refused("nothing is running that could be cancelled")
+        self._stop(self._turn, reason)
+
+    def _stop(self, turn: "asyncio.Task[None]", reason: str) -> None:
+        if self._compacting is not None:
+            self._compacting.cancel()  # not the turn: a task cancelled before its first step would never end
+        else:
+            self._stop_reading()
+            self._loop.cancel(turn, reason)
+
+    def _stop_reading(self) -> None:
+        for reading in self._reading.values():
+            reading.cancel()
+
+    # --- tools that a person starts ---
+
+    def run_tool(self, command: RunTool, key: str) -> None:
+        initiator = "command" if command.judged else "person"
+        prompt_id = self._state.open_prompt or ""
+        request = self._ids.request(person_call_id(key), command.tool, command.args, prompt_id, initiator)
+        self._keep(self._scheduler.schedule(request))
+
+    def _keep(self, batch: Batch) -> None:
+        task = asyncio.create_task(self._until_settled(batch))
+        self._local.add(task)
+        task.add_done_callback(self._local_is_over)
+
+    async def _until_settled(self, batch: Batch) -> None:
+        with suppress(Parked, LogError):
+            await self._context_files.settled(await batch.results())
+
+    def _local_is_over(self, task: "asyncio.Task[None]") -> None:
+        self._local.discard(task)
+        self._changed()
+
+    # --- the session opens and closes ---
+
+    def pick_up(self) -> None:
+        """Goes on where an earlier process stopped. Calls that had started are not run again."""
+        newest = self._state.newest_calls() if self._state.open_prompt is not None else ()
+        of_turn = {call.call_id for call in newest}
+        batch = self._again(newest) if newest else None
+        strays = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        if strays:
+            self._keep(self._scheduler.restore(strays))
+        if self._state.open_prompt is not None:
+            turn = self._run_turn(self._state.open_prompt, batch, self._state.unrecorded_end)
+            self._turn = asyncio.create_task(turn, name="turn")
+
+    def _again(self, newest: tuple[Call, ...]) -> Batch:
+        known = [self._state.calls[call.call_id] for call in newest if call.call_id in self._state.calls]
+        if known:
+            return self._scheduler.restore(known)
+        prompt_id = self._state.open_prompt or ""
+        return self._scheduler.schedule(
+            [CallRequest(call_id=c.call_id, tool=c.name, args=c.args, prompt_id=prompt_id) for c in newest]
+        )
+
+    async def park(self) -> None:
+        """Stops what runs; what waits for a person stays as it is in the log."""
+        self._loop.closing = True
+        if self._turn is not None and not self._scheduler.busy:
+            self._stop(self._turn, "Assent was closed.")
+        self._stop_reading()
+        await self._scheduler.park()
+
+    async def over(self) -> None:
+        """Waits until nothing runs any more."""
+        tasks = [task for task in (self._turn, *self._local) if task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _outcome(reading: "asyncio.Future[tuple[Attached, ...]]") -> tuple[Attached, ...]:
+    """Whatever goes wrong with what a prompt names, the prompt itself is not lost."""
+    if reading.cancelled():
+        return ()
+    if (error := reading.exception()) is not None:
+        return (Attached("what it names", problem=f"{type(error).__name__}: {error}"),)
+    return reading.result()
