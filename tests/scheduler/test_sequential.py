@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
@@ -185,3 +186,12 @@ def test_a_batch_with_edited_proposals_does_what_its_calls_do_singly(
 ):
     """In the order of the request, and without commands: what a person edits, they must see as it will be."""
     compare(calls, answers, gate, None)
+
+
+@pytest.mark.parametrize("gate", ["batch", "eager"])
+def test_a_call_that_had_nothing_to_do_is_judged_again_when_the_call_before_it_is_refused(gate: GateKind):
+    """The second write changes nothing as long as the first may still run; the third builds on whichever runs."""
+    calls = [write("a", "two\n"), write("a", "two\n"), write("a", "one\n")]
+    compare(calls, ["no"] + ["yes"] * 7, gate, 0)
+    compare(calls, ["no", "no"] + ["yes"] * 6, gate, 0)
+    compare([*calls, write("a", "three\n")], ["no", "yes", "no"] + ["yes"] * 5, gate, 0)

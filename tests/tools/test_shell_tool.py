@@ -25,6 +25,7 @@ from assent.tools.support.files import Files
 from assent.tools.support.throttle import INTERVAL, Throttle
 from assent.tools.support.whole_output import WholeOutput
 from assent.tools.tool import Permit, ToolFailed, ToolResult
+from support.waiting import until
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, Heard
 
@@ -253,6 +254,7 @@ async def test_output_and_process_are_reported_while_it_runs_and_kept_after_a_ca
     heard = Heard()
     task = asyncio.create_task(run(shell(bench), "echo one; echo two; echo x > ready; sleep 300", heard))
     await asyncio.to_thread((bench.root / "ready").read_text)
+    await until(lambda: heard.pids)  # the command may be quicker than whoever tells that it has started
     (pid,) = heard.pids
     assert os.getpgid(pid) == pid
     task.cancel()

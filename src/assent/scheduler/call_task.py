@@ -51,6 +51,8 @@ class CallTask:
         self.touches = Resources()
         self.proposal: Proposal | None = None
         """The file as it would leave it, as its siblings know it."""
+        self.chained: tuple[str, ...] = ()
+        """The files for which its siblings take it into account."""
         self.stale = False
         """Set when a call before it was refused or changed: what it would do is to be looked at again."""
         self.postponed = False

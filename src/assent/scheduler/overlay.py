@@ -1,7 +1,8 @@
 """Files as the calls of a batch would leave them, one on top of the other, in the order of the request.
 
-A proposal counts until its call is over: then the file is on disk, or it never will be. When one is refused or changed,
-the next call that builds on it is disturbed, and if that one's proposal changes, the one after it.
+A proposal counts until its call is over: then the file is on disk, or it never will be. When a proposal is refused or
+changes, the calls after it that write the same file are judged again: those that have no proposal of their own yet, and
+the first one that builds on it. If that one's proposal changes, the next one follows.
 """
 
 from bisect import bisect_left
@@ -18,7 +19,8 @@ class Overlay:
         self._barrier = barrier
         """Where calls wait that were decided already."""
         self._chains: dict[str, list[CallTask]] = {}
-        """The lives that propose something for a file, in the order of the request."""
+        """The calls that write a file, in the order of the request. Those that cannot say yet what they would write
+        have no proposal."""
         self._writers: deque[CallTask] = deque()
         """Those that may write; the ones that are over leave at the front."""
         self._unknown: deque[CallTask] = deque()
@@ -34,7 +36,7 @@ class Overlay:
     def earlier(self, at: int, path: str) -> Proposal | None:
         chain = self._chains.get(path, ())
         for place in range(bisect_left(chain, at, key=_number) - 1, -1, -1):
-            if not isinstance(chain[place].call, Terminal):
+            if chain[place].proposal is not None and not isinstance(chain[place].call, Terminal):
                 return chain[place].proposal
         return None
 
@@ -44,46 +46,53 @@ class Overlay:
             return True
         if task.touches.anything:
             return _pending_before(task, self._writers)
-        return any(self.earlier(task.at, path) for path in task.touches.writes)
+        return any(self._is_written_before(task, path) for path in task.touches.writes)
 
     def note(self, task: CallTask) -> None:
         """Takes what the call proposes now in place of what it proposed before."""
         assert task.invocation is not None
         before, now = task.proposal, task.invocation.proposal()
-        if now == before:
-            return
-        if before is not None and (now is None or now.path != before.path):
-            self._remove(task, before.path)
-        task.proposal = now
-        if now is not None:
-            self._put(task, now.path)
+        paths = task.touches.writes if now is None else (now.path,)
+        for path in set(task.chained).difference(paths):
+            self._remove(task, path)
+        task.proposal, task.chained = now, tuple(paths)
+        for path in paths:
+            self._put(task, path, changed=now != before)
 
     def leave(self, task: CallTask) -> None:
         """The call is over. If it has written, the file is what it proposed, and nothing changes for the others."""
-        if task.proposal is None:
+        if not isinstance(task.call, Terminal):
             return
-        if isinstance(task.call, Success):
-            self._chains[task.proposal.path].remove(task)
-        elif isinstance(task.call, Terminal):
-            self._remove(task, task.proposal.path)
+        for path in task.chained:
+            self._remove(task, path, changed=not isinstance(task.call, Success))
+        task.chained = ()
 
-    def _put(self, task: CallTask, path: str) -> None:
+    def _is_written_before(self, task: CallTask, path: str) -> bool:
+        chain = self._chains.get(path, ())
+        before = chain[: bisect_left(chain, task.at, key=_number)]
+        return any(not isinstance(other.call, Terminal) for other in before)
+
+    def _put(self, task: CallTask, path: str, *, changed: bool) -> None:
         chain = self._chains.setdefault(path, [])
         place = bisect_left(chain, task.at, key=_number)
         if chain[place : place + 1] != [task]:
             chain.insert(place, task)
-        self._disturb_after(chain, place + 1)
+        if changed:
+            self._disturb(chain[place + 1 :])
 
-    def _remove(self, task: CallTask, path: str) -> None:
+    def _remove(self, task: CallTask, path: str, *, changed: bool = True) -> None:
         chain = self._chains[path]
         place = bisect_left(chain, task.at, key=_number)
         del chain[place]
-        self._disturb_after(chain, place)
+        if changed:
+            self._disturb(chain[place:])
 
-    def _disturb_after(self, chain: list[CallTask], place: int) -> None:
-        if place < len(chain):
-            chain[place].disturb()
-            self._barrier.withdraw(chain[place])
+    def _disturb(self, following: list[CallTask]) -> None:
+        for task in following:
+            task.disturb()
+            self._barrier.withdraw(task)
+            if task.proposal is not None:
+                return
 
     def clear(self) -> None:
         """Nobody asks any more; calls and what they would do need not keep each other."""
