@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from assent.policy.shell import judge, rules
+from assent.process import file_limits, starter
 from assent.process.landlock import available
 from assent.process.launch import pipeline_argv
 from assent.process.pipeline import Pipeline
@@ -185,8 +186,8 @@ def test_a_large_sort_has_room_for_its_own_files(folder: Path) -> None:
 def test_without_the_kernel_files_are_handed_over_open(
     folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("starter", "openings"):
-        monkeypatch.setattr(f"assent.process.{module}.available", lambda: False)
+    for module in (starter, file_limits):
+        monkeypatch.setattr(module, available.__name__, lambda: False)
     link = folder / "sub"
     link.symlink_to("real")
     (folder / "inside").write_text("a pattern that is the name of a file, too\n")
