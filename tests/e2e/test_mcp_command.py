@@ -11,7 +11,7 @@ import pytest
 from assent import exit_codes
 from support.program import Program, asks_for, says
 from support.servers import RAW, SDK, noted, offer
-from support.waiting import WAIT_LIMIT
+from support.waiting import WAIT_LIMIT, until
 
 
 def entry(folder: Path, *args: str, name: str = "srv", **more: object) -> str:
@@ -62,13 +62,14 @@ def test_the_tools_of_a_server_can_be_allowed_for_one_run(program: Program):
 
 
 @pytest.mark.spec("E5")
-def test_a_run_waits_for_a_slow_server_says_so_and_goes_on_without_one_that_does_not_start(program: Program):
+async def test_a_run_waits_for_a_slow_server_says_so_and_goes_on_without_one_that_does_not_start(program: Program):
     base = program.folder.parent
     slow = base / "slow"
     slow.mkdir()
     configure(program, entry(slow, "mute", name="slow", start_timeout=WAIT_LIMIT), entry(base, "dies", name="dead"))
     with program.start("-p", "go", "-m", program.scenario(says("done"))) as running:
         running.until_error("Waiting for the MCP servers: slow")
+        await until(lambda: noted(slow))
         (started,) = noted(slow)
         os.kill(int(started.split()[1]), signal.SIGKILL)
         ended = running.wait()
