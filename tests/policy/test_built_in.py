@@ -259,7 +259,7 @@ def test_a_wildcard_is_looked_through_for_secrets_or_asks(tmp_path: Path, monkey
     for name in ("ab", "ac"):
         (tmp_path / name).touch()
     assert secret_behind(plan("cat a*", str(tmp_path))) is None
-    monkeypatch.setattr("assent.policy.symlink_checks._MOST_MATCHES", 1)
+    monkeypatch.setattr("assent.policy.symlink_checks._MAX_MATCHES", 1)
     assert "too many" in (secret_behind(plan("cat a*", str(tmp_path))) or "")
     (tmp_path / "id_rsa").touch()
     assert "secrets" in (secret_behind(plan("cat i*", str(tmp_path))) or "")

@@ -500,9 +500,9 @@ def test_a_kept_file_does_not_hide_behind_many_others(guarded: Path, monkeypatch
     many_wildcards = unreadable.format(" ".join(f"x{n}*" for n in range(101)) + " sec*/*")
     many_folders = unreadable.format(" ".join(f"notes/{name}" for name in "abcd") + " && cd secrets && cat k")
     assert in_folder(guarded, many_wildcards, mode="yolo") == "deny"
-    monkeypatch.setattr("assent.policy.command_policy._MOST_FOLDERS", 3)
+    monkeypatch.setattr("assent.policy.command_policy._MAX_FOLDERS", 3)
     assert in_folder(guarded, many_folders, mode="yolo") == "deny"
-    monkeypatch.setattr("assent.policy.command_policy._MOST", 2)
+    monkeypatch.setattr("assent.policy.command_policy._MAX_PATHS", 2)
     assert in_folder(guarded, "ls notes/p*", mode="yolo") == "allow"
     assert in_folder(guarded, "ls notes/*", mode="yolo") == "deny"  # more than can be looked at
     assert in_folder(guarded, unreadable.format("notes/*"), mode="yolo") == "deny"
