@@ -34,7 +34,7 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> int:
 
 def _check(found: os.stat_result, path: str | os.PathLike[str]) -> None:
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):  # to open a link says so by itself
-        raise NotRegular(os.fspath(path), "it is no ordinary file")
+        raise NotRegular(os.fspath(path), "it is not a regular file")
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = SIZE_LIMIT, *, follow: bool = True) -> bytes:

@@ -172,7 +172,7 @@ async def test_no_rule_and_no_mode_brings_a_secret_along(folder: Path):
 async def test_binary_files_are_left_out_and_said(folder: Path):
     (folder / "x.bin").write_bytes(b"\x7fELF\0\0")
     (found,) = await load(folder, "@x.bin")
-    assert found.problem.startswith("no text but an ELF program")
+    assert found.problem.startswith("not text but an ELF program")
 
 
 async def test_a_pipe_does_not_hold_a_prompt_up(folder: Path):

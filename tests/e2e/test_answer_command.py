@@ -111,7 +111,7 @@ def test_always_releases_the_other_call_that_it_covers(program: Program):
     running, session = start_waiting(program, shell("python3 add.py", "one"), shell("python3 add.py", "two"))
     with running:
         answered = program.run("answer", session, "one", "always")
-        assert answered.code == 0 and "`, with no other word, in " in answered.err
+        assert answered.code == 0 and "`, with no other arguments, in " in answered.err
         ended = running.wait()
     assert ended.result["status"] == "success"
     assert (program.folder / "canary").read_text() == "x\nx\n"

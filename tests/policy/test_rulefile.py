@@ -54,7 +54,7 @@ def test_several_tools_and_commands_are_several_rules():
             '[[rule]]\ndecision = "never"\n',
             r"p\.toml:2: rule 1 \(line 1\): `decision` is allow, ask or deny, not 'never'",
         ),
-        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: rule 1 \(line 1\): it needs `decision`: allow, ask or deny"),
+        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: rule 1 \(line 1\): `decision` is missing: allow, ask or deny"),
         (
             '\n[[rule]]\ntool = "wirte_file"\ndecision = "deny"\n',
             r"p\.toml:2: there is no tool 'wirte_file'; did you mean",
@@ -79,7 +79,7 @@ def test_several_tools_and_commands_are_several_rules():
         ),
         ('[[rule]]\ndecision = "deny"\nexamples = { match = "x" }\n', r":3: .*`examples.match` is a list, not text"),
         ('[[rule]]\ndecision = "deny"\nexamples = { mtch = [] }\n', r"there is no key `examples.mtch`"),
-        ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): it is a table, not a whole number"),
+        ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): a rule must be a table, not a whole number"),
         ("[[rule]]\ndecision =", r"p\.toml:2: "),
         ("[[rule]]\ndecision\n", r"p\.toml:2: Expected '='"),
         ("x = \n", r"p\.toml:1: Invalid value"),
@@ -95,7 +95,7 @@ def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
     [
         ("Too odd - at `$.rule[0].tool`", "p.toml:2: rule 1 (line 1): `tool`: Too odd"),
         ("Too odd - at `$.rule[0]`", "p.toml:1: rule 1 (line 1): Too odd"),
-        ("Object missing required field `tool` - at `$.rule[0]`", "p.toml:2: rule 1 (line 1): it needs `tool`"),
+        ("Object missing required field `tool` - at `$.rule[0]`", "p.toml:2: rule 1 (line 1): `tool` is missing"),
     ],
 )
 def test_what_nobody_has_words_for_is_said_as_the_decoder_says_it(problem: str, said: str):
@@ -127,26 +127,26 @@ def test_only_an_ordinary_file_of_a_sensible_size_is_read(tmp_path: Path, kind: 
     ("rule", "problem"),
     [
         ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git push -f", "sudo git push"] }', None),
-        ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git pull"] }', "should match and does not"),
-        ('command = "git"\ndecision = "deny"\nexamples = { not_match = ["git pull"] }', "should not match and does"),
+        ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git pull"] }', "should match but does not"),
+        ('command = "git"\ndecision = "deny"\nexamples = { not_match = ["git pull"] }', "should not match but does"),
         ('command = "find"\ndecision = "allow"\nexamples = { match = ["find . -name x"] }', None),
         (
             'command = "find"\ndecision = "allow"\nexamples = { match = ["find . -delete"] }',
-            "should match and does not",
+            "should match but does not",
         ),
         ('argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://a.org"] }', None),
         (
             'argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://b"] }',
-            "should match and does not",
+            "should match but does not",
         ),
         ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["read_file"] }', None),
         ('tool = "read_file"\ndecision = "deny"\nexamples = { not_match = ["write_file"] }', None),
-        ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["write_file"] }', "should match and does not"),
+        ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["write_file"] }', "should match but does not"),
         ('command = "git push"\ndecision = "ask"\nexamples = { match = ["ls && git push"] }', None),
-        ('command = "git push"\ndecision = "ask"\nexamples = { match = ["npm x"] }', "should match and does not"),
+        ('command = "git push"\ndecision = "ask"\nexamples = { match = ["npm x"] }', "should match but does not"),
         ('command = "ls"\ndecision = "allow"\nexamples = { not_match = ["ls && rm x"] }', None),
         ('command = ["a", "b"]\ndecision = "deny"\nexamples = { match = ["b"], not_match = ["c"] }', None),
-        ('command = ["a", "b"]\ndecision = "deny"\nexamples = { not_match = ["a"] }', "should not match and does"),
+        ('command = ["a", "b"]\ndecision = "deny"\nexamples = { not_match = ["a"] }', "should not match but does"),
     ],
 )
 def test_examples_are_tried_when_the_file_is_loaded(rule: str, problem: str | None):
@@ -203,7 +203,7 @@ def test_limits_of_a_path_are_just_where_they_are_said_to_be():
         ("/usr/bin/git push", "write 'git push'"),
         ("/opt/homebrew/bin/rg x", "write 'rg x'"),
         ("FOO=1 make test", "write 'make test'"),
-        ("-rf", "write the program before it"),
+        ("-rf", "put the program before it"),
         ("ls; rm", "write a list of commands"),
         ("cd x && make", "write a list of commands"),
         ("git commit -m 'x y'", "without quotes"),

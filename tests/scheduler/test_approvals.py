@@ -432,7 +432,7 @@ async def test_an_always_answer_is_recorded_as_a_grant_with_its_origin():
     await harness.answer("c1", "proceed_always", by="ann")
     await batch.results()
     (event,) = harness.recorded(GrantAdded)
-    assert event.grant.reach == shown.reach == "Exactly `make`, with no other word, in /w, for this session."
+    assert event.grant.reach == shown.reach == "Exactly `make`, with no other arguments, in /w, for this session."
     assert (event.grant.by, event.grant.from_call) == ("ann", "c1")
 
 

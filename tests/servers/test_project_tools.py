@@ -190,7 +190,7 @@ async def test_a_call_that_takes_too_long_or_prints_too_much_is_ended(tmp_path: 
     async with open_project(tmp_path, {"name": "wait"}, {"name": "flood"}, timeout=3.0) as project:
         screen = Screen()
         result = await project.call("wait", screen)
-        assert str(result.content).endswith("Timed out: it ran for 3 seconds and was ended.")
+        assert str(result.content).endswith("Timed out: it ran for 3 seconds and was stopped.")
         assert not alive(screen.pid)
     async with open_project(tmp_path, {"name": "flood"}, timeout=60.0) as project:
         result = await project.call("flood")
@@ -234,7 +234,7 @@ async def test_a_call_asks_and_shows_the_command_and_the_arguments(tmp_path: Pat
         assert isinstance(details, McpDetails)
         assert (details.tool, details.args, details.description) == ("say", {"text": "x"}, "Says it.\\x1b[2J")
         assert details.command.startswith(" ".join((*SCRIPT, "call", "say"))) and str(tmp_path) in details.command
-        assert harness.approval("c1").why == "it runs a command of the project, and no rule allows this tool"
+        assert harness.approval("c1").why == "it runs a project command, and no rule allows this tool"
         await harness.answer("c1")
         assert isinstance((await batch.results())[0], Success)
 

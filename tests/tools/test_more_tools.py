@@ -69,7 +69,7 @@ async def test_pictures_only_when_asked_for_binaries_and_secrets_never(bench: Be
     said = await read(bench, "*", ".env")
     assert said[0] == "--- a.txt ---\na"
     assert "- p.png: image/png; name it to read it" in said[-1]
-    assert "- x.bin: no text but an ELF program" in said[-1]
+    assert "- x.bin: not text but an ELF program" in said[-1]
     assert "secrets" in said[-1] and "KEY=1" not in "".join(said)
     named = await bench.run("read_many_files", include=["*.png"])
     assert isinstance(named.content, tuple) and isinstance(named.content[1], Media)

@@ -154,7 +154,7 @@ async def test_a_search_says_the_same_whether_a_secret_matches_or_not(
 
 async def test_a_secret_is_no_place_to_search_in(bench: Bench) -> None:
     for name in SECRETS:
-        with pytest.raises(ToolFailed, match="read_file asks"):
+        with pytest.raises(ToolFailed, match="call read_file"):
             await bench.text("grep_search", pattern="hunter2", dir_path=name)
 
 

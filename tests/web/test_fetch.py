@@ -375,8 +375,8 @@ async def test_text_comes_in_its_charset(type_: str, body: bytes, text: str) -> 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (page(b"\x89PNG" * 500, "image/png"), "it is no text but image/png, 2,000 bytes"),
-        (page(b"PK", "application/zip", Content_Length="") + HANG, "it is no text but application/zip"),
+        (page(b"\x89PNG" * 500, "image/png"), "it is not text but image/png, 2,000 bytes"),
+        (page(b"PK", "application/zip", Content_Length="") + HANG, "it is not text but application/zip"),
         (page(b"a\0b", ""), "it is no text (3 bytes)"),
     ],
 )

@@ -1,7 +1,7 @@
 """Why a file could not be read or written, one type a reason, each with a sentence for a person.
 
 WorkspaceError
-├── RejectedPath        the text is no usable path (empty, control characters, link loop, too long)
+├── RejectedPath        the text is not a usable path (empty, control characters, link loop, too long)
 ├── OutsideWorkspace    it leads out of the folders the user opened
 ├── ProtectedPath       a special file; needs a question of its own
 ├── ChangedSinceShown   it is not what the user saw when deciding

@@ -10,7 +10,7 @@ class NotPlain(Exception):
 
 
 def read_plain(path: str | os.PathLike[str], limit: int = SIZE_LIMIT) -> bytes:
-    """Raises FileNotFoundError when there is nothing, NotPlain for whatever is no ordinary file."""
+    """Raises FileNotFoundError when there is nothing, NotPlain for whatever is not a regular file."""
     try:
         return read_regular(path, limit, follow=False)
     except FileNotFoundError:

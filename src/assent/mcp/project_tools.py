@@ -206,7 +206,7 @@ class ProjectTools:
     def _problem(self, done: Exchanged) -> str:
         match done:
             case Exchanged(ended="timeout"):
-                return f"Timed out: it ran for {self._commands.timeout:g} seconds and was ended."
+                return f"Timed out: it ran for {self._commands.timeout:g} seconds and was stopped."
             case Exchanged(ended="too_much_output"):
                 return f"Stopped: it printed more than {CALL_BYTES:,} bytes."
             case Exchanged(status=0):

@@ -128,7 +128,7 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
 
 def _kept_to_part(part: Part, cwd: str, words: Sequence[str], texts: set[int]) -> list[str]:
     if (word := names_beyond(part, cwd, words, texts)) is not None:
-        raise RefusedRepository(f"`{word}` reaches beyond the workspace, which is a part of the repository")
+        raise RefusedRepository(f"`{word}` reaches outside the workspace, which is only part of the repository")
     return kept_to(part, words) if words else []
 
 

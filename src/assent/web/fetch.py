@@ -118,7 +118,7 @@ class Web:
         kind = kind_of(mime)
         if kind is None:
             size = f", {told:,} bytes" if told else ""
-            raise Unreadable(f"it is no text but {mime[:80]}{size}")
+            raise Unreadable(f"it is not text but {mime[:80]}{size}")
         data = await self._content(reply, told)
         text = to_text(data, reply.headers.get("content-type", ""), kind)
         if kind == "html":
