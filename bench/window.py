@@ -13,7 +13,7 @@ from typing import Self
 from bench.measure import KEPT, SOURCE
 
 COLUMNS, ROWS = 100, 40
-PATIENCE = 120.0
+TIMEOUT = 120.0
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -46,7 +46,7 @@ class Window:
 
     def until(self, text: str) -> int:
         """Reads on until the text was printed in one piece; gives the time, in `time.monotonic_ns()`."""
-        wanted, deadline = text.encode(), time.monotonic() + PATIENCE
+        wanted, deadline = text.encode(), time.monotonic() + TIMEOUT
         while (at := self._printed.find(wanted)) < 0:
             self._read(deadline - time.monotonic())
         now = time.monotonic_ns()
@@ -55,7 +55,7 @@ class Window:
 
     def until_drawn(self, quiet: float = 0.02) -> None:
         """Waits for the next thing that is printed, and for its end."""
-        self._read(PATIENCE)
+        self._read(TIMEOUT)
         self.until_quiet(quiet)
 
     def until_quiet(self, seconds: float = 0.3) -> None:

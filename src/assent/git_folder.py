@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-_MOST_ALTERNATES = 20
-_LONGEST_FILE = 1_000_000
+_MAX_ALTERNATES = 20
+_MAX_FILE_SIZE = 1_000_000
 _HEAD = re.compile(r"ref:\s*refs/|[0-9a-f]{40}", re.IGNORECASE)
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?([^\"\n]*)\"?\s*$", re.MULTILINE | re.IGNORECASE)
 
@@ -147,7 +147,7 @@ def _alternates(objects: str) -> Iterator[str]:
         folder = todo.pop()
         for line in _text(os.path.join(folder, "info", "alternates")).splitlines():
             seen += 1
-            if line.startswith('"') or seen > _MOST_ALTERNATES:  # quotes hide what it is
+            if line.startswith('"') or seen > _MAX_ALTERNATES:  # quotes hide what it is
                 yield "/"
                 return
             if line.strip() and not line.startswith("#"):
@@ -177,6 +177,6 @@ def _text(path: str) -> str:
         return ""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(_LONGEST_FILE)
+            return file.read(_MAX_FILE_SIZE)
     except OSError:
         return ""

@@ -168,7 +168,7 @@ def test_a_folder_with_protected_files_deep_inside_says_which(tmp_path: Path) ->
 def test_a_folder_is_searched_up_to_a_number_and_beyond_that_it_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protected, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(protected, "_MAX_ENTRIES", 3)
     for number in range(3):
         (tmp_path / str(number)).touch()
     assert why_contains_protected(str(tmp_path), ()) is None

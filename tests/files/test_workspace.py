@@ -438,7 +438,7 @@ def test_a_folder_too_large_or_too_closed_to_search_is_protected(
     for index in range(5):
         make(root / "many" / str(index))
     assert workspace.classify("many", "delete").kind == "inside"
-    monkeypatch.setattr(protected, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(protected, "_MAX_ENTRIES", 3)
     assert workspace.classify("many", "delete").kind == "protected"
 
     def refuse(path: str) -> None:

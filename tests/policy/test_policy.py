@@ -252,7 +252,7 @@ def test_the_narrowest_sensible_scope_is_proposed_first_and_says_its_reach():
     assert grants_for(command("git log -3 | head")) == [
         (
             "exact",
-            "Exactly `git log -3`, with no other arguments. Exactly `head`, with no other arguments, in /w, for this session.",
+            "Exactly `git log -3`, and nothing else. Exactly `head`, and nothing else, in /w, for this session.",
         ),
         (
             "program",

@@ -383,7 +383,7 @@ async def test_a_file_that_changed_after_the_answer_is_asked_again():
     assert harness.world.effects == []
     again = harness.approval("c1")
     assert isinstance(again.details, EditDetails) and again.details.old == "changed by somebody"
-    assert "changed after you approved" in again.why
+    assert "changed since you approved" in again.why
     await harness.answer("c1")
     await batch.results()
     assert harness.world.files["/w/f"] == "new"
@@ -432,7 +432,7 @@ async def test_an_always_answer_is_recorded_as_a_grant_with_its_origin():
     await harness.answer("c1", "proceed_always", by="ann")
     await batch.results()
     (event,) = harness.recorded(GrantAdded)
-    assert event.grant.reach == shown.reach == "Exactly `make`, with no other arguments, in /w, for this session."
+    assert event.grant.reach == shown.reach == "Exactly `make`, and nothing else, in /w, for this session."
     assert (event.grant.by, event.grant.from_call) == ("ann", "c1")
 
 

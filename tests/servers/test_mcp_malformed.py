@@ -9,7 +9,7 @@ from test_mcp_calls import call, said
 
 from assent.files.private_folder import PrivateFolder
 from assent.mcp.kept_results import KeptResults
-from assent.mcp.salvage import MOST_ITEMS, salvaged
+from assent.mcp.salvage import MAX_ITEMS, salvaged
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
 from assent.tools.tool import ToolFailed
@@ -121,10 +121,10 @@ async def test_prompts_and_resources_keep_their_readable_parts(tmp_path: Path):
 
 
 def test_thousands_of_items_are_cut_and_counted():
-    tools: list[Any] = [{"name": f"t{n}", "inputSchema": OBJECT} for n in range(MOST_ITEMS + 5)]
+    tools: list[Any] = [{"name": f"t{n}", "inputSchema": OBJECT} for n in range(MAX_ITEMS + 5)]
     answer, dropped = salvaged("tools/list", "2025-11-25", {"tools": tools})
-    assert len(answer["tools"]) == MOST_ITEMS and [refusal.tool for refusal in dropped] == ["5 others"]
-    parts = [{"type": "text", "text": "x"}] * (MOST_ITEMS + 5)
+    assert len(answer["tools"]) == MAX_ITEMS and [refusal.tool for refusal in dropped] == ["5 others"]
+    parts = [{"type": "text", "text": "x"}] * (MAX_ITEMS + 5)
     answer, _ = salvaged("tools/call", "2025-11-25", {"content": parts})
     assert answer["content"][-1]["text"] == "[5 content parts were left out]"
 

@@ -215,7 +215,7 @@ class Rehearsal:
                 assert effects[call_id] == 1, f"{call_id} lost its effect"
             if event["status"] == "error":
                 assert event["failure"]["type"] == "interrupted", event["failure"]
-                assert "still runs" not in event["failure"]["message"]
+                assert "still running" not in event["failure"]["message"]
 
 
 def rehearse(base: Path, seed: int) -> None:

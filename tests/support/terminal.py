@@ -23,7 +23,7 @@ COLUMNS, ROWS = 250, 200
 """So large that nothing scrolls away and hardly a line is broken."""
 QUIET = 0.9
 """Seconds without a key after which a key counts, with a little to spare."""
-MOST_PIECES = 64
+MAX_PIECES = 64
 """Of output, before somebody looks at the screen again: a program may print without end."""
 
 
@@ -146,7 +146,7 @@ class Terminal:
         with suppress(OSError):  # how a terminal says that the last program has left it
             while piece := os.read(self._master, 65536):
                 pieces.append(piece)
-                if len(pieces) == MOST_PIECES or not select.select([self._master], [], [], 0)[0]:
+                if len(pieces) == MAX_PIECES or not select.select([self._master], [], [], 0)[0]:
                     break
         return b"".join(pieces)
 

@@ -7,7 +7,7 @@ import pytest
 from assent.commands import Submit
 from assent.parts import Media, Text, Todo, TodosDisplay
 from assent.session.state import fold
-from assent.tools.support.many_files import MOST_CHARACTERS
+from assent.tools.support.many_files import MAX_CHARACTERS
 from assent.tools.tool import InvalidParams, ToolResult
 from assent.tools.write_todos import WriteTodosTool
 from support.session_harness import SessionHarness, call, calls, text
@@ -76,7 +76,7 @@ async def test_pictures_only_when_asked_for_binaries_and_secrets_never(bench: Be
 
 
 async def test_there_is_a_limit_and_what_is_behind_it_is_listed(bench: Bench) -> None:
-    make(bench, a="x" * (MOST_CHARACTERS - 1), b="yy", c="z")
+    make(bench, a="x" * (MAX_CHARACTERS - 1), b="yy", c="z")
     said = await read(bench, "*")
     assert said[1] == "--- b ---\ny\n... [cut; read on with read_file]"
     assert said[2].endswith("Left out:\n- c: the limit is reached")

@@ -161,7 +161,11 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}],
                         "default": None,
                     },
-                    "no_ignore": {"description": "Also search files that git ignores.", "type": "boolean", "default": False},
+                    "no_ignore": {
+                        "description": "Also search files that git ignores.",
+                        "type": "boolean",
+                        "default": False,
+                    },
                     "max_matches_per_file": {
                         "description": "Maximum number of matches per file.",
                         "anyOf": [{"type": "integer", "minimum": 1, "maximum": 5000}, {"type": "null"}],

@@ -12,7 +12,7 @@ import pytest
 from assent.http import connection
 from assent.web.dial import Connector, dial, resolve
 from assent.web.fetch import REQUESTS_A_MINUTE, FetchFailed, FetchLimits, Moved, Page
-from assent.web.urls import MOST_REDIRECTS, parse
+from assent.web.urls import MAX_REDIRECTS, parse
 from support.certs import make_certificate
 from support.fake_web import HANG, PUBLIC, FakeWeb, page, sends_to
 from support.waiting import WAIT_LIMIT
@@ -258,9 +258,9 @@ async def test_a_redirect_never_goes_from_https_to_http(tls: ssl.SSLContext) -> 
 
 async def test_an_endless_chain_of_redirects_ends() -> None:
     async with FakeWeb(sends_to("/")) as fake:
-        with pytest.raises(FetchFailed, match=f"more than {MOST_REDIRECTS} redirects"):
+        with pytest.raises(FetchFailed, match=f"more than {MAX_REDIRECTS} redirects"):
             await fake.web.fetch("http://page.example/")
-    assert len(fake.dialled) == MOST_REDIRECTS + 1
+    assert len(fake.dialled) == MAX_REDIRECTS + 1
 
 
 # --- bodies ---

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assent.web.addresses import parse_ipv4, why_not_public
 from assent.web.hosts import BadHost, canonical_host, domain_matches
-from assent.web.urls import MOST_REDIRECTS, UrlVerdict, check_url, check_url_line, preview, redirect
+from assent.web.urls import MAX_REDIRECTS, UrlVerdict, check_url, check_url_line, preview, redirect
 
 PUBLIC = "93.184.216.34"
 
@@ -640,7 +640,7 @@ class TestRedirects:
 
     async def test_there_are_at_most_five(self) -> None:
         verdict = await check("https://example.com/0")
-        for number in range(MOST_REDIRECTS):
+        for number in range(MAX_REDIRECTS):
             verdict = await redirect(verdict, f"/{number + 1}", Names(PUBLIC))
             assert (verdict.allowed, verdict.hops) == (True, number + 1)
         last = await redirect(verdict, "/6", Names(PUBLIC))

@@ -1,4 +1,4 @@
-"""A thought is a subject in **bold** and a description around it."""
+"""Splits a thought into a subject in **bold** and the description around it."""
 
 import re
 
@@ -6,7 +6,7 @@ _SUBJECT = re.compile(r"\*\*(.*?)\*\*", re.DOTALL)
 
 
 def parse_thought(text: str) -> tuple[str, str]:
-    """(subject, description): the first bold text, and all the rest."""
+    """(subject, description): the first bold text, and the rest."""
     found = _SUBJECT.search(text)
     if found is None:
         return "", text.strip()

@@ -19,10 +19,10 @@ from assent.files.workspace import Workspace
 
 NAMES = ("ASSENT.md", "AGENTS.md", "GEMINI.md")
 SIZE_LIMIT = 200_000
-MOST_FILES = 50
-DEEPEST_IMPORT = 5
+MAX_FILES = 50
+MAX_IMPORT_DEPTH = 5
 
-_MOST_FOLDERS = 5_000
+_MAX_FOLDERS = 5_000
 _NEVER_BELOW = ("node_modules", "__pycache__", "venv")
 
 
@@ -61,7 +61,7 @@ def folders_below(folder: str) -> list[str]:
     """Those inside a folder that have context files; hidden ones and other people's code are left out."""
     found: list[str] = []
     waiting = [folder]
-    for _ in range(_MOST_FOLDERS):
+    for _ in range(_MAX_FOLDERS):
         if not waiting:
             break
         place = waiting.pop()
@@ -103,7 +103,7 @@ class _Reader:
         place = self._workspace.classify(path, "read").path
         if place in self.found:
             return place
-        if len(self.found) >= MOST_FILES:
+        if len(self.found) >= MAX_FILES:
             return ""
         try:
             content = self._access.read_bytes(path, SIZE_LIMIT)
@@ -121,7 +121,7 @@ class _Reader:
         return place
 
     def _imports(self, file: ContextFile, depth: int) -> Iterator[tuple[str, str]]:
-        if depth >= DEEPEST_IMPORT:
+        if depth >= MAX_IMPORT_DEPTH:
             return
         for mention in imports(file.text):
             if place := self.read(os.path.join(os.path.dirname(file.path), mention.path), depth + 1):

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from assent.files.protected import why_secret
 
-_MOST_ENTRIES = 50_000
+_MAX_ENTRIES = 50_000
 _KEPT_SECONDS = 3.0
 _PASSED_OVER = frozenset((".git", "node_modules", "site-packages", ".venv", "venv", ".tox", ".cache", "target"))
 """Whole trees that tools make: their keys are no secrets of the person, and a `cacert.pem` there has many names."""
@@ -60,7 +60,7 @@ def _linked_below(roots: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], 
         folder, above = todo.pop()
         for entry in _entries(folder):
             seen += 1
-            if seen > _MOST_ENTRIES:
+            if seen > _MAX_ENTRIES:
                 raise TooManyFiles
             names = (*above, entry.name)
             if entry.is_dir(follow_symlinks=False):

@@ -15,9 +15,9 @@ from itertools import islice
 from assent.files.ignore import IgnoreRules
 from assent.files.protected import fold, why_secret
 
-MOST_PATHS = 20_000
+MAX_PATHS = 20_000
 SECONDS = 0.2
-_MOST_RULES = 200_000
+_MAX_RULES = 200_000
 _REPOSITORIES = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", "git~1"})
 
 Folder = tuple[str, IgnoreRules]
@@ -30,7 +30,7 @@ async def list_paths(folder: str) -> list[str]:
 
 
 def paths_below(
-    folder: str, most: int = MOST_PATHS, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
+    folder: str, most: int = MAX_PATHS, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
 ) -> list[str]:
     """At most so many paths, and no more of them once the time is up."""
     found: list[str] = []
@@ -50,7 +50,7 @@ def _entries(top: str, folder: str, rules: IgnoreRules) -> Iterator[Folder]:
     """What is in one folder, each with the rules that hold there."""
     try:
         with os.scandir(f"{top}/{folder}") as scanned:
-            entries = sorted(islice(scanned, MOST_PATHS), key=lambda entry: entry.name)
+            entries = sorted(islice(scanned, MAX_PATHS), key=lambda entry: entry.name)
     except OSError:
         return  # what cannot be read has nothing to offer
     if any(entry.name == ".gitignore" for entry in entries):
@@ -75,6 +75,6 @@ def _rules_in(path: str) -> str | None:
         return None
     with os.fdopen(fd, encoding="utf-8", errors="replace") as file:
         try:
-            return file.read(_MOST_RULES)
+            return file.read(_MAX_RULES)
         except OSError:
             return None

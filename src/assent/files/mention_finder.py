@@ -16,7 +16,7 @@ AT = r"(?<![^\s(\[{<])@"  # at the start, or after a blank or an opening bracket
 _CODE = r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`"
 _MENTION = rf'{_CODE}|{AT}(?:"(?P<quoted>{QUOTED})"|(?P<bare>{BARE}+))'
 _PUNCTUATION = ",.;:!?)]}>'*`"
-_LONGEST = 4_096
+_MAX_LENGTH = 4_096
 """Characters: no path is longer."""
 _OPENING = {")": "(", "]": "[", "}": "{", ">": "<"}
 
@@ -31,7 +31,7 @@ class Mention(Struct, frozen=True):
 def mentions(text: str) -> Iterator[Mention]:
     """In their order, the same path as often as it is named."""
     for match in _pattern().finditer(text):
-        if match.end() - match.start() > _LONGEST:
+        if match.end() - match.start() > _MAX_LENGTH:
             continue
         if match["quoted"]:
             yield Mention(unescaped(match["quoted"]), match.start(), match.end())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from assent.files.regular_file import read_plain
 
 _ODD = re.compile(r"[^a-z0-9._-]+")
-_LONGEST_NAME = 80
+_MAX_NAME_LENGTH = 80
 
 
 def make_private(folder: str) -> None:
@@ -129,7 +129,7 @@ class PrivateFile:
 
 def _harmless(name: str) -> str:
     """A name that is one file in its folder whatever it was: cut from the left, so that the ending stays."""
-    return _ODD.sub("_", name.lower()).lstrip(".-")[-_LONGEST_NAME:] or "_"
+    return _ODD.sub("_", name.lower()).lstrip(".-")[-_MAX_NAME_LENGTH:] or "_"
 
 
 def save_private(path: Path, data: bytes) -> None:

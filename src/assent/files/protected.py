@@ -69,7 +69,7 @@ _IGNORED = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_MOST_ENTRIES = 20_000
+_MAX_ENTRIES = 20_000
 _SHORT_LOOK = 5_000
 
 
@@ -124,8 +124,8 @@ def why_contains_protected(folder: str, names: Sequence[str]) -> str | None:
         for seen, inner in enumerate(_below(folder, tuple(names))):
             if why_protected(inner):
                 return f"it contains {'/'.join(inner[len(names) :])}, which decides what runs or what is allowed"
-            if seen >= _MOST_ENTRIES:
-                return f"it has more than {_MOST_ENTRIES} entries, too many to look for protected files"
+            if seen >= _MAX_ENTRIES:
+                return f"it has more than {_MAX_ENTRIES} entries, too many to look for protected files"
     except OSError as error:
         return f"it cannot be searched for protected files ({error.strerror})"
     return None

@@ -12,9 +12,9 @@ import stat
 
 import msgspec
 
-_MOST_LINKS = 40  # as the kernel
-_LONGEST_PATH = 4096
-_LONGEST_NAME = 255
+_MAX_LINKS = 40  # as the kernel
+_MAX_PATH_LENGTH = 4096
+_MAX_NAME_LENGTH = 255
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -46,7 +46,7 @@ def resolve(path: str, cwd: str, *, follow_last: bool = True) -> Resolved:
 
 def _has_no_links(normal: str) -> bool:
     """Certainly none: most paths have none, and a look at each of their folders is all it takes to know."""
-    if normal.startswith("//") or len(os.fsencode(normal)) >= _LONGEST_PATH:
+    if normal.startswith("//") or len(os.fsencode(normal)) >= _MAX_PATH_LENGTH:
         return False
     here = ""
     try:
@@ -70,7 +70,7 @@ def _check_text(path: str) -> None:
         encoded = path.encode()
     except UnicodeEncodeError:
         raise Unusable("the path is not valid text (UTF-8)") from None
-    if len(encoded) >= _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in encoded.split(b"/")):
+    if len(encoded) >= _MAX_PATH_LENGTH or any(len(name) > _MAX_NAME_LENGTH for name in encoded.split(b"/")):
         raise Unusable("the path is too long")
 
 
@@ -110,7 +110,7 @@ class _Walk:
             self._done.append(name)
             return
         self._links += 1
-        if self._links > _MOST_LINKS:
+        if self._links > _MAX_LINKS:
             raise Unusable("the path goes through too many links, or a loop of them")
         self._spellings.append(os.path.normpath(_join([here.lstrip("/"), *self._todo[::-1]])))
         if target.startswith("/"):

@@ -18,7 +18,7 @@ from assent.mcp.notifications import NotificationListener
 from assent.mcp.salvage import KNOWN, salvaged
 
 Incoming = SessionMessage | Exception
-MOST_ASKED = 1_000
+MAX_PENDING = 1_000
 """Requests that we remember the method of; the older ones will hardly be answered any more."""
 
 
@@ -156,5 +156,5 @@ V = TypeVar("V")
 
 def _remember(known: dict[str, V], key: str, value: V) -> None:
     known[key] = value
-    if len(known) > MOST_ASKED:
+    if len(known) > MAX_PENDING:
         del known[next(iter(known))]

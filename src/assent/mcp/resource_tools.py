@@ -18,7 +18,7 @@ from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolFai
 
 LIST, READ = "list_mcp_resources", "read_mcp_resource"
 METHOD = "resources/read"
-MOST_LISTED = 500
+MAX_LISTED = 500
 
 
 class Source(Protocol):
@@ -72,9 +72,9 @@ class _Listing(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         offered: Sequence[Resource | Template] = [*self._source.resources(), *self._source.templates()]
         wanted = [each for each in offered if self._server in ("", each.server)]
-        lines = [_line(each) for each in wanted[:MOST_LISTED]]
-        if len(wanted) > MOST_LISTED:
-            lines.append(f"({len(wanted) - MOST_LISTED:,} more; name a server)")
+        lines = [_line(each) for each in wanted[:MAX_LISTED]]
+        if len(wanted) > MAX_LISTED:
+            lines.append(f"({len(wanted) - MAX_LISTED:,} more; name a server)")
         return ToolResult("\n".join(lines) or "There are none.", PlainDisplay(f"{len(wanted)} resources"))
 
 

@@ -21,7 +21,7 @@ LISTS = {
 }
 CONTENTS = {"tools/call": "content", "prompts/get": "messages", "resources/read": "contents"}
 KNOWN = frozenset((*LISTS, *CONTENTS))
-MOST_ITEMS = 2_000
+MAX_ITEMS = 2_000
 """Of one answer; the others are counted."""
 
 Answer = dict[str, Any]
@@ -45,7 +45,7 @@ def salvaged(method: str, version: str, answer: Answer) -> tuple[Answer, list[Re
 
 
 def _is_long(items: object) -> bool:
-    return isinstance(items, list) and len(cast("list[Any]", items)) > MOST_ITEMS
+    return isinstance(items, list) and len(cast("list[Any]", items)) > MAX_ITEMS
 
 
 def _problem(method: str, version: str, answer: Answer) -> str | None:
@@ -77,14 +77,14 @@ def _good_items(method: str, version: str, around: Answer, items: list[Any]) -> 
     place, kind = LISTS[method]
     good: list[Any] = []
     dropped: list[Refusal] = []
-    for number, item in enumerate(items[:MOST_ITEMS], start=1):
+    for number, item in enumerate(items[:MAX_ITEMS], start=1):
         problem = _problem(method, version, around | {place: [item]})
         if problem is None:
             good.append(item)
         else:
             dropped.append(Refusal(_name(item, kind, number), f"its definition is malformed: {problem}"))
-    if len(items) > MOST_ITEMS:
-        dropped.append(Refusal(f"{len(items) - MOST_ITEMS:,} others", f"{MOST_ITEMS:,} in one answer are the limit"))
+    if len(items) > MAX_ITEMS:
+        dropped.append(Refusal(f"{len(items) - MAX_ITEMS:,} others", f"{MAX_ITEMS:,} in one answer are the limit"))
     return around | {place: good}, dropped
 
 
@@ -100,9 +100,9 @@ def _name(item: Any, kind: str, number: int) -> str:
 
 def _readable(method: str, version: str, around: Answer, items: list[Any]) -> Answer:
     place = CONTENTS[method]
-    parts = [_readable_part(method, version, around, item) for item in items[:MOST_ITEMS]]
-    if len(items) > MOST_ITEMS:
-        parts.append(_note(method, items[-1], f"[{len(items) - MOST_ITEMS:,} content parts were left out]"))
+    parts = [_readable_part(method, version, around, item) for item in items[:MAX_ITEMS]]
+    if len(items) > MAX_ITEMS:
+        parts.append(_note(method, items[-1], f"[{len(items) - MAX_ITEMS:,} content parts were left out]"))
     return around | {place: parts}
 
 

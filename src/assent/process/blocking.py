@@ -10,7 +10,7 @@ from collections.abc import Iterator
 CHECK_AFTER = 2.0  # seconds, before anybody looks
 _NAMES = frozenset((".gitignore", ".ignore", ".rgignore", ".gitattributes", ".gitmodules", ".mailmap"))
 _OF_GIT = ("", "info")  # folders in `.git` whose files are read at the start
-_MOST_FOLDERS = 50_000
+_MAX_FOLDERS = 50_000
 
 
 def blocking_file(start: str) -> str | None:
@@ -24,7 +24,7 @@ def _blocking(start: str) -> Iterator[str]:
         yield from (path for path in (f"{above}/{name}" for name in _NAMES) if _blocks(path))
         above = os.path.dirname(above)
     waiting = [start]
-    for _ in range(_MOST_FOLDERS):
+    for _ in range(_MAX_FOLDERS):
         if not waiting:
             return
         folder = waiting.pop()

@@ -17,7 +17,7 @@ from assent.process.connections import Address
 
 CHILD = "a program that Assent itself started cannot answer or change anything: use your own browser or terminal"
 GONE = "the program that sent this has closed its connection, so nobody can tell whether Assent started it"
-_MOST_REMEMBERED = 8
+_MAX_REMEMBERED = 8
 _remembered: list[int] = []
 """The processes that asked last, the newest first: a browser asks again."""
 
@@ -42,7 +42,7 @@ def _holder(end: connections.End) -> int:
     """A process that has the socket open; 0 when none of those is one that we may look into."""
     found = next((pid for pid in _likely_first() if process_table.holds(pid, f"socket:[{end.inode}]")), 0)
     if found:
-        _remembered[:] = [found, *(pid for pid in _remembered if pid != found)][:_MOST_REMEMBERED]
+        _remembered[:] = [found, *(pid for pid in _remembered if pid != found)][:_MAX_REMEMBERED]
     return found
 
 

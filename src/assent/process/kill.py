@@ -13,7 +13,7 @@ from assent.process.family import Family
 
 _LOOK_AGAIN = 0.002
 _LOOK_AROUND = 0.5
-_PATIENCE = 5.0
+_KILL_TIMEOUT = 5.0
 """After this, whoever still lives cannot be killed by us: somebody else's, or stuck in the kernel."""
 
 
@@ -25,7 +25,7 @@ async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.E
         _send(living, leader, signal.SIGTERM)
         await _until_gone(family, living, loop.time() + grace, hurry)
         living = family.members()
-    deadline = loop.time() + _PATIENCE
+    deadline = loop.time() + _KILL_TIMEOUT
     while living and loop.time() < deadline:
         # Again and again, because one that was forking while we looked was not in the list.
         _send(living, leader, signal.SIGKILL)

@@ -15,11 +15,11 @@ from msgspec import Struct
 from assent.process.file_limits import Bounds
 from assent.process.jobs import in_bounds
 
-PATIENCE = 1.0  # seconds
-_PATIENCE_FOR_ONE = 20.0  # it takes as long as the command itself
-_MOST_NAMES = 60  # to leave out one by one; each is compared with each file
-_MOST_ROUNDS = 4
-_MOST_TOLD = 5
+LISTING_TIMEOUT = 1.0  # seconds
+_ONE_LISTING_TIMEOUT = 20.0  # it takes as long as the command itself
+_MAX_NAMES = 60  # to leave out one by one; each is compared with each file
+_MAX_ROUNDS = 4
+_MAX_NAMES_SHOWN = 5
 _IF_ANY = "left out: files in usual places for secrets, if there are any"
 _MAY_FAIL = "ls-tree"  # a word that is no tree is a path
 
@@ -56,11 +56,11 @@ def left_out(
     if not listings:
         return LeftOut(patterns, _IF_ANY)
     try:
-        for _ in range(_MOST_ROUNDS):
-            more = secrets_among(git, listings, is_secret, _excluding(found), PATIENCE) - found
+        for _ in range(_MAX_ROUNDS):
+            more = secrets_among(git, listings, is_secret, _excluding(found), LISTING_TIMEOUT) - found
             found |= more
             if not more or _all_at_once(listings):
-                return LeftOut(_excluding(found) if len(found) <= _MOST_NAMES else patterns, _note(found))
+                return LeftOut(_excluding(found) if len(found) <= _MAX_NAMES else patterns, _note(found))
     except Failed as failed:
         return LeftOut(patterns, _IF_ANY if failed.slow else "")
     return LeftOut(patterns, _note(found))
@@ -69,7 +69,7 @@ def left_out(
 def leading_to_secrets(git: Git, listings: Sequence[Sequence[str]], is_secret: Callable[[str], bool]) -> str:
     """Why a command that shows one file, also under its earlier names, must not run; empty when it may."""
     try:
-        found = secrets_among(git, listings, is_secret, patience=_PATIENCE_FOR_ONE)
+        found = secrets_among(git, listings, is_secret, patience=_ONE_LISTING_TIMEOUT)
     except Failed:
         return "the earlier names of the file cannot be listed"
     return f"its history is also that of {min(found)}, a usual place for secrets" if found else ""
@@ -121,6 +121,6 @@ def _excluding(names: set[str]) -> list[str]:
 def _note(names: set[str]) -> str:
     if not names:
         return ""
-    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)[:_MOST_TOLD]]
-    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)[:_MAX_NAMES_SHOWN]]
+    more = f" and {len(names) - _MAX_NAMES_SHOWN} more" if len(names) > _MAX_NAMES_SHOWN else ""
     return f"left out: {', '.join(shown)}{more} (usual place{'s' if len(names) > 1 else ''} for secrets)"

@@ -18,7 +18,7 @@ _CHUNK = 65_536
 _WORD = re.compile(rb"""(?:[^ \t'"\\]+|\\.|'[^']*'|"[^"]*")+""", re.DOTALL)
 _QUOTED = re.compile(rb"""\\(.)|'([^']*)'|"([^"]*)\"""", re.DOTALL)
 _MORE_THAN_A_NAME = (b"-", b"@", b"+")  # `-x` is an option, `@x` a file of options; a name is nothing but a file
-_LONGEST = 2_000_000
+_MAX_LINE_LENGTH = 2_000_000
 """Bytes without an end: no system takes so many words for a program."""
 
 
@@ -111,8 +111,8 @@ def _pieces(source: IO[bytes], end: bytes) -> Iterator[bytes]:
     while chunk := os.read(source.fileno(), _CHUNK):
         *whole, rest = (rest + chunk).split(end)
         yield from filter(None, whole)
-        if len(rest) > _LONGEST:
-            raise UnreadableNames(f"a line is longer than {_LONGEST:,} bytes")
+        if len(rest) > _MAX_LINE_LENGTH:
+            raise UnreadableNames(f"a line is longer than {_MAX_LINE_LENGTH:,} bytes")
     if rest:
         yield rest
 

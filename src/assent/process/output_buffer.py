@@ -13,7 +13,7 @@ _PIECES = 512
 """So many small pieces are joined into one: a string object costs fifty bytes before its first character."""
 
 
-_LONGEST_WORD = 500
+_MAX_WORD_LENGTH = 500
 _BLANK = re.compile(r"\s")
 _LAST_WORD = re.compile(r"\s\S*\Z")
 
@@ -85,12 +85,12 @@ def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:
 
 def until_word(text: str) -> str:
     """Without the word that a cut goes through: half of a secret is none that anybody would find."""
-    found = _LAST_WORD.search(text, max(len(text) - _LONGEST_WORD - 1, 0))
+    found = _LAST_WORD.search(text, max(len(text) - _MAX_WORD_LENGTH - 1, 0))
     return text[: found.start() + 1] if found else text
 
 
 def from_word(text: str) -> str:
-    found = _BLANK.search(text, 0, _LONGEST_WORD)
+    found = _BLANK.search(text, 0, _MAX_WORD_LENGTH)
     return text[found.start() :] if found else text
 
 

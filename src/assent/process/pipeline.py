@@ -22,8 +22,8 @@ from assent.process.starter import REFUSED, Started, Starter
 if TYPE_CHECKING:
     from assent.plan import Command, Plan, Step
 
-_MOST_ROUNDS = 100_000
-_MOST_OUTPUT = 1_000_000  # bytes that may become a word
+_MAX_ROUNDS = 100_000
+_MAX_OUTPUT = 1_000_000  # bytes that may become a word
 
 
 class Pipeline:
@@ -156,8 +156,8 @@ class Pipeline:
 
     def _loop(self, loop: "Loop", frame: PlanFrame) -> int:
         words = self._starter.words_of(loop.words, frame)
-        if len(words) > _MOST_ROUNDS:
-            raise Refusal(f"a loop over {len(words):,} words: more than {_MOST_ROUNDS:,} are not run")
+        if len(words) > _MAX_ROUNDS:
+            raise Refusal(f"a loop over {len(words):,} words: more than {_MAX_ROUNDS:,} are not run")
         code = 0
         for word in words:
             frame.items[loop.variable] = word
@@ -178,8 +178,8 @@ class Pipeline:
             frame.status = work.wait()
         if self._starter.refused > refused:
             raise Refusal("a command whose output becomes words of another was refused, and so is the other")
-        if len(printed) > _MOST_OUTPUT:
-            raise Refusal(f"a command printed more than {_MOST_OUTPUT:,} bytes, too many for words of another")
+        if len(printed) > _MAX_OUTPUT:
+            raise Refusal(f"a command printed more than {_MAX_OUTPUT:,} bytes, too many for words of another")
         return as_word(printed)
 
 
@@ -218,7 +218,7 @@ def _group(one: "Started | _Beside") -> int:
 def _read_all(descriptor: int) -> bytes:
     """All that comes, but not much more than may be used."""
     printed = b""
-    while len(printed) <= _MOST_OUTPUT and (piece := os.read(descriptor, 65_536)):
+    while len(printed) <= _MAX_OUTPUT and (piece := os.read(descriptor, 65_536)):
         printed += piece
     return printed
 

@@ -33,7 +33,7 @@ _STYLED_WORD = re.compile(rf"[{_STYLED}](?<![^ ].)[{_STYLED}]+(?![^ ])")
 _EAST_ASIAN = re.compile(r"[\u3041-\u9fff\uac00-\ud7af]")
 _CLEARLY_FOREIGN = re.compile(rf"[{_CYRILLIC}\u0370-\u03ff\u1f00-\u1fff](?<![{_TWINS}])")
 _SAMPLE = 24
-_MOST = 8
+_MAX_FOUND = 8
 
 
 def lookalikes(text: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class Lookalikes:
             found += self._twins
         if not self._east_asian_seen:
             found += self._styled
-        return tuple(found[:_MOST])
+        return tuple(found[:_MAX_FOUND])
 
     def _look_through(self, text: str) -> None:
         """Whole words only. The same word is looked at once, and of many kinds of them no more than are told."""
@@ -121,7 +121,7 @@ def _inner(text: str) -> tuple[int, int]:
 def _collect(found: dict[str, None], pattern: re.Pattern[str], words: str) -> None:
     """The sentences about words (a blank between two) in which the pattern is found, until there are enough."""
     end = 0
-    while len(found) < _MOST and (match := pattern.search(words, end)):
+    while len(found) < _MAX_FOUND and (match := pattern.search(words, end)):
         start = words.rfind(" ", 0, match.start()) + 1
         end = words.find(" ", match.end())
         end = end if end >= 0 else len(words)
@@ -132,7 +132,7 @@ def _collect(found: dict[str, None], pattern: re.Pattern[str], words: str) -> No
 
 def _keep(found: dict[str, None], word: "_Word") -> None:
     """No more than are told, however long a stream is."""
-    if len(found) < _MOST:
+    if len(found) < _MAX_FOUND:
         found.setdefault(word.sentence)
 
 

@@ -25,8 +25,8 @@ from assent.screen.screen_patterns import LABEL_LENGTH, STACKED, Context, Screen
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
 _SHOWN_OF_MIXTURE = 8
-_MOST_NOTES = 16
-_MOST_MARKS = 10_000  # more different characters than any honest text has
+_MAX_NOTES = 16
+_MAX_MARKS = 10_000  # more different characters than any honest text has
 
 
 class SafeText(msgspec.Struct, frozen=True):
@@ -168,11 +168,11 @@ class SafeStream:
         return mark(char)
 
     def _note(self, char: str) -> None:
-        if len(self._notes) > _MOST_NOTES or char in "\n\t":
+        if len(self._notes) > _MAX_NOTES or char in "\n\t":
             return  # a label shows its line ends because it has one line, not because they deceive
         note = describe(char)
         if note not in self._notes:
-            full = len(self._notes) == _MOST_NOTES
+            full = len(self._notes) == _MAX_NOTES
             self._notes["and other hidden characters" if full else note] = None
 
     def _fold_blanks(self, found: str) -> str:
@@ -207,7 +207,7 @@ class _Marks(dict[int, str]):
         if self._rules.hidden.match(char):
             self._note(char)
             shown = mark(char)
-        if len(self) >= _MOST_MARKS:
+        if len(self) >= _MAX_MARKS:
             self.clear()
         self[code] = shown
         return shown

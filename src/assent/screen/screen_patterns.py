@@ -20,10 +20,10 @@ LABEL_LENGTH = 120
 STACKED = 8  # more combining marks on one letter paint over its neighbours
 _REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
 _MIXTURE = 64  # a longer run of different hidden characters in a prompt or label is cut with a count
-_LONGEST_COLOUR = 40
-_COLOUR = rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}m"
+_MAX_COLOUR_LENGTH = 40
+_COLOUR = rf"\x1b\[[0-9;]{{0,{_MAX_COLOUR_LENGTH}}}m"
 _LINES_LOOKED_AT = 5  # the scan stops at so many; whether they are too many is counted then
-_MOST_AT_ONCE = 500
+_MAX_AT_ONCE = 500
 
 _LOW = re.compile(f"[{LOW}]")
 _STACK = re.compile(rf"\A[{COMBINING}]|[{STACKING}]{{{STACKED + 1},}}")
@@ -108,7 +108,7 @@ class ScreenPatterns:
         end = len(buffer.rstrip(self._padding.chars))
         if end < len(buffer):
             return max(start, end)
-        escape_at = buffer.rfind("\x1b", max(start, end - _LONGEST_COLOUR - 3))
+        escape_at = buffer.rfind("\x1b", max(start, end - _MAX_COLOUR_LENGTH - 3))
         if escape_at >= 0 and self._open_colour.fullmatch(buffer, escape_at):
             end = escape_at
         if " " <= buffer[end - 1 : end] <= "~":
@@ -157,7 +157,7 @@ class ScreenPatterns:
         places = f"{SPELLING}|{TYPOGRAPHY}" if self.reading else SPELLING
         one = f"[{ORDINARY}](?:{places})"
         alone = f"{one}(?![{self._hidden}]{{2}})"
-        return rf"{one}(?:[ \u20e3]?[^ \t\n{self._hidden}{STACKING}]*{alone}){{0,{_MOST_AT_ONCE}}}"
+        return rf"{one}(?:[ \u20e3]?[^ \t\n{self._hidden}{STACKING}]*{alone}){{0,{_MAX_AT_ONCE}}}"
 
 
 def _is_odd(text: str) -> bool:

@@ -33,7 +33,7 @@ _HINTS = (
     ),
     *("sessid", "session", "webhook", "mnemonic", "otp", "string", "connstr", "bearer"),
 )
-_LONGEST_NAME = 64
+_MAX_NAME_LENGTH = 64
 _OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _PATTERNS = {
     # Looked for in small letters.
@@ -107,7 +107,7 @@ def _after_bearer(text: str, low: str) -> Iterator[Span]:
 
 def _beginning(text: str, at: int) -> int:
     """Where the name begins that has a hint at this place."""
-    before = text[max(at - _LONGEST_NAME, 0) : at]
+    before = text[max(at - _MAX_NAME_LENGTH, 0) : at]
     return at - len(before) + len(before.rstrip(_OF_NAMES))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assent.secrets.spans import Span
 
 _REMEMBERED = 200
-_MOST_HELD = 4_000
+_MAX_HELD = 4_000
 """Nothing that goes on longer is a secret, but for a private key, of which each piece is masked."""
 
 
@@ -62,7 +62,7 @@ class MaskedStream:
         end = self._masker.pending(whole)
         cut = next((span.start for span in spans if span.start < end < span.end), end)
         end = max(min(end, cut), begin)
-        return len(whole) if len(whole) - end > _MOST_HELD else end
+        return len(whole) if len(whole) - end > _MAX_HELD else end
 
     def _is_open(self, shown: str, spans: "list[Span]") -> bool:
         from assent.secrets.private_keys import is_open

@@ -13,8 +13,8 @@ from assent.parts import PlainDisplay
 from assent.tools.support.files import check_text
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
-MOST_QUESTIONS = 4
-FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
+MAX_QUESTIONS = 4
+MIN_OPTIONS, MAX_OPTIONS = 2, 4
 
 
 class AskUserParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,8 +33,8 @@ class AskUserTool(Tool[AskUserParams]):
     params = AskUserParams
 
     def invocation(self, params: AskUserParams) -> Invocation:
-        if not 1 <= len(params.questions) <= MOST_QUESTIONS:
-            raise InvalidParams(f"ask between 1 and {MOST_QUESTIONS} questions at a time")
+        if not 1 <= len(params.questions) <= MAX_QUESTIONS:
+            raise InvalidParams(f"ask between 1 and {MAX_QUESTIONS} questions at a time")
         for question in params.questions:
             _check(question)
         return AskUserInvocation(params.questions)
@@ -45,8 +45,8 @@ def _check(question: Question) -> None:
     if not question.question.strip():
         raise InvalidParams("a question must not be empty")
     options = len(question.options)
-    if question.type == "choice" and not FEWEST_OPTIONS <= options <= MOST_OPTIONS:
-        raise InvalidParams(f"a choice needs {FEWEST_OPTIONS} to {MOST_OPTIONS} options, not {options}")
+    if question.type == "choice" and not MIN_OPTIONS <= options <= MAX_OPTIONS:
+        raise InvalidParams(f"a choice needs {MIN_OPTIONS} to {MAX_OPTIONS} options, not {options}")
     if any(not option.label.strip() for option in question.options):
         raise InvalidParams("every option needs a label")
 

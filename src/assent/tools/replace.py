@@ -93,7 +93,7 @@ class ReplaceInvocation(EditInvocation):
     def _check(self, current: TextFile) -> None:
         name, old = self._params.file_path, self._params.old_string
         if not old:
-            message = f"{name} already exists. To change it, set old_string to the text to replace; to overwrite it, use write_file."
+            message = f"{name} already exists. To change it, give old_string; to overwrite it, use write_file."
             raise ToolFailed("attempt_to_create_existing_file", message)
         count = occurrences(current.text, old)
         if count == 0:

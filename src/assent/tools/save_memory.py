@@ -13,7 +13,7 @@ from assent.tools.support.files import Files, check_text
 from assent.tools.support.textfile import TextFile
 from assent.tools.tool import InvalidParams, Invocation, Live, Modifiable, Permit, Tool, ToolResult
 
-LONGEST_FACT = 2_000
+MAX_FACT_LENGTH = 2_000
 HEADING = "## Remembered"
 LASTING = "the model reads it in every conversation from now on"
 
@@ -27,7 +27,7 @@ class SaveMemoryTool(Tool[SaveMemoryParams]):
     display_name = "SaveMemory"
     description = (
         "Remembers a fact about the user or their preferences for all future conversations. Use it if the user "
-        "asks you to remember something or states a lasting preference, not for facts that only matter in this conversation."
+        "asks you to remember something or states a lasting preference, not for facts about this conversation."
     )
     kind = "think"
     exact = True
@@ -43,8 +43,8 @@ class SaveMemoryTool(Tool[SaveMemoryParams]):
         check_text(params.fact, "fact")
         if not params.fact.strip():
             raise InvalidParams("fact must not be empty")
-        if len(params.fact) > LONGEST_FACT:
-            raise InvalidParams(f"fact must not be longer than {LONGEST_FACT} characters; keep only what matters")
+        if len(params.fact) > MAX_FACT_LENGTH:
+            raise InvalidParams(f"fact must not be longer than {MAX_FACT_LENGTH} characters; keep only what matters")
         return SaveMemoryInvocation(self, params)
 
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:  # sockets and TLS are imported with the first call
     from assent.web.fetch import Web
     from assent.web.urls import UrlVerdict
 
-MOST_URLS = 20
+MAX_URLS = 20
 
 
 class WebFetchParams(Struct, frozen=True, forbid_unknown_fields=True):
     prompt: Annotated[
         str,
         Meta(
-            description=f"The addresses to fetch (at most {MOST_URLS}, each starting with http:// or https:// and "
+            description=f"The addresses to fetch (at most {MAX_URLS}, each starting with http:// or https:// and "
             "surrounded by spaces), and what you want from them, in a sentence for the user."
         ),
     ]
@@ -56,7 +56,7 @@ class WebFetchTool(Tool[WebFetchParams]):
     def invocation(self, params: WebFetchParams) -> Invocation:
         from assent.tools.support.urls_in_text import urls_in
 
-        return WebFetchInvocation(self, params.prompt, urls_in(params.prompt, MOST_URLS))
+        return WebFetchInvocation(self, params.prompt, urls_in(params.prompt, MAX_URLS))
 
 
 class WebFetchInvocation(Invocation):

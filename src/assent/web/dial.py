@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Dial = Callable[[str, int], Awaitable[socket.socket]]
 """An address and a port to a connected socket, or `OSError`."""
 
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 SECONDS_AN_ADDRESS = 5.0
 
 
@@ -61,7 +61,7 @@ class Connector:
 
     async def _first_that_answers(self, addresses: Sequence[str], port: int) -> socket.socket:
         problem: OSError = OSError("it has no address")
-        for address in sorted(addresses, key=lambda address: ":" in address)[:MOST_ADDRESSES]:  # IPv4 works everywhere
+        for address in sorted(addresses, key=lambda address: ":" in address)[:MAX_ADDRESSES]:  # IPv4 works everywhere
             try:
                 async with asyncio.timeout(SECONDS_AN_ADDRESS):
                     return await self._dial(address, port)

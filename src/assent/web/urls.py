@@ -23,8 +23,8 @@ from assent.web.url_text import decoded, encode_rest, warnings_about
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 
-MOST_REDIRECTS = 5
-_LONGEST = 8192
+MAX_REDIRECTS = 5
+_MAX_LENGTH = 8192
 _UNUSABLE = re.compile(rf"[ \t\n]|{HIDDEN}")
 _URL = re.compile(r"(https?)://([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{1,5}))?")
@@ -120,8 +120,8 @@ async def redirect(previous: UrlVerdict, location: str, resolve: Resolver) -> Ur
     """The verdict on where an answer sends us next; `previous` is the verdict of the URL that was asked."""
     if not previous.allowed:
         return _refused(location, "the page before was not allowed")
-    if previous.hops >= MOST_REDIRECTS:
-        return _refused(location, f"more than {MOST_REDIRECTS} redirects")
+    if previous.hops >= MAX_REDIRECTS:
+        return _refused(location, f"more than {MAX_REDIRECTS} redirects")
     if reason := _why_unusable(location):
         return _refused(location, reason)
     from urllib.parse import urljoin
@@ -182,7 +182,7 @@ def judge(target: Target, addresses: Sequence[str], missing: str = "", *, unreso
 
 
 def _why_unusable(url: str) -> str | None:
-    if not url or len(url) > _LONGEST:
+    if not url or len(url) > _MAX_LENGTH:
         return "the address is empty" if not url else "the address is too long"
     if found := _UNUSABLE.search(url):
         return f"the address has a blank, a control character or a hidden one ({mark(found.group())})"
@@ -205,5 +205,5 @@ def _refused(url: str, reason: str) -> UrlVerdict:
         host="",
         addresses=(),
         reason=reason,
-        shown=make_safe(url[:_LONGEST], "prompt").text,
+        shown=make_safe(url[:_MAX_LENGTH], "prompt").text,
     )

@@ -92,7 +92,7 @@ def _both(use: Use, stage: Stage) -> list[Scope]:
 
 def _exact(name: str, stage: Stage) -> Scope:
     words = (name, *(word.text for word in stage.words[1:]))
-    return Scope("exact", words, f"Exactly `{' '.join(words)}`, with no other arguments.")
+    return Scope("exact", words, f"Exactly `{' '.join(words)}`, and nothing else.")
 
 
 def _reach(use: Use, words: str = "") -> str:

@@ -17,9 +17,9 @@ from assent.tools.support.globbing import matcher
 from assent.tools.support.textfile import NotText, decode
 from assent.tools.tool import ToolFailed
 
-MOST_FILES = 200
-MOST_CHARACTERS = 200_000
-MOST_MEDIA = 14_000_000
+MAX_FILES = 200
+MAX_CHARACTERS = 200_000
+MAX_TOTAL_MEDIA = 14_000_000
 """Total bytes of images, audio and PDF: a model request has a limit, too."""
 _CUT = "\n... [cut; read on with read_file]"
 _DEFAULT_EXCLUDES = (
@@ -81,8 +81,8 @@ class Reader:
         """`asks_for`: is this image, audio or PDF file wanted?"""
         self._files = files
         self._asks_for = asks_for
-        self._room = MOST_CHARACTERS
-        self._media_room = MOST_MEDIA
+        self._room = MAX_CHARACTERS
+        self._media_room = MAX_TOTAL_MEDIA
         self.read = 0
 
     def take(self, path: str) -> Taken:
@@ -119,7 +119,7 @@ class Reader:
 
     @property
     def is_full(self) -> bool:
-        return self.read >= MOST_FILES or self._room <= 0
+        return self.read >= MAX_FILES or self._room <= 0
 
     def _text(self, path: str, text: str) -> Taken:
         name, lines = printable(path), text.count("\n") + (not text.endswith("\n") and bool(text))

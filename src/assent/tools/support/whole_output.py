@@ -12,9 +12,9 @@ from assent.files.private_folder import PrivateFile, PrivateFolder
 
 MODEL_CHARACTERS = 40_000
 HEAD = MODEL_CHARACTERS // 5
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """As much as read_file reads."""
-_LONGEST_LINE = 1_000_000
+_MAX_LINE_LENGTH = 1_000_000
 
 
 def output_name(call_id: str) -> str:
@@ -32,7 +32,7 @@ class WholeOutput:
         self._waiting: list[str] = []
         self._waiting_length = 0
         self._file: PrivateFile | None = None
-        self._room = MOST_BYTES
+        self._room = MAX_BYTES
         self.path = ""
         """The path, once there is a file."""
         self.cut = False
@@ -61,7 +61,7 @@ class WholeOutput:
         """What to tell the model; empty if there is no file."""
         if not self.path:
             return ""
-        whole = f"The first {MOST_BYTES:,} bytes are" if self.cut else "All of it is"
+        whole = f"The first {MAX_BYTES:,} bytes are" if self.cut else "All of it is"
         return (
             f"Output too large ({characters:,} characters): its beginning and end are shown. {whole} in "
             f"{self.path}; use read_file with start_line and end_line."
@@ -77,7 +77,7 @@ class WholeOutput:
     def _write_lines(self, newest: str) -> None:
         """Whole lines only: something that overwrites the line may still come."""
         file = self._open()
-        if "\n" not in newest and self._waiting_length < _LONGEST_LINE:
+        if "\n" not in newest and self._waiting_length < _MAX_LINE_LENGTH:
             return
         text = "".join(self._waiting)
         end = text.rfind("\n") + 1 or len(text)
