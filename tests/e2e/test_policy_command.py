@@ -184,10 +184,7 @@ def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
         assert answered.code == 0
         running.wait()
     listed = program.run("policy", "list", "--session", session).out
-    assert (
-        f"0 of 3 uses: Exactly `python3 add.py`, and nothing else, in {program.folder}, for this session."
-        in listed
-    )
+    assert f"0 of 3 uses: Exactly `python3 add.py`, and nothing else, in {program.folder}, for this session." in listed
     (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
     assert re.fullmatch("[0-9a-f]{16}", grant), "a person types it; with a dash in front it would be an option"
     assert "Recorded" in program.run("policy", "revoke", session, grant).out

@@ -77,7 +77,10 @@ def test_several_tools_and_commands_are_several_rules():
             '[[rule]]\ntool = 3\ndecision = "deny"\n',
             r"p\.toml:2: rule 1 .*: `tool` must be text or a list, not a whole number",
         ),
-        ('[[rule]]\ndecision = "deny"\nexamples = { match = "x" }\n', r":3: .*`examples.match` must be a list, not text"),
+        (
+            '[[rule]]\ndecision = "deny"\nexamples = { match = "x" }\n',
+            r":3: .*`examples.match` must be a list, not text",
+        ),
         ('[[rule]]\ndecision = "deny"\nexamples = { mtch = [] }\n', r"there is no key `examples.mtch`"),
         ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): a rule must be a table, not a whole number"),
         ("[[rule]]\ndecision =", r"p\.toml:2: "),

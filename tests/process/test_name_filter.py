@@ -49,7 +49,7 @@ def test_names_that_are_left_out_are_counted() -> None:
 def test_a_quote_that_is_never_closed_ends_it_with_what_was_counted() -> None:
     assert sifted(b"a\nb\n'c\nd\n", "words", lambda name: name != "a") == (
         b"b\0",
-        Sifted(dropped=1, problem="a quote does not end in: 'c"),
+        Sifted(dropped=1, problem="a quote is not closed in: 'c"),
     )
 
 

@@ -104,7 +104,7 @@ async def test_the_tools_are_found_and_called_with_their_name_and_json_on_the_in
     async with open_project(tmp_path, *printed) as project:
         assert project.tools.status.state == "ready" and project.names() == ["discovered_tool_say"]
         (declaration,) = [d for d in project.registry.declarations() if d.name == "discovered_tool_say"]
-        assert declaration.description == "A tool of this project, which says of it: Says it."
+        assert declaration.description == "A tool of this project, which describes it as: Says it."
         assert declaration.schema == OBJECT
         result = await project.call("say", text="hé")
         assert json.loads(str(result.content)) == {"name": "say", "given": {"text": "hé"}, "folder": str(tmp_path)}
@@ -130,7 +130,7 @@ async def test_a_bad_declaration_is_dropped_alone_and_named(tmp_path: Path):
     async with open_project(tmp_path, *printed) as project:
         assert project.names() == ["discovered_tool_good"]
         refused = {refusal.tool: refusal.reason for refusal in project.tools.status.refused}
-        assert refused["read_file"] == "a built-in tool has this name and goes before it"
+        assert refused["read_file"] == "a built-in tool has this name"
         assert set(refused) == {
             *("declaration number 2", "declaration number 3", "read_file", "odd", "odd2", "deep", "--help"),
             *("twice", "Twice"),
@@ -139,7 +139,7 @@ async def test_a_bad_declaration_is_dropped_alone_and_named(tmp_path: Path):
 
 @pytest.mark.parametrize("printed", [b"", b"hello", b"{}", b"[1", b"\xff[]", b"[" * 100_000])
 def test_what_is_no_json_array_is_refused_as_a_whole(printed: bytes):
-    with pytest.raises(BadDiscovery, match="it printed no JSON"):
+    with pytest.raises(BadDiscovery, match="it did not print JSON"):
         declared(printed, ())
 
 
@@ -155,9 +155,9 @@ def test_more_declarations_than_anybody_needs_are_cut_and_counted():
         (("no-such-program",), "cannot start `no-such-program`: No such file or directory"),
         (("sh", "-c", "echo broken >&2; exit 3"), "it ended with code 3: broken"),
         (("sh", "-c", "kill -9 $$"), "it ended by signal 9"),
-        (("sh", "-c", "echo nothing"), "it printed no JSON: JSON is malformed: invalid character (byte 4)"),
+        (("sh", "-c", "echo nothing"), "it did not print JSON: JSON is malformed: invalid character (byte 4)"),
         (("sh", "-c", "yes '[]'"), "it printed more than 4,194,304 bytes"),
-        (("sleep", "600"), "it did not end within 0.5 s"),
+        (("sleep", "600"), "it did not finish within 0.5 s"),
     ],
 )
 async def test_a_discovery_that_fails_says_why_and_leaves_nothing(
