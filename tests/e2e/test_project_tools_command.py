@@ -42,9 +42,7 @@ def test_nothing_of_an_untrusted_folder_is_run_and_a_trusted_ones_calls_need_a_y
     assert "discovery_command" in program.run("trust", "--yes").out
 
     ended = program.run("-p", "go", "-m", model)
-    assert (
-        "Left out of the project's own tools: read_file: a built-in tool has this name" in ended.err
-    )
+    assert "Left out of the project's own tools: read_file: a built-in tool has this name" in ended.err
     ended = program.run("-p", "go", "-m", model, "--allowed-tools", "discovered_tool_say")
     finished = [event for s in program.sessions() for event in program.events_of_type("call.finished", s)]
     assert [event["status"] for event in finished] == ["error", "error", "success"]

@@ -60,7 +60,7 @@ def test_what_is_imported_is_known_as_such_also_when_it_cannot_be_read(tmp_path:
     (tmp_path / "GEMINI.md").write_bytes(b"\xff")
     main, a, bad, gemini = found(tmp_path)
     assert [file.imported for file in (main, a, bad, gemini)] == [False, True, True, False]
-    assert (bad.problem, gemini.problem) == ("it is no UTF-8 text", "it is no UTF-8 text")
+    assert (bad.problem, gemini.problem) == ("it is not UTF-8 text", "it is not UTF-8 text")
     assert main.imports == (("a.md", f"{tmp_path}/a.md"), ("bad.md", f"{tmp_path}/bad.md"))
     assert (a.size, a.problem, len(a.digest)) == (4, "", 64)
 

@@ -627,14 +627,14 @@ def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() ->
             old="old",
             new="new",
             protected="",
-            runs="Makefile says what tools run or do here",
+            runs="Makefile decides what tools run or do here",
         )
         return judge(
             Action(tool="write_file", args={}, details=details, paths=("/w/Makefile",)), mode=mode, grants=grants
         )
 
     assert runs("auto_edit").ruling == "ask"
-    assert "says what tools run" in runs("auto_edit").reason
+    assert "decides what tools run" in runs("auto_edit").reason
     file, folder = proposed(edit("/w/Makefile"), "c")
     assert runs("default", folder).ruling == "ask"
     assert runs("default", file).ruling == "allow"

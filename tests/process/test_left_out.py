@@ -179,7 +179,7 @@ def test_the_history_of_a_file_that_was_a_secret_is_refused(repository: Reposito
     repository.git("commit", "-qam", "no secret any more")
     code, output = repository.run(command)
     assert (code, "hunter2" in output) == (REFUSED, False), output
-    assert output == "git: its history is also that of .env, a usual place for secrets\n"
+    assert output == "git: its history includes .env, which usually holds secrets\n"
 
 
 @pytest.mark.spec("C7")

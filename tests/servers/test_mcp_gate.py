@@ -95,7 +95,8 @@ async def test_a_trusted_tool_that_changes_its_definition_asks_again_until_a_per
         batch = harness.schedule(harness.call("mcp_srv_add", "c2"))
         await harness.settle()
         assert (
-            harness.approval("c2").why == "the server has changed its description of this tool since you last approved it"
+            harness.approval("c2").why
+            == "the server has changed its description of this tool since you last approved it"
         )
         await harness.answer("c2")
         await batch.results()

@@ -129,7 +129,7 @@ async def test_a_link_out_of_the_workspace_is_not_followed(bench: Bench) -> None
 async def test_a_usual_place_for_secrets_is_worth_a_question(bench: Bench) -> None:
     (bench.root / ".env").write_text("KEY=1\n")
     invocation = bench.build("read_file", file_path=".env")
-    with pytest.raises(ToolFailed, match="usual place for secrets"):
+    with pytest.raises(ToolFailed, match="usually holds secrets"):
         await invocation.execute(PERMIT, Heard())
     details = await invocation.should_confirm()
     assert isinstance(details, InfoDetails) and ".env" in details.prompt

@@ -177,7 +177,7 @@ async def test_an_address_that_may_carry_data_is_asked_about_even_on_an_allowed_
         await judged(carrying, grants=(grant,)),
         await judged(carrying, Rule(ruling="allow", tool="web_fetch")),
     ):
-        assert (verdict.ruling, "may carry coded data" in verdict.reason) == ("ask", True)
+        assert (verdict.ruling, "may carry encoded data" in verdict.reason) == ("ask", True)
 
 
 @pytest.mark.spec("J4")

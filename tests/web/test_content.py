@@ -78,7 +78,7 @@ def test_packed_content_must_be_whole_and_nothing_at_all_is_whole() -> None:
         unpacker.feed(part, 1000)
         with pytest.raises(Broken, match="cut"):
             unpacker.end()
-    with pytest.raises(Broken, match="cannot be unpacked"):
+    with pytest.raises(Broken, match="cannot be decompressed"):
         Packed().feed(b"no such thing", 1000)
 
 
@@ -93,7 +93,7 @@ def test_the_codings_that_were_asked_for_are_known(coding: str, kind: type) -> N
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "gzip, gzip", "compress"])
 def test_other_codings_are_refused(coding: str) -> None:
-    with pytest.raises(Broken, match="not asked for"):
+    with pytest.raises(Broken, match="unsupported encoding"):
         unpacker_for({"content-encoding": coding})
 
 

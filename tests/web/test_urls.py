@@ -143,7 +143,7 @@ async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolv
         ("http://user@example.com/", "user name"),
         ("http://user:pass@example.com/", "user name"),
         ("http://exa%6dple.com/", "a % in it"),
-        ("http://1.2.3.4.0/", "looks like an address and is none"),
+        ("http://1.2.3.4.0/", "looks like an address but is not one"),
         ("http://example.com/\x1b", r"hidden one \(\\x1b\)"),
         ("http://example.com:25/", "port 25 is not for web pages"),
         ("http://:80/", "no usable host and port"),
@@ -449,7 +449,7 @@ CODED = "Qm9Fz3Tx7Yb0Iv4Ws8Lc1Re5Ky2Nd6"  # thirty characters, each once
 )
 async def test_letters_that_are_spread_like_dice_may_carry_data(place: str, coded: bool) -> None:
     warnings = (await check(f"https://{place}")).warnings
-    assert ("the address may carry coded data" in warnings) is coded
+    assert ("the address may carry encoded data" in warnings) is coded
 
 
 async def test_a_query_or_a_path_is_long_beyond_a_limit() -> None:
@@ -542,14 +542,14 @@ def test_a_domain_rule_covers_hosts_by_whole_labels(rule: str, host: str, covere
         (".com", "an empty part"),
         ("", "an empty part"),
         ("a.-b.com", r"a part that no name has \('-b'\)"),
-        ("a" * 64 + ".com", "a part that no name has"),
+        ("a" * 64 + ".com", "an invalid part"),
         ("a." * 126 + "aa", "too long"),
         ("ü" * 64 + ".com", "cannot be written in punycode"),
-        ("[fe80::1%eth0]", "the address in brackets is none"),
-        ("[::1", "the address in brackets is none"),
-        ("[::1]x", "the address in brackets is none"),
-        ("[:::1]", "the address in brackets is none"),
-        ("xn--a.com", "stands for no name"),
+        ("[fe80::1%eth0]", "the address in brackets is invalid"),
+        ("[::1", "the address in brackets is invalid"),
+        ("[::1]x", "the address in brackets is invalid"),
+        ("[:::1]", "the address in brackets is invalid"),
+        ("xn--a.com", "does not stand for a name"),
         ("xn--BCHER-kva-.com", "no name"),
         ("xn--abc-.com", "no name"),
     ],

@@ -72,7 +72,7 @@ def leading_to_secrets(git: Git, listings: Sequence[Sequence[str]], is_secret: C
         found = secrets_among(git, listings, is_secret, patience=_ONE_LISTING_TIMEOUT)
     except Failed:
         return "the earlier names of the file cannot be listed"
-    return f"its history is also that of {min(found)}, a usual place for secrets" if found else ""
+    return f"its history includes {min(found)}, which usually holds secrets" if found else ""
 
 
 def secrets_among(

@@ -65,7 +65,7 @@ async def spawn(
 ) -> Child:
     """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
 
-    Raises OSError if it cannot be started. A caller that is cancelled meanwhile learns of it at its next `await`, and has
+    Raises OSError if it cannot be started. If the caller is cancelled meanwhile, it learns so at its next `await` and has
     to end what was started.
     """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}

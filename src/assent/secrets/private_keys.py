@@ -19,7 +19,7 @@ def find_private_keys(text: str) -> Iterator[Span]:
     while at >= 0:
         end = at + len(_BEGIN)
         if first := _FIRST_LINE.match(text, at):
-            closing = closing if closing >= at else _next_end(text, at)  # looked for once, not for every beginning
+            closing = closing if closing >= at else _next_end(text, at)  # searched for once, not for every beginning
             end = _closed(text, first.end(), closing) or _last_inside(text, _line_end(text, first.end()))
             yield Span(at, end, KIND)
         at = text.find(_BEGIN, end)

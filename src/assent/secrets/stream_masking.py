@@ -1,9 +1,9 @@
-"""Masks a text that comes in pieces, as a person watches it.
+"""Masks a text that arrives in pieces, while a person watches it.
 
-A secret may come in two pieces, each of which says nothing. So the end of a piece that may be the beginning of a secret
-is held back until it is known: until the word ends, or the text does. What a prompt ends with (`Password: `, `[y/N]`)
-is no such beginning and is shown at once. The end of what was shown is remembered, so that a token whose first letters
-were too few to tell is masked from there on. A private key is remembered to its end.
+A secret may come in two pieces, neither of which looks like one. So the end of a piece that may be the beginning of a
+secret is held back until it is known: until the word ends, or the text does. What a prompt ends with (`Password: `,
+`[y/N]`) is no such beginning and is shown at once. The end of what was shown is remembered, so that a token whose first
+letters were too few to tell is masked from there on. A private key is remembered to its end.
 """
 
 from typing import TYPE_CHECKING
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 200
 _MAX_HELD = 4_000
-"""Nothing that goes on longer is a secret, but for a private key, of which each piece is masked."""
+"""Nothing longer is a secret, except a private key, each piece of which is masked."""
 
 
 class MaskedStream:
     def __init__(self, masker: "Masker", *, whole_lines: bool = False) -> None:
-        """`whole_lines`: who feeds it cuts between lines and wants every piece back at once."""
+        """`whole_lines`: the caller splits at line endings and wants every piece back at once."""
         self._masker = masker
         self._whole_lines = whole_lines
         self._in_key = False
