@@ -1,6 +1,6 @@
-"""What models, tools and people say to each other: messages made of parts, and the faces of a tool's result.
+"""What models, tools and people say to each other: messages made of parts, and the views of a tool's result.
 
-Ground floor: plain frozen data, the same in memory, on disk and on the wire. It knows no provider, tool or screen.
+Plain frozen data, the same in memory, on disk and on the wire. It knows no provider, tool or screen.
 """
 
 from typing import Any, Literal
@@ -16,14 +16,14 @@ class Text(Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
 
 
 class Thought(Struct, frozen=True, gc=False, tag="thought", omit_defaults=True):
-    """The model thinking aloud. The signature is the provider's and goes back to it untouched."""
+    """The model's thinking. The signature belongs to the provider and goes back to it unchanged."""
 
     text: str
     signature: str | None = None
 
 
 class Call(Struct, frozen=True, gc=False, tag="call", omit_defaults=True):
-    """The model asks for a tool."""
+    """The model calls a tool."""
 
     call_id: str
     name: str
@@ -71,14 +71,14 @@ class Declaration(Struct, frozen=True, gc=False):
 
 
 class Source(Struct, frozen=True, gc=False):
-    """A page that an answer is drawn from."""
+    """A page that an answer is based on."""
 
     title: str
     url: str
 
 
 class SearchAnswer(Struct, frozen=True, gc=False):
-    """What a search of the web found; numbers in square brackets in the text point to the sources, from 1."""
+    """The result of a web search; numbers in square brackets in the text refer to the sources, from 1."""
 
     text: str
     sources: tuple[Source, ...] = ()
@@ -105,7 +105,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
         )
 
 
-# --- the face of a result that the person sees ---
+# --- the view of a result that the person sees ---
 
 
 class PlainDisplay(Struct, frozen=True, gc=False, tag="text"):
@@ -117,11 +117,11 @@ class MarkdownDisplay(Struct, frozen=True, gc=False, tag="markdown"):
 
 
 class TerminalDisplay(Struct, frozen=True, gc=False, tag="terminal"):
-    """Terminal output as it came, escapes included; whoever shows it makes it safe first."""
+    """Raw terminal output, including escapes; it must be made safe before it is shown."""
 
     text: str
     ended: str = ""
-    """How the command ended, in a word or two; empty when it ended well."""
+    """How the command ended, in a word or two; empty if it succeeded."""
 
 
 class DiffDisplay(Struct, frozen=True, gc=False, tag="diff"):
@@ -140,7 +140,7 @@ class Todo(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class TodosDisplay(Struct, frozen=True, gc=False, tag="todos"):
-    """The model's list of steps, which replaces the one before."""
+    """The model's list of steps, which replaces the previous one."""
 
     todos: tuple[Todo, ...]
 

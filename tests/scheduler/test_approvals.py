@@ -188,7 +188,7 @@ async def test_arguments_in_an_answer_are_validated_and_the_question_stays(args:
 async def test_edited_arguments_cannot_pass_a_deny_rule():
     harness = SchedulerHarness(rules=[Rule(ruling="deny", tool="run_note", argument="forbidden")])
     await asked(harness, "run_note", text="fine")
-    with pytest.raises(Refused, match="forbids"):
+    with pytest.raises(Refused, match="denies"):
         await harness.answer("c1", args={"text": "forbidden"})
 
 
@@ -357,7 +357,7 @@ async def test_of_two_answers_that_come_together_exactly_one_is_taken():
 @pytest.mark.spec("C10")
 async def test_an_answer_to_a_call_that_does_not_exist_is_refused():
     harness = SchedulerHarness()
-    with pytest.raises(NotWaiting, match="no call nothing waits"):
+    with pytest.raises(NotWaiting, match="no call nothing is waiting"):
         await harness.answer("nothing", digest="x")
 
 

@@ -186,7 +186,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "file_path": {
-                        "description": "File to read, relative to the workspace root or absolute.",
+                        "description": "File to write, relative to the workspace root or absolute.",
                         "type": "string",
                     },
                     "content": {
@@ -201,7 +201,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "file_path": {
-                        "description": "File to read, relative to the workspace root or absolute.",
+                        "description": "File to change, relative to the workspace root or absolute.",
                         "type": "string",
                     },
                     "instruction": {

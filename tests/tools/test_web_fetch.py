@@ -188,7 +188,7 @@ async def test_always_for_a_host_lets_the_next_page_of_it_through_and_no_other_h
         first = scheduler.schedule(harness.call("web_fetch", prompt="http://docs.example.org/a"))
         await harness.settle()
         (waiting,) = scheduler.waiting()
-        assert waiting.approval.scopes[0].reach == "Requests to docs.example.org by web_fetch, for this session."
+        assert waiting.approval.scopes[0].reach == "Requests by web_fetch to docs.example.org, for this session."
         assert fake.looked_up == []
         await scheduler.answer(
             Answer(call_id=waiting.request.call_id, outcome="proceed_always", digest=waiting.approval.digest)

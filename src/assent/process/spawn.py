@@ -65,8 +65,8 @@ async def spawn(
 ) -> Child:
     """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
 
-    Raises OSError if it cannot be started. If the caller is cancelled meanwhile, it learns so at its next `await` and has
-    to end what was started.
+    Raises OSError if it cannot be started. If the caller is cancelled meanwhile, it learns that at its next `await` and
+    has to end what was started.
     """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
     start = supervisor_client.start if supervisor_client.AVAILABLE else _start
