@@ -251,7 +251,7 @@ def test_a_word_that_turns_out_to_be_more_than_a_name_is_refused(
 def test_a_loop_over_too_many_words_does_not_begin(folder: Path) -> None:
     code, shown = run("for n in $(seq 100001); do echo $n; done", folder)
     assert code == 126
-    assert shown == "a loop over 100,001 words: more than 100,000 are not run\n"
+    assert shown == "a loop over 100,001 words; the limit is 100,000\n"
 
 
 def test_a_long_loop_that_nobody_reads_ends(folder: Path) -> None:

@@ -185,7 +185,7 @@ def test_a_large_sort_has_room_for_its_own_files(folder: Path) -> None:
 def test_without_the_kernel_files_are_handed_over_open(
     folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("starter", "openings"):
+    for module in ("starter", "file_limits"):
         monkeypatch.setattr(f"assent.process.{module}.available", lambda: False)
     link = folder / "sub"
     link.symlink_to("real")

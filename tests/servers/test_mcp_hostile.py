@@ -198,7 +198,7 @@ def deep(levels: int) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
-        ({"type": "string"}, "no object"),
+        ({"type": "string"}, "not an object"),
         ({"type": "object", "properties": 5}, "its schema is invalid"),
         ({"type": "object", "properties": {"a": {"$ref": "https://example.org/x"}}}, "outside it"),
         ({"type": "object", "properties": {"a\u200b": {"type": "string"}}}, "hidden characters"),

@@ -139,7 +139,7 @@ async def test_a_bad_declaration_is_dropped_alone_and_named(tmp_path: Path):
 
 @pytest.mark.parametrize("printed", [b"", b"hello", b"{}", b"[1", b"\xff[]", b"[" * 100_000])
 def test_what_is_no_json_array_is_refused_as_a_whole(printed: bytes):
-    with pytest.raises(BadDiscovery, match="it did not print JSON"):
+    with pytest.raises(BadDiscovery, match="it did not print"):
         declared(printed, ())
 
 
@@ -264,7 +264,7 @@ async def test_a_tool_that_changed_since_the_last_session_asks_again_whatever_is
         harness = SchedulerHarness(registry=project.registry, rules=(rule,))
         batch = harness.schedule(harness.call("discovered_tool_say", "c1"))
         await harness.settle()
-        assert harness.approval("c1").why.startswith("the project's command has changed what it says of this tool")
+        assert harness.approval("c1").why.startswith("the project's command has changed its description of this tool")
         await harness.answer("c1")
         await batch.results()
         assert project.tools.status.unseen, "the other is still new"

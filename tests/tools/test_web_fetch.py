@@ -78,7 +78,7 @@ async def test_the_addresses_of_a_prompt_are_shown_in_their_one_spelling(prompt:
     ("prompt", "why"),
     [
         ("Read the docs.", "at least one address"),
-        ("http://localhost:8080/", "localhost is a name of this machine"),
+        ("http://localhost:8080/", "localhost is a name for this machine"),
         ("http://127.0.0.1/", "127.0.0.1"),
         ("http://2130706433/", "127.0.0.1"),
         ("http://[::1]/", "::1"),
