@@ -30,6 +30,8 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     """Thoughts count as output."""
     cached: float | None = None
     """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
+    cache_written: float | None = None
+    """For the part of the input that was written to the provider's cache; like the rest of the input, if not set."""
 
 
 class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):

@@ -289,6 +289,8 @@ class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
     prompt_id: str
     subject: str
     description: str
+    continues: bool = False
+    """It is the next piece of the thought before it."""
 
 
 class ModelRetry(EventBase, frozen=True, tag="model.retry"):

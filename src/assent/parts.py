@@ -20,6 +20,8 @@ class Thought(Struct, frozen=True, gc=False, tag="thought", omit_defaults=True):
 
     text: str
     signature: str | None = None
+    subject: str = ""
+    """What it is about in a few words, where the provider says so."""
 
 
 class Call(Struct, frozen=True, gc=False, tag="call", omit_defaults=True):
@@ -55,8 +57,10 @@ class UserMessage(Struct, frozen=True, gc=False, tag="user"):
     parts: tuple[UserPart, ...]
 
 
-class ModelMessage(Struct, frozen=True, gc=False, tag="model"):
+class ModelMessage(Struct, frozen=True, gc=False, tag="model", omit_defaults=True):
     parts: tuple[ModelPart, ...]
+    model: str = ""
+    """Who wrote it. Signatures mean something to this model alone, and never travel to another provider."""
 
 
 Message = UserMessage | ModelMessage
@@ -88,9 +92,14 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens, as the provider counted them."""
 
     input: int = 0
+    """All of the prompt, including what was read from or written to the provider's cache."""
     output: int = 0
+    """Without the thoughts."""
     thoughts: int = 0
     cached: int = 0
+    """The part of `input` that was read from the cache."""
+    cache_written: int = 0
+    """The part of `input` that was written to the cache, where the provider charges extra for it."""
 
     @property
     def total(self) -> int:
@@ -102,6 +111,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
             self.output + other.output,
             self.thoughts + other.thoughts,
             self.cached + other.cached,
+            self.cache_written + other.cache_written,
         )
 
 

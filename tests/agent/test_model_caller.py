@@ -6,7 +6,6 @@ import re
 import pytest
 
 from assent.agent.model_caller import Retries
-from assent.agent.thoughts import parse_thought
 from assent.commands import Submit
 from assent.events import (
     CallRequested,
@@ -18,7 +17,8 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.models.scripted import ScriptedModel
+from assent.models.bold_subject import split_subject
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import Call, Text, Thought, Usage
 from assent.scheduler.call import Failed, Success
 from assent.scheduler.ids import CallIds
@@ -233,7 +233,7 @@ async def test_calls_that_differ_are_no_loop():
 )
 @pytest.mark.spec("F1")
 def test_a_thought_is_a_bold_subject_and_the_rest(thought: str, subject: str, description: str):
-    assert parse_thought(thought) == (subject, description)
+    assert split_subject(thought) == (subject, description)
 
 
 async def test_a_bug_in_our_own_code_ends_the_turn_and_is_told():

@@ -24,7 +24,7 @@ from assent.events import (
     TurnFinished,
 )
 from assent.models.model_protocol import BadRequest
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import Call, ModelMessage, Result, Text, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session

@@ -1,4 +1,4 @@
-"""A fake Gemini on loopback: real sockets, the real wire format, replies from a scenario (`assent.models.scenario`).
+"""A fake Gemini on loopback: real sockets, the real wire format, replies from a scenario (`models.scripted.scenario`).
 
 On top of that format, chunks may be `{"raw": "…"}` (sent as it is), `{"abort": true}` (the connection is reset) or
 `{"hang": true}` (nothing more, until the client leaves); replies may have
@@ -27,7 +27,7 @@ from typing import Any, Literal, Self
 import msgspec
 from msgspec import Struct
 
-from assent.models.scenario import (
+from assent.models.scripted.scenario import (
     CallSpec,
     ChunkSpec,
     ErrorKind,

@@ -41,7 +41,8 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 from assent.mcp.offers import Argument, Prompt
-from assent.models.prices import Prices
+from assent.models.bold_subject import split_subject
+from assent.models.model_facts import Prices
 from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Usage
 from assent.session.log import SessionInfo
 from assent.session.state import SessionState
@@ -74,7 +75,8 @@ class RecordedSession:
         return self.happens(PromptSubmitted(PROMPT, text, "ann", attached=attached))
 
     def reply(self, text: str = "", thought: str = "", tokens: int = 1234) -> "RecordedSession":
-        parts = (*((Thought(thought),) if thought else ()), *((Text(text),) if text else ()))
+        subject, description = split_subject(thought)
+        parts = (*((Thought(description, subject=subject),) if thought else ()), *((Text(text),) if text else ()))
         return self.happens(
             ModelReplied(prompt_id=PROMPT, model="gemini-2.5-pro", parts=parts, finish="stop", usage=Usage(tokens, 56))
         )

@@ -11,8 +11,8 @@ from assent.approval import Mode, Outcome
 from assent.commands import Answer, Command
 from assent.events import CommandTaken, DurableEvent, Envelope, Event, GateKind, TurnFinished
 from assent.models.model_protocol import Model
-from assent.models.scenario import Scenario
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scenario import Scenario
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.policy.rules import Rule
 from assent.scheduler.call import AwaitingApproval
 from assent.session.log import SessionLog

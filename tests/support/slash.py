@@ -30,7 +30,7 @@ from assent.front.tui.lists import ListScreen
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.slash.slash_registry import SlashRegistry
 from assent.mcp.offers import Prompt
-from assent.models.prices import Prices
+from assent.models.model_facts import Prices
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
 from assent.session.runner import Runner

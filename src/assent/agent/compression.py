@@ -141,7 +141,8 @@ def _prompts(messages: Sequence[Message]) -> list[str]:
 def _request(messages: Sequence[Message]) -> Request:
     """The messages as one text: a transcript cannot be continued and calls no tool."""
     lines = [line for message in messages for line in _lines(message)]
-    return Request(SYSTEM, (UserMessage((Text("<transcript>\n" + "\n".join(lines) + "\n</transcript>"),)),))
+    transcript = "<transcript>\n" + "\n".join(lines) + "\n</transcript>"
+    return Request(system=SYSTEM, messages=(UserMessage((Text(transcript),)),))
 
 
 def _lines(message: Message) -> list[str]:

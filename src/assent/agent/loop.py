@@ -128,7 +128,7 @@ class AgentLoop:
             preparing.cancel()
 
     def _request(self) -> Request:
-        return Request(self._system(), self._history(), self._tools())
+        return Request(system=self._system(), messages=self._history(), tools=self._tools())
 
     async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
         return await self._results(self._scheduler.schedule(calls))
@@ -157,4 +157,5 @@ def _difference(after: Usage, before: Usage) -> Usage:
         after.output - before.output,
         after.thoughts - before.thoughts,
         after.cached - before.cached,
+        after.cache_written - before.cache_written,
     )

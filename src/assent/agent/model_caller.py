@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from assent.agent.ending import Ending, turn_ending
 from assent.agent.repetition import ReplyGuard
-from assent.agent.thoughts import parse_thought
 from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
 from assent.models.model_protocol import (
     BrokenStream,
@@ -34,6 +33,8 @@ from assent.scheduler.ids import CallIds
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
+Show = Callable[[Chunk, bool], None]
+"""Told of each chunk as it comes, and whether it goes on with the thought before it."""
 
 
 class Retries(Struct, frozen=True):
@@ -51,38 +52,64 @@ class Retries(Struct, frozen=True):
 
 
 class _Collected:
-    """The parts of a reply so far; consecutive texts become one part."""
+    """The parts of a reply so far; consecutive texts become one part, and so do the pieces of a thought."""
 
     def __init__(self) -> None:
         self._parts: list[ModelPart] = []
         self._texts: list[str] = []
+        self._thought: list[str] = []
+        self._subject = ""
         self.finished: Finished | None = None
+
+    @property
+    def in_thought(self) -> bool:
+        return bool(self._thought)
 
     def add(self, chunk: Chunk) -> None:
         match chunk:
             case TextChunk(text, None):
+                self._close_thought()
                 self._texts.append(text)
             case TextChunk(text, signature):
-                self._close_text()
+                self._close()
                 self._parts.append(Text(text, signature))
-            case ThoughtChunk(text, signature):
+            case ThoughtChunk():
                 self._close_text()
-                self._parts.append(Thought(text, signature))
+                self._think(chunk)
             case CallChunk():
-                self._close_text()
+                self._close()
                 self._parts.append(Call(chunk.call_id or "", chunk.name, chunk.args, chunk.signature))
             case Finished():
                 self.finished = chunk
 
     def stop(self, finished: Finished) -> None:
         """End the reply early. It is incomplete, so none of its calls is kept."""
-        self._close_text()
+        self._close()
         self._parts = [part for part in self._parts if not isinstance(part, Call)]
         self.finished = finished
 
     def parts(self) -> list[ModelPart]:
-        self._close_text()
+        self._close()
         return self._parts
+
+    def _think(self, chunk: ThoughtChunk) -> None:
+        if chunk.subject:
+            self._close_thought()
+            self._subject = chunk.subject
+        self._thought.append(chunk.text)
+        if chunk.signature is not None:
+            self._close_thought(chunk.signature)
+
+    def _close(self) -> None:
+        self._close_text()
+        self._close_thought()
+
+    def _close_thought(self, signature: str | None = None) -> None:
+        text = "".join(self._thought)
+        if text or self._subject or signature is not None:
+            self._parts.append(Thought(text, signature, self._subject))
+        self._thought.clear()
+        self._subject = ""
 
     def _close_text(self) -> None:
         if text := "".join(self._texts):
@@ -164,30 +191,31 @@ class ModelCaller:
     async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()
         try:
-            await self._collect(request, collected, lambda chunk: self._show(chunk, prompt_id))
+            await self._collect(request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id))
         except asyncio.CancelledError:
             await self._keep_text(collected, prompt_id)
             raise
         return await self._accept(collected, prompt_id)
 
-    async def _collect(self, request: Request, into: _Collected, show: Callable[[Chunk], None] | None = None) -> None:
+    async def _collect(self, request: Request, into: _Collected, show: Show | None = None) -> None:
         """Read the reply to its end, or to the point where it breaks."""
         guard = ReplyGuard()
         async with aclosing(self._model.stream(request)) as chunks:
             async for chunk in chunks:
+                continues = into.in_thought
                 into.add(chunk)
                 if show is not None:
-                    show(chunk)
+                    show(chunk, continues)
                 if (end := guard.saw(chunk)) is not None:
                     into.stop(end)
                     return
 
-    def _show(self, chunk: Chunk, prompt_id: str) -> None:
+    def _show(self, chunk: Chunk, continues: bool, prompt_id: str) -> None:
         match chunk:
             case TextChunk(text) if text:
                 self._journal.announce(TextDelta(prompt_id, text))
-            case ThoughtChunk(text):
-                self._journal.announce(ThoughtDelta(prompt_id, *parse_thought(text)))
+            case ThoughtChunk(text, _, subject) if text or subject:
+                self._journal.announce(ThoughtDelta(prompt_id, subject, text, continues and not subject))
             case _:
                 pass
 

@@ -1,8 +1,5 @@
 """What models cost."""
 
-from assent.models.prices import AS_OF, Prices
+from assent.models.model_facts import Prices, price_date
 
-__all__ = (
-    "AS_OF",
-    "Prices",
-)
+__all__ = ("Prices", "price_date")

@@ -35,8 +35,8 @@ from assent.files.private_folder import PrivateFolder
 from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
-from assent.models.context_windows import context_window
 from assent.models.model_choice import open_model
+from assent.models.model_facts import context_window
 from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule

@@ -198,7 +198,7 @@ class SessionState:
             case ModelReplied():
                 self._count(event)
                 if event.parts:
-                    self._history.append(ModelMessage(event.parts))
+                    self._history.append(ModelMessage(event.parts, event.model))
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
                 if calls:
                     self._history.append(_CallsOf(calls))

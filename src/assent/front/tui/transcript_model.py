@@ -91,7 +91,10 @@ class ThoughtItem(Item):
         super().__init__()
         self.thoughts = list(thoughts)
 
-    def add(self, subject: str, description: str) -> None:
+    def add(self, subject: str, description: str, continues: bool = False) -> None:
+        if continues and self.thoughts:
+            before, so_far = self.thoughts.pop()
+            subject, description = before, so_far + description
         self.thoughts.append((subject, description))
         self.touch()
 
@@ -156,8 +159,8 @@ class TranscriptModel:
         match envelope.event:
             case TextDelta(text=text):
                 self._reply().add(text)
-            case ThoughtDelta(subject=subject, description=description):
-                self._thoughts().add(subject, description)
+            case ThoughtDelta(subject=subject, description=description, continues=continues):
+                self._thoughts().add(subject, description, continues)
             case CallOutput(call_id=call_id) | CallStarted(call_id=call_id) | CallScheduled(call_id=call_id):
                 self._touch(call_id)
             case ApprovalAnswered(call_id=call_id, outcome=outcome):
@@ -266,15 +269,15 @@ class TranscriptModel:
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:
-    from assent.app.model_text import parse_thought
-
     items: list[Item] = []
     for part in event.parts:
         match part:
-            case Thought(text=text) if items and isinstance(items[-1], ThoughtItem):
-                items[-1].thoughts.append(parse_thought(text))
-            case Thought(text=text):
-                items.append(ThoughtItem([parse_thought(text)]))
+            case Thought(text="", subject=""):
+                pass  # nothing to read: only a signature, or encrypted
+            case Thought(text=text, subject=subject) if items and isinstance(items[-1], ThoughtItem):
+                items[-1].thoughts.append((subject, text))
+            case Thought(text=text, subject=subject):
+                items.append(ThoughtItem([(subject, text)]))
             case Text(text=text) if text and items and isinstance(items[-1], ReplyItem):
                 items[-1].add(text)
             case Text(text=text) if text:

@@ -82,7 +82,7 @@ export interface Snapshot {
   open_prompt?: string | null;
   queued: Queued[];
   calls: CallView[];
-  reply?: { text: string; thoughts: { subject: string; description: string }[] };
+  reply?: { text: string; thoughts: { subject: string; description: string; continues?: boolean }[] };
 }
 export interface Request {
   call_id: string;
@@ -237,6 +237,7 @@ export interface Answer {
 export interface Part {
   type: "text" | "thought" | "call";
   text?: string;
+  subject?: string;
   call_id?: string;
 }
 
@@ -270,7 +271,7 @@ export type WireEvent = Envelope &
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }
     | { type: "model.text"; prompt_id: string; text: string }
-    | { type: "model.thought"; prompt_id: string; subject: string; description: string }
+    | { type: "model.thought"; prompt_id: string; subject: string; description: string; continues?: boolean }
     | { type: "model.retry"; prompt_id: string; attempt: number; reason: string; delay: number }
     | { type: "model.fallback"; prompt_id: string; model: string; fallback: string; reason: string }
     | { type: "prompts.queued"; waiting: Queued[] }
