@@ -21,7 +21,7 @@ class Thought(Struct, frozen=True, gc=False, tag="thought", omit_defaults=True):
     text: str
     signature: str | None = None
     subject: str = ""
-    """What it is about in a few words, where the provider says so."""
+    """What it is about in a few words, if the provider says so."""
 
 
 class Call(Struct, frozen=True, gc=False, tag="call", omit_defaults=True):
@@ -60,7 +60,7 @@ class UserMessage(Struct, frozen=True, gc=False, tag="user"):
 class ModelMessage(Struct, frozen=True, gc=False, tag="model", omit_defaults=True):
     parts: tuple[ModelPart, ...]
     model: str = ""
-    """Who wrote it. Signatures mean something to this model alone, and never travel to another provider."""
+    """Who wrote it. Signatures are only valid for this model, and are never sent to another provider."""
 
 
 Message = UserMessage | ModelMessage
@@ -99,7 +99,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     cached: int = 0
     """The part of `input` that was read from the cache."""
     cache_written: int = 0
-    """The part of `input` that was written to the cache, where the provider charges extra for it."""
+    """The part of `input` that was written to the cache, if the provider charges extra for it."""
 
     @property
     def total(self) -> int:

@@ -395,9 +395,7 @@ async def test_no_host_is_asked_more_often_than_ten_times_a_minute() -> None:
         for _ in range(REQUESTS_A_MINUTE):
             await fetch(fake)
         fake.now = 20
-        with pytest.raises(
-            FetchFailed, match=r"page\.example got 10 requests within a minute; try again in 40 s"
-        ):
+        with pytest.raises(FetchFailed, match=r"page\.example got 10 requests within a minute; try again in 40 s"):
             await fake.web.fetch("http://page.example/")
         await fetch(fake, "http://other.example/")
         fake.now = 60

@@ -34,7 +34,7 @@ from assent.scheduler.ids import CallIds
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 Show = Callable[[Chunk, bool], None]
-"""Told of each chunk as it comes, and whether it goes on with the thought before it."""
+"""Called with each chunk as it arrives, and whether it continues the previous thought."""
 
 
 class Retries(Struct, frozen=True):
