@@ -1,8 +1,8 @@
 """Text for the screen: makes any text of a model, a tool, a file or an MCP server safe to show to a person.
 
 One function for every place that shows untrusted text. Nothing is executed and nothing disappears: what a terminal
-would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded with a count, and `suspicious` says in
-short sentences what was found. The contexts:
+would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded with a count, and `suspicious` says
+in short sentences what was found. The contexts:
 
 - `prompt`: a question. Only newline and tab stay; padding is folded early.
 - `output`: a pane that is read. Harmless colours stay, and what ordinary writing needs (emoji, CR LF, ...).
