@@ -237,6 +237,16 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     problem: str = ""
 
 
+class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
+    """The output of old calls leaves the conversation. The calls stay, and the log keeps their output."""
+
+    prompt_id: str
+    call_ids: tuple[str, ...]
+    tokens_before: int
+    tokens_after: int
+    """Both estimated."""
+
+
 class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     """Always the last event of a prompt."""
 
@@ -272,6 +282,7 @@ DurableEvent = (
     | ModelChanged
     | SessionRenamed
     | ChatCompressed
+    | OutputPruned
     | TurnFinished
     | CommandTaken
 )

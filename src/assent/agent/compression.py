@@ -50,12 +50,17 @@ NOT_SMALLER = "the summary would be no shorter than what it replaces; the conver
 
 class Compressor:
     def __init__(
-        self, turn: ModelCaller, history: Callable[[], tuple[Message, ...]], prompt: Callable[[], str]
+        self,
+        turn: ModelCaller,
+        history: Callable[[], tuple[Message, ...]],
+        prompt: Callable[[], str],
+        essentials: Callable[[], str],
     ) -> None:
-        """`prompt` is the request that is being worked on; empty between two."""
+        """`prompt` is the request that is being worked on, empty between two; `essentials` stay word for word."""
         self._turn = turn
         self._history = history
         self._prompt = prompt
+        self._essentials = essentials
 
     def is_worth_it(self) -> bool:
         """Is there an older part that could be replaced?"""
@@ -106,9 +111,9 @@ class Compressor:
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:
         prompt = self._prompt()
-        if not prompt or any(prompt in text for text in _prompts(kept)):
-            return f"{INTRODUCTION}\n\n{notes}"
-        return f"{INTRODUCTION}\n\n{notes}\n\n{LATEST}\n{_cut(prompt, _LONGEST_PROMPT)}"
+        is_kept = not prompt or any(prompt in text for text in _prompts(kept))
+        latest = "" if is_kept else f"{LATEST}\n{_cut(prompt, _LONGEST_PROMPT)}"
+        return "\n\n".join(part for part in (INTRODUCTION, notes, self._essentials(), latest) if part)
 
 
 def cut_position(messages: Sequence[Message]) -> int:

@@ -7,7 +7,7 @@ from assent.agent.ending import Ending
 from assent.agent.loop_guard import LoopGuard
 from assent.agent.model_caller import ModelCaller, Reply
 from assent.events import CallRequest, TurnFinished, TurnStatus
-from assent.models.model_protocol import ModelError, Request
+from assent.models.model_protocol import ContextTooLong, ModelError, Request
 from assent.parts import Declaration, Failure, Message, Usage
 from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.call import Cancelled, Terminal
@@ -33,10 +33,13 @@ class AgentLoop:
         usage: Callable[[], Usage],
         settled: Callable[[Sequence[Terminal]], Awaitable[None]],
         make_room: Callable[[str], Awaitable[None]],
+        shorten: Callable[[str], Awaitable[bool]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
     ) -> None:
-        """`settled` is told of every batch that is over, before the model is; `make_room` comes before each request."""
+        """`settled` is told of every batch that is over, before the model is. `make_room` comes before each request,
+        `shorten` after one that was too long for the model; it says whether it helped.
+        """
         self._turn = turn
         self._scheduler = scheduler
         self._journal = journal
@@ -46,6 +49,7 @@ class AgentLoop:
         self._usage = usage
         self._settled = settled
         self._make_room = make_room
+        self._shorten = shorten
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._begun = False
@@ -107,7 +111,7 @@ class AgentLoop:
             return Ending("cancelled")
         for _ in range(self._max_turns):
             await self._make_room(prompt_id)
-            caller = await self._ask(prompt_id)
+            caller = await self._ask_or_shorten(prompt_id)
             if not caller.calls:
                 return caller.ending
             results = await self._schedule(caller.calls)
@@ -116,6 +120,15 @@ class AgentLoop:
             if guard.saw(results):
                 return Ending("loop_detected")
         return Ending("max_turns")
+
+    async def _ask_or_shorten(self, prompt_id: str) -> Reply:
+        """A conversation that is too long for the model is made shorter and sent again, once."""
+        try:
+            return await self._ask(prompt_id)
+        except ContextTooLong:
+            if not await self._shorten(prompt_id):
+                raise
+            return await self._ask(prompt_id)
 
     async def _ask(self, prompt_id: str) -> Reply:
         """While the model thinks, but not before the request is out, the tools may get ready."""

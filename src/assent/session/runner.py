@@ -113,7 +113,7 @@ class Runner:
     def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it holds the runner: a session that was closed is gone at once, and leaves no garbage."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
-        compaction = Compaction(caller, state, self._journal, options.compress_above)
+        compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune)
         loop = AgentLoop(
             caller,
             self._scheduler,
@@ -124,6 +124,7 @@ class Runner:
             usage=lambda: state.usage,
             settled=context_files.settled,
             make_room=compaction.before_request,
+            shorten=compaction.after_refusal,
             max_turns=options.max_turns,
             masker=options.masker,
         )
