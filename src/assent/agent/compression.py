@@ -80,6 +80,7 @@ class Compressor:
                 tokens_before=before,
                 tokens_after=before,
                 usage=usage,
+                cost=self._turn.cost_of(usage),
                 by=by,
                 key=key,
                 problem=problem,
@@ -105,6 +106,7 @@ class Compressor:
             tokens_before=before,
             tokens_after=after,
             usage=usage,
+            cost=self._turn.cost_of(usage),
             by=by,
             key=key,
         )

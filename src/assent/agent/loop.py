@@ -34,11 +34,13 @@ class AgentLoop:
         settled: Callable[[Sequence[Terminal]], Awaitable[None]],
         make_room: Callable[[str], Awaitable[None]],
         shorten: Callable[[str], Awaitable[bool]],
+        reached_limit: Callable[[], Awaitable[str]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
     ) -> None:
         """`settled` is told of every batch that is over, before the model is. `make_room` comes before each request,
-        `shorten` after one that was too long for the model; it says whether it helped.
+        `shorten` after one that was too long for the model; it says whether it helped. `reached_limit` says which
+        limit forbids another request, if any.
         """
         self._turn = turn
         self._scheduler = scheduler
@@ -50,6 +52,7 @@ class AgentLoop:
         self._settled = settled
         self._make_room = make_room
         self._shorten = shorten
+        self._reached_limit = reached_limit
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._begun = False
@@ -110,6 +113,8 @@ class AgentLoop:
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
         for _ in range(self._max_turns):
+            if limit := await self._reached_limit():
+                return Ending("limit_reached", Failure("limit_reached", limit))
             await self._make_room(prompt_id)
             caller = await self._ask_or_shorten(prompt_id)
             if not caller.calls:

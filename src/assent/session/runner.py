@@ -51,6 +51,7 @@ from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
+from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
@@ -97,7 +98,7 @@ class Runner:
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls)
-        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback)
+        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback, options.cost)
         self._settings = SessionSettings(self._journal, self._policy, self._scheduler, caller, options.open_model)
         self._context_files = ContextFiles(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
@@ -125,6 +126,7 @@ class Runner:
             settled=context_files.settled,
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
+            reached_limit=SpendingGuard(state, self._log, options.limits, options.clock).reached_limit,
             max_turns=options.max_turns,
             masker=options.masker,
         )

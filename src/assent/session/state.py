@@ -11,6 +11,7 @@ from msgspec import Struct
 from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
 from assent.agent.pruning import pruned
+from assent.agent.spending import Spending, spending_of
 from assent.agent.user_prompt import user_message
 from assent.approval import Grant, Mode
 from assent.events import (
@@ -107,7 +108,7 @@ class SessionState:
         self.context: tuple[ContextSource, ...] = ()
         """The context files that were found, loaded or not."""
         self.first_prompt = self.latest_prompt = ""
-        self.usage = Usage()
+        self.usage, self.spending = Usage(), Spending()
         self.tokens = self.incompressible = 0
         """About what the next request sends (as the provider counted the last one, with what came since), and what it
         was when compressing did not help.
@@ -214,15 +215,19 @@ class SessionState:
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
             case ChatCompressed():
-                self.usage += event.usage
+                self._spend(event)
                 self.keys.add(event.key)
                 self._compress(event)
             case OutputPruned():
                 self._pruned.update(event.call_ids)
                 self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
 
-    def _count(self, event: ModelReplied) -> None:
+    def _spend(self, event: ModelReplied | ChatCompressed) -> None:
         self.usage += event.usage
+        self.spending += spending_of(event)
+
+    def _count(self, event: ModelReplied) -> None:
+        self._spend(event)
         if event.usage.input:
             self.tokens = event.usage.input + event.usage.output
         else:

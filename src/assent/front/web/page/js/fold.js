@@ -222,6 +222,7 @@ const TURN_ENDS = {
   max_turns: "Stopped: this session reached its limit of turns.",
   loop_detected: "Stopped: the model was going in circles.",
   incomplete: "The reply is incomplete.",
+  limit_reached: "Stopped: a limit was reached.",
 };
 
 /** @param {Call} call @param {WireEvent} event @returns {Call | null} */
