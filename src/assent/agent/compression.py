@@ -51,12 +51,17 @@ NOT_SMALLER = "the summary would not be shorter than what it replaces; the conve
 
 class Compressor:
     def __init__(
-        self, turn: ModelCaller, history: Callable[[], tuple[Message, ...]], prompt: Callable[[], str]
+        self,
+        turn: ModelCaller,
+        history: Callable[[], tuple[Message, ...]],
+        prompt: Callable[[], str],
+        essentials: Callable[[], str],
     ) -> None:
-        """`prompt` is the request being worked on; empty between two."""
+        """`prompt` is the request that is being worked on, empty between two; `essentials` stay word for word."""
         self._turn = turn
         self._history = history
         self._prompt = prompt
+        self._essentials = essentials
 
     def is_worth_it(self) -> bool:
         """Whether there is an older part that could be replaced."""
@@ -76,6 +81,7 @@ class Compressor:
                 tokens_before=before,
                 tokens_after=before,
                 usage=usage,
+                cost=self._turn.cost_of(usage),
                 by=by,
                 key=key,
                 problem=problem,
@@ -101,15 +107,16 @@ class Compressor:
             tokens_before=before,
             tokens_after=after,
             usage=usage,
+            cost=self._turn.cost_of(usage),
             by=by,
             key=key,
         )
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:
         prompt = self._prompt()
-        if not prompt or any(prompt in text for text in _prompts(kept)):
-            return f"{INTRODUCTION}\n\n{notes}"
-        return f"{INTRODUCTION}\n\n{notes}\n\n{LATEST}\n{_cut(prompt, _MAX_PROMPT_LENGTH)}"
+        is_kept = not prompt or any(prompt in text for text in _prompts(kept))
+        latest = "" if is_kept else f"{LATEST}\n{_cut(prompt, _MAX_PROMPT_LENGTH)}"
+        return "\n\n".join(part for part in (INTRODUCTION, notes, self._essentials(), latest) if part)
 
 
 def cut_position(messages: Sequence[Message]) -> int:

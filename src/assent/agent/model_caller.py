@@ -136,6 +136,7 @@ class ModelCaller:
         retries: Retries | None = None,
         sleep: Sleep = asyncio.sleep,
         fallback: Callable[[], Model] | None = None,
+        cost: Callable[[str, Usage], float | None] = lambda model, usage: None,
     ) -> None:
         self._model = model
         self._fallback = fallback
@@ -144,6 +145,12 @@ class ModelCaller:
         self._ids = ids
         self._retries = retries or Retries()
         self._sleep = sleep
+        self._cost = cost
+        """Dollars for one request to a model, by its name; None where nobody knows."""
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """Of a request to the model that is used now."""
+        return self._cost(self._model.name, usage)
 
     def use(self, model: Model) -> None:
         """Takes effect with the next request; any fallback is forgotten."""
@@ -239,6 +246,7 @@ class ModelCaller:
             finish=finished.reason,
             usage=usage,
             said=said,
+            cost=self.cost_of(usage),
         )
         await self._journal.record(replied)
         return Reply(tuple(requests), turn_ending(replied))
