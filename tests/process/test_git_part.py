@@ -1,7 +1,6 @@
 """A workspace that is a part of a larger repository: git shows nothing of the rest of it."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from assent.policy.shell import judge, rules
 from assent.policy.symlink_checks import repository_behind
 from assent.process.pipeline import REFUSED, Pipeline
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.needs("git")
 
 
 class World:

@@ -1,7 +1,6 @@
 """Git leaves out tracked secrets by their names, says so, and stays fast where there are none."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from assent.policy.shell import judge, rules
 from assent.process import left_out
 from assent.process.pipeline import REFUSED, Pipeline
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.needs("git")
 
 
 class Repository:

@@ -11,7 +11,7 @@ from assent.git_folder import leads_outside
 from assent.policy.shell import judge, rules
 from assent.process.pipeline import REFUSED, Pipeline
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.needs("git")
 
 _ALLOW = [
     *("git", "cd", "timeout"),

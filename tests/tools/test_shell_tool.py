@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import os
 import shlex
-import shutil
 import stat
 import subprocess
 import sys
@@ -84,7 +83,7 @@ def _repository(folder: Path, files: dict[str, str]) -> None:
         subprocess.run(["git", *words], cwd=folder, check=True)
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 async def test_model_and_person_are_told_which_secret_git_left_out(bench: Bench) -> None:
     _repository(bench.root, {".env": "needle=1\n", "a.txt": "needle=2\n"})
     plan = judge("git grep needle", rules(["git"]), cwd=str(bench.root), roots=[str(bench.root)]).plan

@@ -85,8 +85,8 @@ async def _whatever_happens(reply: "_Reply") -> bytes:
 
 
 class _Reply(asyncio.Future[bytes]):
-    """What the reaper says of the start. It comes in any case, or PATIENCE ends: nobody can cancel it. Without a task
-    of its own, because each of the loop's rounds delays the command.
+    """What the reaper says of the start. It comes in any case, or START_TIMEOUT passes: nobody can cancel it. Without a
+    task of its own, because each of the loop's rounds delays the command.
     """
 
     def __init__(self, control: socket.socket, rest: memoryview) -> None:
