@@ -52,7 +52,7 @@ def test_a_line_now_and_then_without_control_characters_and_the_times_at_the_end
     assert "\x1b" not in shown and "\r" not in shown
 
 
-def test_a_failure_is_named_at_once_and_told_in_full_at_the_end(folder: Path):
+def test_a_failure_is_named_at_once_and_shown_in_full_at_the_end(folder: Path):
     os.mkfifo(folder / "go")
     wait = f"def test_waits():\n    open({str(folder / 'go')!r}).close()\n"
     with start(folder, f"def test_fails():\n    assert 1 == 2\n{wait}") as process:

@@ -30,6 +30,8 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     """Thoughts count as output."""
     cached: float | None = None
     """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
+    cache_written: float | None = None
+    """For the part of the input that was written to the provider's cache; like the rest of the input, if not set."""
 
 
 class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +43,17 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """Of all its processes together; four fifths of the machine's, if not set."""
+
+
+class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the model may use before Assent stops asking it: `[limits]`. 0 means no limit."""
+
+    requests_per_session: Annotated[int, Meta(ge=0)] = 0
+    tokens_per_session: Annotated[int, Meta(ge=0)] = 0
+    dollars_per_session: Annotated[float, Meta(ge=0)] = 0.0
+    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Of all sessions together, from midnight to midnight."""
+    dollars_per_day: Annotated[float, Meta(ge=0)] = 0.0
 
 
 class Environment(Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,6 +102,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     approval_ttl: float | None = None
     """Seconds after which an unanswered question expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
+    limits: SpendingLimits = SpendingLimits()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()

@@ -177,3 +177,14 @@ def test_rows_that_do_not_exist_or_are_there_twice_are_told(spec: dict[str, Any]
 
 def test_the_specification_has_no_problem(spec: dict[str, Any]) -> None:
     assert list(spec["problems"](spec["rows"](), spec["tests"]())) == []
+
+
+# --- the mutations ---
+
+
+def test_mutations_name_modules_and_tests_that_exist() -> None:
+    mutate = runpy.run_path(str(SCRIPTS / "mutate.py"))
+    source, tests = SCRIPTS.parent / "src/assent", SCRIPTS.parent / "tests"
+    modules = [*mutate["_GATE"], *mutate["_TESTS"]]
+    assert [name for name in modules if not (source / name).exists()] == []
+    assert [name for names in mutate["_TESTS"].values() for name in names if not (tests / name).exists()] == []

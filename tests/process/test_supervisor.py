@@ -340,7 +340,7 @@ async def test_words_variables_folder_and_signals_arrive_as_they_are(folder: Pat
         (["true"], "/no/such/folder", FileNotFoundError),
     ],
 )
-async def test_a_program_that_cannot_be_started_is_told_with_its_name(
+async def test_a_program_that_cannot_be_started_is_reported_by_name(
     argv: list[str], cwd: str, error: type[OSError]
 ) -> None:
     with pytest.raises(error) as caught:

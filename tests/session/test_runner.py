@@ -24,7 +24,7 @@ from assent.events import (
     TurnFinished,
 )
 from assent.models.model_protocol import BadRequest
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import Call, ModelMessage, Result, Text, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session
@@ -192,7 +192,7 @@ async def test_one_running_call_can_be_cancelled_alone():
         await harness.send(runner, Submit("go"))
         await harness.until(lambda: harness.world.running)
         assert await harness.send(runner, CancelCall("a")) == ""
-        assert await harness.send(runner, CancelCall("zzz")) == "no call zzz is under way"
+        assert await harness.send(runner, CancelCall("zzz")) == "call zzz is not in progress"
         assert (await harness.until_done()).status == "completed"
 
 

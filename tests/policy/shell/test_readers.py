@@ -121,7 +121,9 @@ def _bash_argv(source: str, folder: Path) -> list[list[str]]:
         max_size=3,
     )
 )
-def test_words_are_what_bash_gives_to_the_program_or_it_asks(stub: Path, lines: list[tuple[list[str], str]]) -> None:
+def test_words_are_what_bash_passes_to_the_program_or_need_approval(
+    stub: Path, lines: list[tuple[list[str], str]]
+) -> None:
     source = "".join("show " + " ".join(words) + joint for words, joint in lines).rstrip("&; \n") + "\n"
     try:
         steps = read(source)
