@@ -40,7 +40,7 @@ def test_the_tour_is_played_to_its_end(program: Program):
         terminal.until(">= 10_000 else 0")
         terminal.until(YES)
         terminal.press("y")
-        terminal.until("And once more the tests")
+        terminal.until("Now the tests again")
         terminal.until(YES)
         terminal.press("y")
         terminal.until("All three tests pass now")

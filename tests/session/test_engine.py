@@ -33,7 +33,7 @@ class Yard:
         self.now = 0.0
         self.no_key = False
         self.engine = LocalEngine(
-            self.log, self._open, "serve", linger=linger, most_resting=most, clock=lambda: self.now
+            self.log, self._open, "serve", linger=linger, max_resting=most, clock=lambda: self.now
         )
 
     async def _open(self, info: SessionInfo) -> Opened:

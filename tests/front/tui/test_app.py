@@ -123,7 +123,7 @@ async def test_a_change_of_the_session_is_told_once(harness: SetStage):
         await on.until_shown("✦ Two.")
         await on.until_idle()
         for command, told in (
-            ("/mode plan", "Mode is now plan: looks but changes nothing"),
+            ("/mode plan", "Mode is now plan: only reads, changes nothing"),
             ("/rename Fine", "now called “Fine”"),
             ("/compress", "The conversation was compressed: about"),
             ("/compress", "Not done: the model could not summarise"),

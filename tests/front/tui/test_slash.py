@@ -465,4 +465,4 @@ async def test_a_session_that_closes_meanwhile_does_not_leave_a_command_waiting(
     async with slash_house(SessionHarness(), preferences) as slash:
         slash.app.feed.close()
         await slash.run("/mode plan")
-        assert slash.app.complaints == ["The session was closed before this was done."]
+        assert slash.app.complaints == ["The session was closed before the command finished."]

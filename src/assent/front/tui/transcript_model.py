@@ -124,7 +124,7 @@ class ContentItem(Item):
 
 ENDINGS: dict[str, tuple[str, Tone]] = {
     "cancelled": ("Cancelled. What was done is kept.", "warning"),
-    "max_turns": ("Stopped: the largest number of turns was reached.", "warning"),
+    "max_turns": ("Stopped: the limit of model requests (max_turns) was reached.", "warning"),
     "loop_detected": ("Stopped: the model repeated the same calls with the same results.", "warning"),
 }
 REFUSED: tuple[str, Tone] = (
@@ -249,7 +249,7 @@ class TranscriptModel:
             case ModelChanged(model=model):
                 self.add(NoteItem(f"From now on {model} answers."))
             case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self.add(NoteItem(f"{reason}: going on with {fallback} instead of {model}.", "warning"))
+                self.add(NoteItem(f"{reason}: continuing with {fallback} instead of {model}.", "warning"))
             case SessionRenamed(title=title):
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from assent.app.engine_setup import LINGER, MOST_RESTING, EngineSetup, make_engine
+from assent.app.engine_setup import LINGER, MAX_RESTING, EngineSetup, make_engine
 from assent.app.session_log import SessionLog
 from assent.config import Settings
 from assent.events import Envelope, Queued
@@ -40,7 +40,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     """Sessions work in these folders or below."""
     limits: RequestLimits = RequestLimits()
     linger: float = LINGER
-    most_resting: int = MOST_RESTING
+    max_resting: int = MAX_RESTING
 
     @property
     def model(self) -> str:
@@ -48,7 +48,7 @@ class Setup(Struct, frozen=True, kw_only=True):
 
     def engine(self) -> EngineSetup:
         return EngineSetup(
-            settings=self.settings, env=self.env, client=CLIENT, linger=self.linger, most_resting=self.most_resting
+            settings=self.settings, env=self.env, client=CLIENT, linger=self.linger, max_resting=self.max_resting
         )
 
     def allows(self, folder: str) -> bool:

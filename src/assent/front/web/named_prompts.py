@@ -143,9 +143,9 @@ class Prompts:
     async def _finished(self, use: _Use, tool: RunTool) -> CallFinished | str:
         key = use.next_key(tool)
         sender = CommandSender(self._log, use.outcomes, self._gateway.wake)
-        end = await sender.run(use.session, tool, key.name, key.stamp, patience=None)
+        end = await sender.run(use.session, tool, key.name, key.stamp, timeout=None)
         if isinstance(end, Sent) and end.state != "refused":
-            raise Closed("The session was closed before this was done.")
+            raise Closed("The session was closed before the command finished.")
         return end.problem if isinstance(end, Sent) else end
 
 
