@@ -70,7 +70,7 @@ class Yard:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SWEEP", 0.001)
+    monkeypatch.setattr(module, "SWEEP_INTERVAL", 0.001)
 
 
 ASKS = (calls(call("run_note", "c1", text="make install")), text("Done."))

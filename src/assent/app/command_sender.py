@@ -168,10 +168,10 @@ class CommandSender:
         stamp: "Stamp | None" = None,
         *,
         after: int = 0,
-        timeout: float | None = COMMAND_TIMEOUT,
+        max_wait: float | None = COMMAND_TIMEOUT,
     ) -> CallFinished | Sent:
         """Waits until the resulting call has ended."""
-        return await self._deliver(session, tool, key, stamp, after, timeout, Outcome.ended)
+        return await self._deliver(session, tool, key, stamp, after, max_wait, Outcome.ended)
 
     async def _deliver(
         self,
@@ -180,7 +180,7 @@ class CommandSender:
         key: str,
         stamp: "Stamp | None",
         after: int,
-        timeout: float | None,
+        max_wait: float | None,
         found: Callable[[Outcome], T | None],
     ) -> T | Sent:
         key = key or new_key()
@@ -191,7 +191,7 @@ class CommandSender:
             if not fresh:  # it was sent before, and may have its outcome already
                 after = await self._read_on(session, 0)
             try:
-                async with asyncio.timeout(timeout):
+                async with asyncio.timeout(max_wait):
                     if where == "elsewhere":
                         return await self._follow(session, after, outcome, found)
                     return await outcome.until(found)

@@ -70,8 +70,8 @@ async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call
     try:
         client = await _open(log, session, key)
     except SessionBusy:
-        timeout = COMMAND_TIMEOUT if state.open_prompt is None else 0  # a person's call waits for the end of the turn
-        return await CommandSender(log).run(session.id, command, key, after=state.seq, timeout=timeout)
+        max_wait = COMMAND_TIMEOUT if state.open_prompt is None else 0  # a person's call waits for the end of the turn
+        return await CommandSender(log).run(session.id, command, key, after=state.seq, max_wait=max_wait)
     async with client:
         return await run_alone(client, command, key)
 
