@@ -51,7 +51,7 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True)
 
 
 class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True):
-    """Something would be requested from the outside world."""
+    """Something would be read or requested: a secret file, a web page, a web search."""
 
     prompt: str
     urls: tuple[str, ...] = ()

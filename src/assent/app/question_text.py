@@ -82,7 +82,7 @@ def question_title(details: Details) -> str:
         case ExecDetails(risk=risk):
             return f"Run a command (risk: {risk})"
         case InfoDetails(urls=()):
-            return "Ask the outside world"
+            return "Access data"
         case InfoDetails():
             return "Fetch from the web"
         case McpDetails(tool=tool, command=command) if command:

@@ -93,7 +93,7 @@ async def test_behind_a_proxy_the_public_address_is_the_only_one(tmp_path: Path)
                     assert (await me(origin)).status == 403
             for address in (own, f"https://127.0.0.1:{port}"):
                 async with Api(Http(address, served.server.token, ca=str(trusted))) as elsewhere:
-                    with pytest.raises(ApiProblem, match="not at that address"):
+                    with pytest.raises(ApiProblem, match="does not have that address"):
                         await elsewhere.me()
 
 
