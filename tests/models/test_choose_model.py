@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from assent.models.gemini import GeminiModel
+from assent.models.gemini.gemini_model import GeminiModel
 from assent.models.model_choice import open_model
 from assent.models.model_protocol import AuthFailed, BadRequest, Finished, Model, Request, TextChunk
 from assent.parts import Text, UserMessage
 from support.fake_gemini import FakeGemini
 
-HELLO = Request("", (UserMessage((Text("hello"),)),))
+HELLO = Request(system="", messages=(UserMessage((Text("hello"),)),))
 KEY = {"GEMINI_API_KEY": "k"}
 
 
@@ -68,7 +68,9 @@ SLOW = "h11 httpx httpx2 email http urllib.request google pydantic"
 
 
 def test_opening_gemini_imports_nothing_slow() -> None:
-    code = f"import sys, asyncio; from assent.models.model_choice import open_model; open_model('g', {KEY}); "
+    code = (
+        f"import sys, asyncio; from assent.models.model_choice import open_model; open_model('gemini-2.5-pro', {KEY}); "
+    )
     code += f"print([name for name in '{SLOW}'.split() if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assent.models.gemini import GeminiModel
+from assent.models.gemini.gemini_model import GeminiModel
 from assent.models.model_protocol import (
     AuthFailed,
     BadRequest,
@@ -22,7 +22,7 @@ from assent.models.model_protocol import (
 from assent.parts import Text, Usage, UserMessage
 from support.fake_gemini import FakeGemini
 
-HELLO = Request("", (UserMessage((Text("hello"),)),))
+HELLO = Request(system="", messages=(UserMessage((Text("hello"),)),))
 KEY = "test-key-123"
 
 
@@ -64,7 +64,7 @@ async def test_a_reply_streams_thoughts_text_and_calls_and_ends_in_finished() ->
         }
     )
     assert chunks == [
-        ThoughtChunk("**Look** first", "s1"),
+        ThoughtChunk("first", "s1", "Look"),
         TextChunk("Reading "),
         TextChunk("it."),
         CallChunk("read_file", {"path": "ä.txt"}, "c1", "s2"),

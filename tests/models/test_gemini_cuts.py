@@ -3,14 +3,14 @@
 import pytest
 
 from assent.http.body import ChunkedBody
-from assent.models.gemini import GeminiModel
+from assent.models.gemini.gemini_model import GeminiModel
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, Request, Transient
 from assent.parts import Text, UserMessage
 from support.fake_gemini import FakeGemini
 
 pytestmark = pytest.mark.spec("F9")
 
-HELLO = Request("", (UserMessage((Text("hello"),)),))
+HELLO = Request(system="", messages=(UserMessage((Text("hello"),)),))
 CALL = CallChunk("run_shell_command", {"command": "rm -r build", "why": "näher"}, "c1", "sig")
 REPLY = {
     "chunks": [

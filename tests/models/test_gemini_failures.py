@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.models.gemini_failures import failure, failure_in_stream
+from assent.models.gemini.gemini_failures import failure, failure_in_stream
 from assent.models.model_protocol import AuthFailed, BadRequest, BrokenStream, ModelError, QuotaExhausted, Transient
 
 pytestmark = pytest.mark.spec("F8")

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from google.genai import types
 
-from assent.models.gemini import GeminiModel
-from assent.models.gemini_search import encode_search
+from assent.models.gemini.gemini_model import GeminiModel
+from assent.models.gemini.gemini_search import encode_search
 from assent.models.model_protocol import BadRequest, BrokenStream, ModelError, Searching, Transient
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import SearchAnswer, Source
 from support.fake_gemini import FakeGemini
 

@@ -7,8 +7,8 @@ import pytest
 from google.genai import types
 
 from assent.http.body import ChunkedBody
-from assent.models.gemini import GeminiModel
-from assent.models.gemini_request import NO_SIGNATURE, encode_request
+from assent.models.gemini.gemini_model import GeminiModel
+from assent.models.gemini.gemini_request import NO_SIGNATURE, encode_request
 from assent.models.model_protocol import Request
 from assent.models.sse import SseDecoder
 from assent.parts import Call, Declaration, Media, ModelMessage, Result, Text, Thought, UserMessage
@@ -17,8 +17,8 @@ from support.fake_gemini import FakeGemini
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 SIGNATURE = "c2lnbmVk"  # base64, as on the wire
 TALK = Request(
-    "Be brief.",
-    (
+    system="Be brief.",
+    messages=(
         UserMessage((Text("Read a.png"), Media("image/png", "aGVsbG8="))),
         ModelMessage(
             (
@@ -36,7 +36,7 @@ TALK = Request(
             )
         ),
     ),
-    (Declaration("read_file", "Reads a file.", SCHEMA),),
+    tools=(Declaration("read_file", "Reads a file.", SCHEMA),),
 )
 
 
@@ -79,7 +79,8 @@ def test_the_body_has_no_field_that_is_not_theirs() -> None:
 
 def test_a_message_that_leaves_nothing_to_send_is_left_out() -> None:
     empty = Request(
-        "", (UserMessage((Text("hi"),)), ModelMessage((Thought("hm"), Text(""))), UserMessage((Text("?"),)))
+        system="",
+        messages=(UserMessage((Text("hi"),)), ModelMessage((Thought("hm"), Text(""))), UserMessage((Text("?"),))),
     )
     sent = body(empty)
     assert [content["role"] for content in sent["contents"]] == ["user", "user"]
@@ -87,7 +88,7 @@ def test_a_message_that_leaves_nothing_to_send_is_left_out() -> None:
 
 
 def test_a_signature_goes_back_even_on_an_empty_text() -> None:
-    sent = body(Request("", (ModelMessage((Text("", SIGNATURE),)),)))
+    sent = body(Request(system="", messages=(ModelMessage((Text("", SIGNATURE),)),)))
     assert sent["contents"][0]["parts"] == [{"text": "", "thoughtSignature": SIGNATURE}]
 
 
@@ -96,7 +97,7 @@ def test_a_signature_goes_back_even_on_an_empty_text() -> None:
 )
 def test_a_call_of_another_model_is_passed_off_to_gemini_3(model: str, expected: list[str | None]) -> None:
     calls = ModelMessage((Call("c1", "x", {}), Call("c2", "x", {})))
-    parts = body(Request("", (calls,)), model)["contents"][0]["parts"]
+    parts = body(Request(system="", messages=(calls,)), model)["contents"][0]["parts"]
     assert [part.get("thoughtSignature") for part in parts] == expected
 
 
@@ -122,7 +123,7 @@ async def test_what_the_fake_sends_is_a_reply_to_google() -> None:
 
 def test_every_finish_reason_google_knows_is_understood() -> None:
     """A reason that appears in a new SDK must be sorted by a person; until then it counts as "other"."""
-    from assent.models.gemini_reply import BLOCKED, MALFORMED
+    from assent.models.gemini.gemini_reply import BLOCKED, MALFORMED
 
     other = {"FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "OTHER", "NO_IMAGE", "IMAGE_OTHER", "CONTINUATION"}
     assert {reason.value for reason in types.FinishReason} == BLOCKED | MALFORMED | other

@@ -20,8 +20,8 @@ from assent.models.model_protocol import (
     ThoughtChunk,
     Transient,
 )
-from assent.models.scenario import Scenario, parse_scenario
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scenario import Scenario, parse_scenario
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import Call, Message, ModelMessage, ModelPart, Result, Text, Usage, UserMessage
 
 PROMPT = UserMessage((Text("hello"),))
@@ -40,7 +40,7 @@ def results(text: str) -> UserMessage:
 
 
 async def ask(model: ScriptedModel, *messages: Message) -> list[Chunk]:
-    return [chunk async for chunk in model.stream(Request("", messages))]
+    return [chunk async for chunk in model.stream(Request(system="", messages=messages))]
 
 
 async def text_of(model: ScriptedModel, *messages: Message) -> str:
@@ -103,7 +103,8 @@ async def test_pauses_go_through_the_sleep_that_was_given() -> None:
 async def test_a_cut_breaks_the_stream_before_finished() -> None:
     seen: list[Chunk] = []
     with pytest.raises(BrokenStream):
-        async for chunk in scripted({"chunks": [{"text": "a"}, {"cut": True}]}).stream(Request("", (PROMPT,))):
+        request = Request(system="", messages=(PROMPT,))
+        async for chunk in scripted({"chunks": [{"text": "a"}, {"cut": True}]}).stream(request):
             seen.append(chunk)  # noqa: PERF401 - what came before the error counts
     assert seen == [TextChunk("a")]
 
@@ -127,7 +128,7 @@ async def test_a_transient_error_can_say_when_to_come_back() -> None:
 async def test_requests_are_kept_for_tests_to_look_at() -> None:
     model = scripted(say("a"))
     await ask(model, PROMPT)
-    assert model.requests == [Request("", (PROMPT,))]
+    assert model.requests == [Request(system="", messages=(PROMPT,))]
 
 
 # --- which reply ---

@@ -9,8 +9,8 @@ import pytest
 from assent.commands import Answer, Submit
 from assent.events import Envelope, PromptSubmitted, SessionOpened, TurnFinished
 from assent.models.model_protocol import AuthFailed
-from assent.models.scenario import Scenario
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scenario import Scenario
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.session import engine as module
 from assent.session.engine import LocalEngine, Opened
 from assent.session.log import SessionBusy, SessionInfo, SessionLog

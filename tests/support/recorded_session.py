@@ -1,4 +1,4 @@
-"""A session as a film: events that a test wrote down, with fixed times, shown by the real app.
+"""A recorded session: events that a test wrote down, with fixed times, shown by the real app.
 
 For pictures only: nothing runs here, so that every picture is the same each time. What the app sends is kept in `sent`.
 """
@@ -41,7 +41,8 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 from assent.mcp.offers import Argument, Prompt
-from assent.models.prices import Prices
+from assent.models.bold_subject import split_subject
+from assent.models.model_facts import Prices
 from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Usage
 from assent.session.log import SessionInfo
 from assent.session.state import SessionState
@@ -50,7 +51,7 @@ from assent.tools.builtin import builtin_tools
 FOLDER = "/projects/cart"
 START = 1_750_000_000.0
 NOW = START + 12.3
-"""The time at which everybody looks at it."""
+"""The time at which everyone looks at it."""
 SESSION = "20250615-1706-film"
 PROMPT = f"{SESSION}########0"
 
@@ -74,7 +75,8 @@ class RecordedSession:
         return self.happens(PromptSubmitted(PROMPT, text, "ann", attached=attached))
 
     def reply(self, text: str = "", thought: str = "", tokens: int = 1234) -> "RecordedSession":
-        parts = (*((Thought(thought),) if thought else ()), *((Text(text),) if text else ()))
+        subject, description = split_subject(thought)
+        parts = (*((Thought(description, subject=subject),) if thought else ()), *((Text(text),) if text else ()))
         return self.happens(
             ModelReplied(prompt_id=PROMPT, model="gemini-2.5-pro", parts=parts, finish="stop", usage=Usage(tokens, 56))
         )
@@ -169,7 +171,7 @@ class FilmClient:
         return self._film.envelopes
 
     def on_link(self, changed: Callable[[bool], None]) -> None:
-        """It is a film: nobody goes away."""
+        """It is a recording: nobody leaves."""
 
     async def events(self) -> AsyncIterator[Envelope]:
         await self._closed.wait()

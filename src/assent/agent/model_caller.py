@@ -1,6 +1,6 @@
-"""One reply of the model: streamed to whoever watches, recorded only when it is whole.
+"""One reply of the model: streamed as it arrives, recorded only when complete.
 
-A reply that was cut, malformed or empty is asked for again; nothing of it is kept and no call of it is run. When the
+A reply that was cut, malformed or empty is requested again; nothing of it is kept and none of its calls is run. If the
 person cancels, the text so far is kept and the calls are not.
 """
 
@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from assent.agent.ending import Ending, turn_ending
 from assent.agent.repetition import ReplyGuard
-from assent.agent.thoughts import parse_thought
 from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
 from assent.models.model_protocol import (
     BrokenStream,
@@ -34,55 +33,83 @@ from assent.scheduler.ids import CallIds
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
+Show = Callable[[Chunk, bool], None]
+"""Called with each chunk as it arrives, and whether it continues the previous thought."""
 
 
 class Retries(Struct, frozen=True):
-    """How often a broken reply is asked for again, and how long we wait before."""
+    """How often to request a broken reply again, and how long to wait before."""
 
     attempts: int = 5
     first_delay: float = 1.0
     longest_delay: float = 30.0
 
     def delay(self, attempt: int, asked: float | None) -> float:
-        """Doubling with jitter; the provider's own wish goes first, unless it is unreasonable."""
+        """Doubling with jitter; the provider's own delay takes precedence, unless it is unreasonable."""
         if asked is not None:
             return min(asked, 2 * self.longest_delay)
         return min(self.first_delay * 2 ** (attempt - 1), self.longest_delay) * random.uniform(0.7, 1.3)
 
 
 class _Collected:
-    """The parts of a reply so far; runs of text become one part."""
+    """The parts of a reply so far; consecutive texts become one part, and so do the pieces of a thought."""
 
     def __init__(self) -> None:
         self._parts: list[ModelPart] = []
         self._texts: list[str] = []
+        self._thought: list[str] = []
+        self._subject = ""
         self.finished: Finished | None = None
+
+    @property
+    def in_thought(self) -> bool:
+        return bool(self._thought)
 
     def add(self, chunk: Chunk) -> None:
         match chunk:
             case TextChunk(text, None):
+                self._close_thought()
                 self._texts.append(text)
             case TextChunk(text, signature):
-                self._close_text()
+                self._close()
                 self._parts.append(Text(text, signature))
-            case ThoughtChunk(text, signature):
+            case ThoughtChunk():
                 self._close_text()
-                self._parts.append(Thought(text, signature))
+                self._think(chunk)
             case CallChunk():
-                self._close_text()
+                self._close()
                 self._parts.append(Call(chunk.call_id or "", chunk.name, chunk.args, chunk.signature))
             case Finished():
                 self.finished = chunk
 
     def stop(self, finished: Finished) -> None:
-        """Ends the reply before its own end. It is not whole, so none of its calls is kept."""
-        self._close_text()
+        """End the reply early. It is incomplete, so none of its calls is kept."""
+        self._close()
         self._parts = [part for part in self._parts if not isinstance(part, Call)]
         self.finished = finished
 
     def parts(self) -> list[ModelPart]:
-        self._close_text()
+        self._close()
         return self._parts
+
+    def _think(self, chunk: ThoughtChunk) -> None:
+        if chunk.subject:
+            self._close_thought()
+            self._subject = chunk.subject
+        self._thought.append(chunk.text)
+        if chunk.signature is not None:
+            self._close_thought(chunk.signature)
+
+    def _close(self) -> None:
+        self._close_text()
+        self._close_thought()
+
+    def _close_thought(self, signature: str | None = None) -> None:
+        text = "".join(self._thought)
+        if text or self._subject or signature is not None:
+            self._parts.append(Thought(text, signature, self._subject))
+        self._thought.clear()
+        self._subject = ""
 
     def _close_text(self) -> None:
         if text := "".join(self._texts):
@@ -91,11 +118,11 @@ class _Collected:
 
 
 class Reply(Struct, frozen=True):
-    """What the loop needs of a reply, which is recorded by then."""
+    """What the loop needs from a reply, which has been recorded by then."""
 
     calls: tuple[CallRequest, ...]
     ending: Ending
-    """How the turn ends when there are no calls."""
+    """How the turn ends if there are no calls."""
 
 
 class ModelCaller:
@@ -109,28 +136,35 @@ class ModelCaller:
         retries: Retries | None = None,
         sleep: Sleep = asyncio.sleep,
         fallback: Callable[[], Model] | None = None,
+        cost: Callable[[str, Usage], float | None] = lambda model, usage: None,
     ) -> None:
         self._model = model
         self._fallback = fallback
-        """Makes the smaller model that takes over when the quota is used up."""
+        """Creates the smaller model that takes over when the quota is used up."""
         self._journal = journal
         self._ids = ids
         self._retries = retries or Retries()
         self._sleep = sleep
+        self._cost = cost
+        """Dollars for one request to a model, by its name; None where nobody knows."""
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """Of a request to the model that is used now."""
+        return self._cost(self._model.name, usage)
 
     def use(self, model: Model) -> None:
-        """From the next request on; whatever was fallen back to is forgotten."""
+        """Takes effect with the next request; any fallback is forgotten."""
         self._model = model
 
     async def run(self, request: Request, prompt_id: str) -> Reply:
         return await self._patiently(lambda: self._attempt(request, prompt_id), prompt_id)
 
     async def text(self, request: Request, prompt_id: str) -> tuple[str, Usage]:
-        """The text of a reply that is no part of the conversation: not shown, not recorded, its calls not run."""
+        """The text of a reply that is not part of the conversation: not shown, not recorded, its calls not run."""
         return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]], prompt_id: str) -> T:
-        """With retries, and with the smaller model when the quota is used up."""
+        """With retries, and with the smaller model if the quota is used up."""
         attempt = 1
         while True:
             try:
@@ -149,7 +183,7 @@ class ModelCaller:
             attempt += 1
 
     def _fall_back(self, smaller: Model, prompt_id: str, reason: str) -> None:
-        """Goes on with the smaller model for the rest of this run, and says so."""
+        """Switch to the smaller model for the rest of this run, and say so."""
         self._journal.announce(ModelFallback(prompt_id, self._model.name, smaller.name, reason))
         self._model, self._fallback = smaller, None
 
@@ -157,44 +191,45 @@ class ModelCaller:
         collected = _Collected()
         await self._collect(request, collected)
         if collected.finished is None:
-            raise BrokenStream("the reply was cut off before its end")
+            raise BrokenStream("the reply was cut off")
         texts = (part.text for part in collected.parts() if isinstance(part, Text))
         return "".join(texts), collected.finished.usage
 
     async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()
         try:
-            await self._collect(request, collected, lambda chunk: self._show(chunk, prompt_id))
+            await self._collect(request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id))
         except asyncio.CancelledError:
             await self._keep_text(collected, prompt_id)
             raise
         return await self._accept(collected, prompt_id)
 
-    async def _collect(self, request: Request, into: _Collected, show: Callable[[Chunk], None] | None = None) -> None:
-        """Reads the reply to its end, or to where it turns out to have none."""
+    async def _collect(self, request: Request, into: _Collected, show: Show | None = None) -> None:
+        """Read the reply to its end, or to the point where it breaks."""
         guard = ReplyGuard()
         async with aclosing(self._model.stream(request)) as chunks:
             async for chunk in chunks:
+                continues = into.in_thought
                 into.add(chunk)
                 if show is not None:
-                    show(chunk)
+                    show(chunk, continues)
                 if (end := guard.saw(chunk)) is not None:
                     into.stop(end)
                     return
 
-    def _show(self, chunk: Chunk, prompt_id: str) -> None:
+    def _show(self, chunk: Chunk, continues: bool, prompt_id: str) -> None:
         match chunk:
             case TextChunk(text) if text:
                 self._journal.announce(TextDelta(prompt_id, text))
-            case ThoughtChunk(text):
-                self._journal.announce(ThoughtDelta(prompt_id, *parse_thought(text)))
+            case ThoughtChunk(text, _, subject) if text or subject:
+                self._journal.announce(ThoughtDelta(prompt_id, subject, text, continues and not subject))
             case _:
                 pass
 
     async def _accept(self, collected: _Collected, prompt_id: str) -> Reply:
         finished, parts = collected.finished, collected.parts()
         if finished is None:
-            raise BrokenStream("the reply was cut off before its end")
+            raise BrokenStream("the reply was cut off")
         if finished.reason in ("stop", "other") and not any(isinstance(part, Text | Call) for part in parts):
             raise BrokenStream("the reply was empty")
         requests: list[CallRequest] = []
@@ -211,6 +246,7 @@ class ModelCaller:
             finish=finished.reason,
             usage=usage,
             said=said,
+            cost=self.cost_of(usage),
         )
         await self._journal.record(replied)
         return Reply(tuple(requests), turn_ending(replied))

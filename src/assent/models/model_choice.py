@@ -1,24 +1,56 @@
-"""From a model's name to a model. Adapters are imported here, one by one, and only when they are chosen."""
+"""From a model's name to a model. The provider's package is imported here, and only when it is chosen."""
 
 from collections.abc import AsyncGenerator, Mapping
 
 from assent.models.model_protocol import AuthFailed, BadRequest, Chunk, Model, Request, Searching
+from assent.models.provider import Access, Provider
+from assent.models.provider_registry import find_provider, split_name
 from assent.parts import SearchAnswer
-
-SCRIPTED = "scripted:"
-
-NO_KEY = (
-    "No key for the model. Get one for free at https://aistudio.google.com/apikey\n"
-    "and set it in the shell that starts Assent: export GEMINI_API_KEY=<your key>\n"
-    "To try Assent without a key: make run, or assent tour."
-)
 
 
 def open_model(name: str, env: Mapping[str, str]) -> Model:
-    """`scripted:PATH` plays a scenario; any other name is a Gemini model."""
-    if name.startswith(SCRIPTED):
-        return _scripted(name.removeprefix(SCRIPTED))
-    return _gemini(name, env)
+    """Raises ModelError. Nothing is connected yet."""
+    provider_name, model = split_name(name)
+    provider = find_provider(provider_name)
+    return provider.connect(model or provider.default_model, access_to(provider, env))
+
+
+def access_to(provider: Provider, env: Mapping[str, str]) -> Access:
+    """How to reach a provider from here. Raises AuthFailed without a key, BadRequest for an unusable address."""
+    key = find_key(provider, env)
+    if not key and provider.key_variables and not provider.key_optional:
+        raise AuthFailed(_no_key(provider))
+    url = env.get(provider.base_url_variable, "").strip() or provider.base_url
+    if not url:
+        return Access(base_url="", key=key, env=env)
+    from assent.models.proxy import proxy_for
+
+    if key:
+        _check_safe(url, provider)
+    return Access(base_url=url, key=key, proxy=proxy_for(url, env), env=env)
+
+
+def find_key(provider: Provider, env: Mapping[str, str]) -> str:
+    return next((key for name in provider.key_variables if (key := env.get(name, "").strip())), "")
+
+
+def _no_key(provider: Provider) -> str:
+    return (
+        f"No key for the model. Get one at {provider.key_page}\n"
+        f"and set it in the shell that starts Assent: export {provider.key_variables[0]}=<your key>\n"
+        "To try Assent without a key: make run, or assent tour."
+    )
+
+
+def _check_safe(url: str, provider: Provider) -> None:
+    """The key goes to this address, so it must not go there in the clear, except inside the machine."""
+    from assent.http.loopback import is_loopback
+    from assent.models.streaming_client import parse_origin
+
+    origin = parse_origin(url)
+    if origin.scheme == "http" and not is_loopback(origin.host):
+        variable = provider.base_url_variable
+        raise BadRequest(f"{variable} is {url}: it must use https, or your key can be read on the way")
 
 
 class DeferredModel:
@@ -46,33 +78,3 @@ class DeferredModel:
     async def close(self) -> None:
         if self._model is not None:
             await self._model.close()
-
-
-def _scripted(path: str) -> Model:
-    from pathlib import Path
-
-    from assent.models.scripted import ScriptedModel
-
-    return ScriptedModel.from_file(Path(path))
-
-
-def _gemini(name: str, env: Mapping[str, str]) -> Model:
-    key = (env.get("GEMINI_API_KEY") or env.get("GOOGLE_API_KEY") or "").strip()
-    if not key:
-        raise AuthFailed(NO_KEY)
-    from assent.models.gemini import BASE_URL, GeminiModel
-    from assent.models.proxy import proxy_for
-
-    url = env.get("GOOGLE_GEMINI_BASE_URL", "").strip() or BASE_URL
-    _check_safe(url)
-    return GeminiModel(name, key, url, proxy_for(url, env))
-
-
-def _check_safe(url: str) -> None:
-    """The key goes to this address, so it must not go there in the clear, except inside the machine."""
-    from assent.http.loopback import is_loopback
-    from assent.models.streaming_client import parse_origin
-
-    origin = parse_origin(url)
-    if origin.scheme == "http" and not is_loopback(origin.host):
-        raise BadRequest(f"GOOGLE_GEMINI_BASE_URL is {url}: it must use https, or your key can be read on the way")

@@ -3,15 +3,19 @@
 A stream that ends without `Finished` was cut. What can go wrong:
 
     ModelError
-    ├── AuthFailed       the key is missing or refused; the person must act
-    ├── BadRequest       the provider refuses the request as it is; trying again does not help
-    ├── QuotaExhausted   no more today; a smaller model may still answer
-    └── Transient        worth trying again, perhaps after `retry_after` seconds
-        └── BrokenStream the reply was cut or malformed; nothing of it may be used
+    ├── AuthFailed        the key is missing or refused; the person must act
+    ├── BadRequest        the provider refuses the request as it is; trying again does not help
+    │   ├── ContextTooLong  the conversation does not fit; a shorter one may
+    │   ├── UnknownModel    the provider has no model of this name
+    │   ├── MediaRefused    the provider takes no images, or not this one
+    │   └── StaleSignature  the provider no longer accepts a signature; without signatures it may
+    ├── QuotaExhausted    no more today; a smaller model may still answer
+    └── Transient         worth trying again, perhaps after `retry_after` seconds
+        └── BrokenStream  the reply was cut or malformed; nothing of it may be used
 """
 
 from collections.abc import AsyncGenerator
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -38,6 +42,22 @@ class BadRequest(ModelError):
     type = "bad_request"
 
 
+class ContextTooLong(BadRequest):
+    type = "context_too_long"
+
+
+class UnknownModel(BadRequest):
+    type = "unknown_model"
+
+
+class MediaRefused(BadRequest):
+    type = "media_refused"
+
+
+class StaleSignature(BadRequest):
+    type = "stale_signature"
+
+
 class QuotaExhausted(ModelError):
     type = "quota"
 
@@ -54,10 +74,20 @@ class BrokenStream(Transient):
     type = "broken_stream"
 
 
-class Request(Struct, frozen=True):
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model should think. A provider that has fewer levels takes the nearest one."""
+
+
+class Request(Struct, frozen=True, kw_only=True):
     system: str
     messages: tuple[Message, ...]
     tools: tuple[Declaration, ...] = ()
+    effort: Effort | None = None
+    """None leaves it to the provider."""
+    max_tokens: int | None = None
+    """The longest reply; None means as long as the model can."""
+    conversation: str = ""
+    """The same for all requests of one conversation: providers find what they have cached by it."""
 
 
 class TextChunk(Struct, frozen=True):
@@ -66,8 +96,11 @@ class TextChunk(Struct, frozen=True):
 
 
 class ThoughtChunk(Struct, frozen=True):
+    """A piece of a thought. A `subject` begins a new one; a `signature` ends it, and may come without text."""
+
     text: str
     signature: str | None = None
+    subject: str = ""
 
 
 class CallChunk(Struct, frozen=True):
@@ -91,7 +124,9 @@ Chunk = TextChunk | ThoughtChunk | CallChunk | Finished
 
 class Model(Protocol):
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The shortest name that `model_choice` turns into this model; recorded with every reply."""
+        ...
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Closing it early gives the connection up."""

@@ -1,6 +1,6 @@
-"""A small client for streaming POSTs over `assent.http`. It knows no provider.
+"""A small client for streaming requests over `assent.http`. It knows no provider.
 
-Every failure is one of ours (see `models.base`), with a sentence that names the host:
+Every failure is one of ours (see `model_protocol`), with a sentence that names the host:
 
     refused, reset, unresolved, TLS, silence    Transient
     closed or garbled after the reply began     BrokenStream
@@ -90,11 +90,15 @@ class Response:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the connection; without a whole response it is closed."""
         self._client.take_back(self._connection, self._reply.leaves_clean)
 
 
 class HttpClient:
-    """POSTs to one origin, keeping one idle connection. Requests at the same time get connections of their own."""
+    """Requests to one origin, keeping one idle connection. Requests at the same time get connections of their own."""
 
     def __init__(self, base_url: str, proxy: Proxy | None = None, timeouts: Timeouts | None = None) -> None:
         self._origin = parse_origin(base_url)
@@ -116,14 +120,19 @@ class HttpClient:
     async def post(self, path: str, headers: Headers, body: bytes) -> Response:
         """Send and wait for the head. An idle connection that the server closed meanwhile is replaced, once."""
         with _in_our_words():
-            return await self._post(self._request(path, headers, body))
+            return await self._exchange("POST", self._request("POST", path, headers, body))
 
-    async def _post(self, data: bytes) -> Response:
+    async def get(self, path: str, headers: Headers) -> Response:
+        """For lists of models and the like."""
+        with _in_our_words():
+            return await self._exchange("GET", self._request("GET", path, headers, b""))
+
+    async def _exchange(self, method: str, data: bytes) -> Response:
         while True:
             reused = self._take_idle()
             connection = reused or await self._connect()
             try:
-                return Response(self, connection, await connection.request(data, "POST"))
+                return Response(self, connection, await connection.request(data, method))
             except NoReply as failed:
                 self.take_back(connection, keep=False)
                 if reused is None:
@@ -151,14 +160,16 @@ class HttpClient:
 
     # --- one exchange ---
 
-    def _request(self, path: str, headers: Headers, body: bytes) -> bytes:
+    def _request(self, method: str, path: str, headers: Headers, body: bytes) -> bytes:
         origin = self._origin
         target = origin.path + path
-        fields = [("Host", origin.authority), ("Content-Length", str(len(body))), *headers]
+        fields = [("Host", origin.authority), *headers]
+        if method == "POST":
+            fields.insert(1, ("Content-Length", str(len(body))))
         if self._proxy and origin.scheme == "http":
             target = f"http://{origin.authority}{target}"
             fields += _proxy_login(self._proxy)
-        return request_head("POST", target, fields) + body
+        return request_head(method, target, fields) + body
 
     # --- connecting ---
 

@@ -13,7 +13,7 @@ from assent.front.tui.slash.approval_commands import would
 from assent.front.tui.slash.slash_command import Typed, parse
 from assent.front.tui.slash.slash_registry import SlashRegistry
 from assent.front.tui.small_screens import LineScreen, PageScreen
-from assent.models.scripted import ScriptedModel
+from assent.models.scripted.scripted_model import ScriptedModel
 from support.session_harness import SessionHarness, call, calls, text
 from support.slash import slash_house
 

@@ -30,7 +30,8 @@ from assent.front.tui.stats import (
     session_stats,
     tool_stats,
 )
-from assent.models.prices import LONG_PROMPT, Prices
+from assent.models.gemini.gemini_provider import LONG_INPUT
+from assent.models.model_facts import Prices
 from assent.parts import Failure, Result, Usage
 
 pytestmark = pytest.mark.spec("G5")
@@ -149,8 +150,8 @@ def test_the_users_own_price_comes_before_the_list():
 
 def test_a_long_prompt_has_its_own_price():
     prices = Prices()
-    assert prices.cost("gemini-2.5-pro", Usage(LONG_PROMPT)) == pytest.approx(0.25)
-    assert prices.cost("gemini-2.5-pro", Usage(2 * LONG_PROMPT)) == pytest.approx(1.0)
+    assert prices.cost("gemini-2.5-pro", Usage(LONG_INPUT)) == pytest.approx(0.25)
+    assert prices.cost("gemini-2.5-pro", Usage(2 * LONG_INPUT)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

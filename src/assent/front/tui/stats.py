@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from textual.content import Content
 
-from assent.app.pricing import AS_OF, Prices
+from assent.app.pricing import Prices, money, price_date
 from assent.app.wording import count, safe, span
 from assent.events import (
     ApprovalAnswered,
@@ -200,12 +200,6 @@ def bar(part: float, whole: float, width: int = BAR_WIDTH) -> str:
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
 
 
-def money(dollars: float | None) -> str:
-    if dollars is None:
-        return "unknown"
-    return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
-
-
 Line = tuple[str, float, str]
 """Label, size of the bar, numbers."""
 
@@ -294,7 +288,8 @@ def _section(title: str, lines: Sequence[Line], *, right: bool = True) -> Conten
 
 def _cost_line(tally: Tally) -> Content:
     own = any(tally.prices.is_own(model) for model in tally.models)
-    source = "your prices in settings.toml" if own else f"list prices of {AS_OF}"
+    dates = sorted({date for model in tally.models if (date := price_date(model))})
+    source = "your prices in settings.toml" if own else f"list prices of {', '.join(dates)}"
     if tally.cost is None:
         unpriced = ", ".join(safe(name, "label") for name, use in tally.models.items() if use.cost is None)
         return Content(f'Cost  unknown: no price for {unpriced}. Set it in settings.toml under [prices."MODEL"].')

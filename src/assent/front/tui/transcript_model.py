@@ -7,7 +7,7 @@ so that the renderer knows what to redraw.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from assent.app.wording import MODES, who
+from assent.app.wording import MODES, shortened_words, who
 from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
@@ -28,6 +28,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    OutputPruned,
     PromptSubmitted,
     SessionRenamed,
     TextDelta,
@@ -91,7 +92,10 @@ class ThoughtItem(Item):
         super().__init__()
         self.thoughts = list(thoughts)
 
-    def add(self, subject: str, description: str) -> None:
+    def add(self, subject: str, description: str, continues: bool = False) -> None:
+        if continues and self.thoughts:
+            before, so_far = self.thoughts.pop()
+            subject, description = before, so_far + description
         self.thoughts.append((subject, description))
         self.touch()
 
@@ -156,8 +160,8 @@ class TranscriptModel:
         match envelope.event:
             case TextDelta(text=text):
                 self._reply().add(text)
-            case ThoughtDelta(subject=subject, description=description):
-                self._thoughts().add(subject, description)
+            case ThoughtDelta(subject=subject, description=description, continues=continues):
+                self._thoughts().add(subject, description, continues)
             case CallOutput(call_id=call_id) | CallStarted(call_id=call_id) | CallScheduled(call_id=call_id):
                 self._touch(call_id)
             case ApprovalAnswered(call_id=call_id, outcome=outcome):
@@ -254,11 +258,11 @@ class TranscriptModel:
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
-            case ChatCompressed(problem=problem, by=by) if problem:
-                if not by:  # if a person asked for it, they are told anyway
+            case ChatCompressed(problem=problem) if problem:
+                if not event.by:  # if a person asked for it, they are told anyway
                     self.add(NoteItem(f"The conversation was not compressed: {problem}"))
-            case ChatCompressed(tokens_before=before, tokens_after=after):
-                self.add(NoteItem(f"The conversation was compressed: about {before:,} tokens before, {after:,} now."))
+            case ChatCompressed() | OutputPruned():
+                self.add(NoteItem(f"{shortened_words(event)}."))
             case GrantRevoked(grant_id=grant_id, by=by):
                 self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
             case _:
@@ -266,15 +270,15 @@ class TranscriptModel:
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:
-    from assent.app.model_text import parse_thought
-
     items: list[Item] = []
     for part in event.parts:
         match part:
-            case Thought(text=text) if items and isinstance(items[-1], ThoughtItem):
-                items[-1].thoughts.append(parse_thought(text))
-            case Thought(text=text):
-                items.append(ThoughtItem([parse_thought(text)]))
+            case Thought(text="", subject=""):
+                pass  # nothing to read: only a signature, or encrypted
+            case Thought(text=text, subject=subject) if items and isinstance(items[-1], ThoughtItem):
+                items[-1].thoughts.append((subject, text))
+            case Thought(text=text, subject=subject):
+                items.append(ThoughtItem([(subject, text)]))
             case Text(text=text) if text and items and isinstance(items[-1], ReplyItem):
                 items[-1].add(text)
             case Text(text=text) if text:

@@ -59,9 +59,8 @@ export class Talk {
       this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, output });
     }
     if (snapshot.reply && this.openPrompt && snapshot.session.seq === this.seq) {
-      const thoughts = snapshot.reply.thoughts.map(thoughtText);
-      const later = this.partial.thoughts.filter((thought) => !thoughts.includes(thought));
-      this.partial = { ...this.partial, text: joined(snapshot.reply.text, this.partial.text), thoughts: [...thoughts, ...later] };
+      const known = snapshot.reply.thoughts.reduce(addThought, /** @type {string[]} */ ([]));
+      this.partial = { ...this.partial, text: joined(snapshot.reply.text, this.partial.text), thoughts: mergeThoughts(known, this.partial.thoughts) };
     }
   }
 
@@ -101,7 +100,7 @@ export class Talk {
         this.partial = { ...this.partial, text: this.partial.text + event.text, note: "" };
         break;
       case "model.thought":
-        this.partial = { ...this.partial, thoughts: [...this.partial.thoughts, thoughtText(event)], note: "" };
+        this.partial = { ...this.partial, thoughts: addThought(this.partial.thoughts, event), note: "" };
         break;
       case "model.retry":
         this.#clear(`the stream broke (${event.reason}); trying again`);
@@ -126,7 +125,8 @@ export class Talk {
     const { input = 0, output = 0, thoughts = 0 } = event.usage ?? {};
     this.tokens += input + output + thoughts;
     event.parts.forEach((part, place) => {
-      if (part.type !== "call" && part.text) this.#add({ kind: part.type, id: `${event.seq}.${place}`, text: part.text });
+      const text = part.type === "thought" ? thoughtText({ subject: part.subject ?? "", description: part.text ?? "" }) : part.text;
+      if (part.type !== "call" && text) this.#add({ kind: part.type, id: `${event.seq}.${place}`, text });
     });
     // Without calls, the turn ends here, and its end says what happened.
     const goesOn = event.parts.some((part) => part.type === "call");
@@ -167,6 +167,9 @@ export class Talk {
         break;
       case "chat.compressed":
         this.#note(compressedText(event), event.problem ? "bad" : "", event);
+        break;
+      case "chat.pruned":
+        this.#note(`The output of old calls left the conversation: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
         break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
@@ -219,6 +222,7 @@ const TURN_ENDS = {
   max_turns: "Stopped: the limit of model requests (max_turns) was reached.",
   loop_detected: "Stopped: the model repeated the same calls with the same results.",
   incomplete: "The reply is incomplete.",
+  limit_reached: "Stopped: a limit was reached.",
 };
 
 /** @param {Call} call @param {WireEvent} event @returns {Call | null} */
@@ -283,6 +287,23 @@ function compressedText({ problem, tokens_before, tokens_after }) {
 
 /** @param {{ subject: string, description: string }} thought */
 const thoughtText = ({ subject, description }) => (subject ? `**${subject}**\n\n${description}` : description);
+
+/** Thoughts come whole or in pieces. @param {string[]} thoughts @param {{ subject: string, description: string, continues?: boolean }} delta */
+function addThought(thoughts, delta) {
+  if (!delta.continues || thoughts.length === 0) return [...thoughts, thoughtText(delta)];
+  return [...thoughts.slice(0, -1), thoughts[thoughts.length - 1] + delta.description];
+}
+
+/** The server's thoughts so far, and what we have received meanwhile, perhaps from the middle of one on.
+ * @param {string[]} known @param {string[]} heard */
+function mergeThoughts(known, heard) {
+  const news = heard.filter((thought) => !known.some((whole) => whole.endsWith(thought)));
+  if (known.length === 0 || news.length === 0) return [...known, ...news];
+  const last = known[known.length - 1];
+  const whole = news[0].startsWith(last) ? news[0] : joined(last, news[0]);
+  const overlaps = whole.length < last.length + news[0].length;
+  return overlaps ? [...known.slice(0, -1), whole, ...news.slice(1)] : [...known, ...news];
+}
 
 /** Joins two recordings of one text: `late` starts somewhere inside `early` or at its end. @param {string} early @param {string} late */
 export function joined(early, late) {

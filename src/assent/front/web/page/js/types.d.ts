@@ -82,7 +82,7 @@ export interface Snapshot {
   open_prompt?: string | null;
   queued: Queued[];
   calls: CallView[];
-  reply?: { text: string; thoughts: { subject: string; description: string }[] };
+  reply?: { text: string; thoughts: { subject: string; description: string; continues?: boolean }[] };
 }
 export interface Request {
   call_id: string;
@@ -237,6 +237,7 @@ export interface Answer {
 export interface Part {
   type: "text" | "thought" | "call";
   text?: string;
+  subject?: string;
   call_id?: string;
 }
 
@@ -264,13 +265,14 @@ export type WireEvent = Envelope &
     | { type: "call.process"; call_id: string; pid: number }
     | { type: "call.output"; call_id: string; text: string; received?: number }
     | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
+    | { type: "chat.pruned"; tokens_before: number; tokens_after: number }
     | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }
     | { type: "model.text"; prompt_id: string; text: string }
-    | { type: "model.thought"; prompt_id: string; subject: string; description: string }
+    | { type: "model.thought"; prompt_id: string; subject: string; description: string; continues?: boolean }
     | { type: "model.retry"; prompt_id: string; attempt: number; reason: string; delay: number }
     | { type: "model.fallback"; prompt_id: string; model: string; fallback: string; reason: string }
     | { type: "prompts.queued"; waiting: Queued[] }

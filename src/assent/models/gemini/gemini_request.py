@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from assent.models.bold_subject import join_subject
+from assent.models.foreign_messages import own_or_unsigned
 from assent.models.model_protocol import Request
 from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
 
@@ -28,9 +30,9 @@ def _declaration(tool: Declaration) -> JsonObject:
 def _contents(messages: tuple[Message, ...], model: str) -> list[JsonObject]:
     """Gemini refuses a content without parts, so a message that leaves none is left out."""
     contents: list[JsonObject] = []
-    for message in messages:
+    for message in own_or_unsigned(messages, "gemini"):
         parts = [wire for part in message.parts for wire in _parts(part)]
-        if isinstance(message, ModelMessage) and model.startswith("gemini-3"):
+        if isinstance(message, ModelMessage) and _wants_signatures(model):
             _sign_first_call(parts)
         if parts:
             contents.append({"role": "model" if isinstance(message, ModelMessage) else "user", "parts": parts})
@@ -45,8 +47,8 @@ def _parts(part: Text | Thought | Call | Result | Media) -> list[JsonObject]:
             return [_signed({"text": text}, signature)]
         case Thought(_, None):  # only a summary for people; the model wants back what it has signed
             return []
-        case Thought(text, signature):
-            return [_signed({"text": text, "thought": True}, signature)]
+        case Thought(text, signature, subject):
+            return [_signed({"text": join_subject(subject, text), "thought": True}, signature)]
         case Call(call_id, name, args, signature):
             return [_signed({"functionCall": {"id": call_id, "name": name, "args": args}}, signature)]
         case Result(call_id, name, response, media):
@@ -64,6 +66,12 @@ def _signed(part: JsonObject, signature: str | None) -> JsonObject:
     if signature is not None:
         part["thoughtSignature"] = signature
     return part
+
+
+def _wants_signatures(model: str) -> bool:
+    """From version 3 on."""
+    version = model.removeprefix("gemini-").partition("-")[0].partition(".")[0]
+    return version.isdigit() and int(version) >= 3
 
 
 def _sign_first_call(parts: list[dict[str, Any]]) -> None:

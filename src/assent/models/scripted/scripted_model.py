@@ -16,12 +16,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 
+from assent.models.bold_subject import split_subject
 from assent.models.model_protocol import (
     AuthFailed,
     BadRequest,
     BrokenStream,
     CallChunk,
     Chunk,
+    ContextTooLong,
     Finished,
     ModelError,
     QuotaExhausted,
@@ -30,7 +32,7 @@ from assent.models.model_protocol import (
     ThoughtChunk,
     Transient,
 )
-from assent.models.scenario import (
+from assent.models.scripted.scenario import (
     CallSpec,
     ChunkSpec,
     ErrorSpec,
@@ -116,7 +118,8 @@ def _chunk(spec: ChunkSpec, fill: Fill) -> Chunk:
         case ChunkSpec(text=str(text)):
             return TextChunk(fill(text), signature)
         case ChunkSpec(thought=str(thought)):
-            return ThoughtChunk(fill(thought), signature)
+            subject, description = split_subject(fill(thought))
+            return ThoughtChunk(description, signature, subject)
         case ChunkSpec(call=CallSpec(name, args, call_id)):
             return CallChunk(fill(name), fill_all(args, fill), fill(call_id) if call_id else None, signature)
         case ChunkSpec(error=ErrorSpec() as error):
@@ -136,3 +139,5 @@ def _error(spec: ErrorSpec, fill: Fill) -> ModelError:
             return Transient(message, spec.retry_after)
         case "bad_request":
             return BadRequest(message)
+        case "context_too_long":
+            return ContextTooLong(message)

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from assent.models.gemini_failures import failure_in_stream
+from assent.models.bold_subject import split_subject
+from assent.models.gemini.gemini_failures import failure_in_stream
 from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.parts import FinishReason, JsonObject, Usage
 
@@ -68,8 +69,8 @@ MALFORMED = frozenset({
 })  # fmt: skip
 
 
-class ReplyReader:
-    """Reads one reply. `chunks` for each event, then `finished` once the stream has ended."""
+class GeminiReply:
+    """Reads one reply. `chunks` for each event, then `end` once the stream has ended."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -92,15 +93,14 @@ class ReplyReader:
         self._note(event)
         return self._content(event.candidates[0]) if event.candidates else []
 
-    def finished(self, cut: bool = False) -> Finished:
-        """The end of the stream. `cut` says that it ended inside an event."""
+    def end(self, *, cut: bool) -> tuple[Finished]:
         if cut or self._finish is None:
             raise BrokenStream(f"the reply of {self._model} ended before it was finished")
         if self._finish in BLOCKED and not self._has_content:
             raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
         if self._finish == "STOP" and not self._has_content:
             raise BrokenStream(f"the reply of {self._model} was empty")
-        return Finished(_finish_reason(self._finish), self._usage, self._said())
+        return (Finished(_finish_reason(self._finish), self._usage, self._said()),)
 
     def _said(self) -> str:
         if self._finish in ("STOP", "MAX_TOKENS"):
@@ -140,7 +140,8 @@ class ReplyReader:
         if part.text is None or (not part.text and part.thought_signature is None):
             return None
         if part.thought:
-            return ThoughtChunk(part.text, part.thought_signature)
+            subject, description = split_subject(part.text)
+            return ThoughtChunk(description, part.thought_signature, subject)
         self._has_content = self._has_content or bool(part.text)
         return TextChunk(part.text, part.thought_signature)
 

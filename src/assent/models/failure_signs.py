@@ -1,0 +1,206 @@
+"""What an error reply means, where providers agree: its words, how long to wait, and which of our errors it is.
+
+Providers wrap an error in one of a few shapes, and gateways change them on the way, so the signs are looked for in
+all of them. What only one provider says is in its own package. Pure.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from assent.models.model_protocol import (
+    AuthFailed,
+    BadRequest,
+    BrokenStream,
+    ContextTooLong,
+    MediaRefused,
+    ModelError,
+    QuotaExhausted,
+    StaleSignature,
+    Transient,
+    UnknownModel,
+)
+
+MESSAGE_LIMIT = 1000
+LONGEST_WAIT = 300.0
+"""Seconds. A provider that asks for more than this is out of quota, whatever it calls it."""
+
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceeds the context window|maximum context length (?:is|of)"
+    r"|prompt is too long|exceed context limit|request_too_large"
+    r"|input token count.*exceeds the maximum number of tokens"
+    r"|exceed_context_size_error|exceeds the available context size"
+    r"|input length exceeds the context length|ContextWindowExceededError"
+    r"|reduce the length of the messages|greater than the context length",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOO_MANY = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|usage_not_included|billing_error|enforced_spend_limit_reached|credit balance is too low"
+    r"|insufficient (?:balance|credits)|exhausted your|quota exhausted|credits[^.]{0,40}exhausted",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(
+    r"API_KEY_INVALID|API key not valid|invalid_api_key|no_db_connection|authentication_error", re.IGNORECASE
+)
+_OVERLOADED = re.compile(
+    r"overloaded|server_is_overloaded|slow_down|rate_limit_exceeded|ramp_limit_exceeded|Loading model|tool_use_failed",
+    re.IGNORECASE,
+)
+_STALE = re.compile(
+    r"invalid_encrypted_content|(?:invalid|corrupted) thought signature|bound to a different conversation"
+    r"|signature: field required|invalid `signature`",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE
+)
+_NO_MEDIA = re.compile(
+    r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
+    r"(?:not supported|unsupported|not accept|invalid|could not process)"
+    r"|(?:not support|unsupported|does not accept)[^.]{0,80}(?:image|media|pdf|vision|multimodal)",
+    re.IGNORECASE,
+)
+_TRY_AGAIN = re.compile(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
+_MARKUP = re.compile(r"<[^>]{0,2000}>")
+
+
+class ErrorReply(Struct, frozen=True, kw_only=True):
+    """An error as far as its shape is known."""
+
+    status: int
+    message: str = ""
+    kind: str = ""
+    code: str = ""
+    body: str = ""
+    """All of it, for signs that stand in details."""
+    wait: float | None = None
+
+    @property
+    def said(self) -> str:
+        return self.message or self.code or self.kind or f"status {self.status}"
+
+
+def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorReply:
+    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, a list around one, plain text and HTML."""
+    text = body.decode("utf-8", "replace")
+    fields = _fields(body)
+    details = _as_object(fields.get("error", fields))
+    message = str(details.get("message") or fields.get("message") or ("" if fields else plain_words(text)))
+    code = str(details.get("code") or "")
+    return ErrorReply(
+        status=int(code) if code.isdecimal() and status == 200 else status,
+        message=message[:MESSAGE_LIMIT].strip(),
+        kind=str(details.get("type") or details.get("status") or ""),
+        code=code,
+        body=text[: 16 * MESSAGE_LIMIT],
+        wait=wait_asked_for(headers, message),
+    )
+
+
+def classify(error: ErrorReply, model: str, advice: str) -> ModelError:
+    """`advice` says where the person gets a working key."""
+    return _by_signs(error, model, advice) or _by_status(error, advice)
+
+
+def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
+    """What the words tell, whatever the status: gateways often change it."""
+    said, signs = error.said, f"{error.kind} {error.code} {error.body}"
+    if _TOO_LONG.search(signs) and not _TOO_MANY.search(error.message):
+        return ContextTooLong(f"the conversation is too long for {model}: {said}")
+    if _STALE.search(signs):
+        return StaleSignature(f"{model} does not accept a signature of this conversation: {said}")
+    if _NO_CREDIT.search(signs):
+        return QuotaExhausted(f"no credit is left for {model}: {said}")
+    if _BAD_KEY.search(signs):
+        return _bad_key(said, advice)
+    if error.status in (400, 404) and _NO_MODEL.search(signs):
+        return UnknownModel(f"model {model} not found: {said}")
+    if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):
+        return MediaRefused(f"{model} does not accept an image or file of this conversation: {said}")
+    return Transient(f"the provider is not available: {said}", error.wait) if _OVERLOADED.search(signs) else None
+
+
+def _by_status(error: ErrorReply, advice: str) -> ModelError:
+    said = error.said
+    match error.status:
+        case 401 | 403:
+            return _bad_key(said, advice)
+        case 402 if error.wait is None:
+            return QuotaExhausted(f"no credit is left: {said}")
+        case 402 | 429:
+            return _too_many(said, error.wait)
+        case status if status in (408, 409, 498, 499) or status >= 500:
+            return Transient(f"the provider is not available ({status}): {said}", error.wait)
+        case status if 300 <= status < 400:
+            return BadRequest(f"the provider redirects us (status {status}): check its base URL")
+        case status:
+            return BadRequest(f"the provider refuses the request ({status}): {said}")
+
+
+def _bad_key(said: str, advice: str) -> AuthFailed:
+    return AuthFailed(f"the provider refuses the key: {said}\n{advice}")
+
+
+def in_stream(error: ModelError, model: str) -> ModelError:
+    """The same error inside a reply that had begun. What may be tried again is a broken stream: part of it is out."""
+    if type(error) is Transient:
+        return BrokenStream(f"the reply of {model} broke off: {error}", error.retry_after)
+    return error
+
+
+def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | None:
+    """Seconds."""
+    if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1000
+    if (asked := headers.get("retry-after", "")) and (seconds := _seconds_or_date(asked)) is not None:
+        return seconds
+    if found := _TRY_AGAIN.search(message):
+        number = _number(found.group(1))
+        return number if number is None or found.group(2).lower() == "s" else number / 1000
+    return None
+
+
+def plain_words(text: str) -> str:
+    """A page or a text as one line without markup."""
+    return " ".join(_MARKUP.sub(" ", text).split())[:MESSAGE_LIMIT]
+
+
+def _too_many(said: str, wait: float | None) -> ModelError:
+    if wait is not None and wait > LONGEST_WAIT:
+        return QuotaExhausted(f"the quota is used up for the next {wait:.0f} s: {said}")
+    return Transient(f"too many requests: {said}", wait)
+
+
+def _fields(body: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, RecursionError):
+        return {}
+    return (
+        _as_object(found[0] if isinstance(found, list) and found else found) if isinstance(found, dict | list) else {}
+    )
+
+
+def _as_object(value: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {"message": str(value)}
+
+
+def _seconds_or_date(text: str) -> float | None:
+    if (number := _number(text)) is not None:
+        return number
+    import time
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float | None:
+    number = text.strip().removesuffix("s")
+    return float(number) if number.replace(".", "", 1).isdecimal() else None

@@ -1,0 +1,48 @@
+"""What a model may be sent of the replies of others: words and calls, but no signatures and no thoughts.
+
+A signature or an encrypted thought means something to the provider that made it, and no other may see it.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assent.models.provider_registry import provider_of
+from assent.parts import Call, Message, ModelMessage, ModelPart, Text, Thought
+
+
+def own_or_unsigned(messages: tuple[Message, ...], provider: str) -> tuple[Message, ...]:
+    """The messages as `provider` may see them. Those that do not say who wrote them are taken for its own: they come
+    from a log that is older than the second provider, or from Assent itself.
+    """
+    return _unsigned_where(messages, lambda model: bool(model) and provider_of(model) != provider)
+
+
+def by_model_or_unsigned(messages: tuple[Message, ...], model: str) -> tuple[Message, ...]:
+    """The same, for a provider whose signatures are bound to one model."""
+    return _unsigned_where(messages, lambda writer: writer != model)
+
+
+def without_signatures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return _unsigned_where(messages, lambda _: True)
+
+
+def _unsigned_where(messages: tuple[Message, ...], is_foreign: Callable[[str], bool]) -> tuple[Message, ...]:
+    return tuple(
+        _unsigned(message) if isinstance(message, ModelMessage) and is_foreign(message.model) else message
+        for message in messages
+    )
+
+
+def _unsigned(message: ModelMessage) -> ModelMessage:
+    return ModelMessage(tuple(part for part in map(_bare, message.parts) if part is not None), message.model)
+
+
+def _bare(part: ModelPart) -> ModelPart | None:
+    match part:
+        case Thought():
+            return None
+        case Text(text=text):
+            return Text(text) if text else None
+        case Call():
+            return replace(part, signature=None)

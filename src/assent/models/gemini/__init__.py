@@ -1,0 +1,1 @@
+"""Google Gemini: `streamGenerateContent`, with an API key or through Vertex."""

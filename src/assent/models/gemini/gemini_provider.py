@@ -1,0 +1,44 @@
+"""Gemini as a provider: its address, its key, its models and what they cost."""
+
+from assent.config import Price
+from assent.models.gemini.gemini_model import BASE_URL, GeminiModel
+from assent.models.provider import Access, KnownModel, Provider
+
+LONG_INPUT = 200_000
+"""Tokens of input beyond which some models take another price for the whole request."""
+
+
+def _connect(model: str, access: Access) -> GeminiModel:
+    return GeminiModel(model, access.key, access.base_url, access.proxy, access.timeouts)
+
+
+def _known(name: str, price: Price, long_price: Price | None = None) -> KnownModel:
+    return KnownModel(
+        name=name, window=1_048_576, output=65_536, price=price, long_price=long_price, long_input=LONG_INPUT
+    )
+
+
+GEMINI = Provider(
+    name="gemini",
+    title="Google Gemini",
+    connect=_connect,
+    base_url=BASE_URL,
+    base_url_variable="GOOGLE_GEMINI_BASE_URL",
+    key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    key_page="https://aistudio.google.com/apikey",
+    default_model="gemini-2.5-pro",
+    default_window=1_048_576,
+    prices_as_of="2026-01",
+    prices_source="ai.google.dev/gemini-api/docs/pricing",
+    models=(
+        _known("gemini-3-pro-preview", Price(2.00, 12.00, 0.20), Price(4.00, 18.00, 0.40)),
+        _known("gemini-3-flash-preview", Price(0.50, 3.00, 0.05)),
+        _known("gemini-2.5-pro", Price(1.25, 10.00, 0.125), Price(2.50, 15.00, 0.25)),
+        _known("gemini-2.5-flash", Price(0.30, 2.50, 0.03)),
+        _known("gemini-2.5-flash-lite", Price(0.10, 0.40, 0.01)),
+        _known("gemini-2.0-flash", Price(0.10, 0.40, 0.025)),
+        _known("gemini-2.0-flash-lite", Price(0.075, 0.30)),
+    ),
+)
+
+PROVIDERS = {"gemini": GEMINI}

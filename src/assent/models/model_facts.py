@@ -1,0 +1,65 @@
+"""What is known about a model by its name: how much it can look at at once, and what it costs.
+
+A model that is not listed costs "unknown", never a guess. A wrong guess of a window costs an early compression.
+"""
+
+from collections.abc import Mapping
+
+from assent.config import Price
+from assent.models.model_protocol import UnknownModel
+from assent.models.provider import KnownModel, Provider
+from assent.models.provider_registry import find_provider, split_name
+from assent.parts import Usage
+
+UNKNOWN_WINDOW = 128_000
+
+
+def context_window(name: str) -> int:
+    provider, known = _look_up(name)
+    if known is not None:
+        return known.window
+    return provider.default_window if provider is not None else UNKNOWN_WINDOW
+
+
+def price_date(name: str) -> str:
+    """When the listed price was compared with the provider's own list; empty for a model without one."""
+    provider, known = _look_up(name)
+    return provider.prices_as_of if provider is not None and known is not None and known.price is not None else ""
+
+
+class Prices:
+    """The providers' lists, with the user's own prices before them."""
+
+    def __init__(self, own: Mapping[str, Price] | None = None) -> None:
+        self._own = dict(own or {})
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """Dollars for one request; None when nobody knows what the model costs."""
+        price = self._price(model, usage.input)
+        if price is None:
+            return None
+        cached = price.input if price.cached is None else price.cached
+        written = price.input if price.cache_written is None else price.cache_written
+        fresh = max(0, usage.input - usage.cached - usage.cache_written)
+        dollars = fresh * price.input + usage.cached * cached + usage.cache_written * written
+        return (dollars + (usage.output + usage.thoughts) * price.output) / 1_000_000
+
+    def is_own(self, model: str) -> bool:
+        return model in self._own
+
+    def _price(self, model: str, prompt: int) -> Price | None:
+        if model in self._own:
+            return self._own[model]
+        _, known = _look_up(model)
+        if known is None:
+            return None
+        return known.long_price if known.long_price is not None and prompt > known.long_input else known.price
+
+
+def _look_up(name: str) -> tuple[Provider | None, KnownModel | None]:
+    try:
+        provider_name, model = split_name(name)
+    except UnknownModel:
+        return None, None
+    provider = find_provider(provider_name)
+    return provider, provider.known(model)

@@ -1,0 +1,87 @@
+"""What Assent knows about a provider without asking it: how it is reached, and which models it has.
+
+Each provider package exports one or more of these; `provider_registry` finds them by name. Nothing here connects.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from assent.config import Price
+from assent.models.model_protocol import Model
+from assent.models.proxy import Proxy
+from assent.models.streaming_client import Timeouts
+
+
+class KnownModel(Struct, frozen=True, kw_only=True):
+    """A model as its provider describes it."""
+
+    name: str
+    window: int
+    """Tokens that fit into one request."""
+    output: int = 0
+    """Tokens of the longest reply; 0: not known."""
+    price: Price | None = None
+    long_price: Price | None = None
+    """For a request whose input is longer than `long_input` tokens."""
+    long_input: int = 0
+
+
+class FoundModel(Struct, frozen=True, kw_only=True):
+    """A model that a provider says it has."""
+
+    name: str
+    window: int | None = None
+    output: int | None = None
+    tools: bool | None = None
+    """Whether it can call tools; None: the provider does not say."""
+
+
+class Access(Struct, frozen=True, kw_only=True):
+    """How to reach a provider. It holds the key, so it is never recorded or shown."""
+
+    base_url: str
+    key: str = ""
+    proxy: Proxy | None = None
+    timeouts: Timeouts | None = None
+    env: Mapping[str, str] = {}
+    """For what only one provider knows of: projects, regions, API versions."""
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    name: str
+    """What stands before the colon in `provider:model`."""
+    title: str
+    connect: Callable[[str, Access], Model]
+    """Makes a model from its name, without the provider's; opens no connection. Raises ModelError."""
+    list_models: Callable[[Access], Awaitable[Sequence[FoundModel]]] | None = None
+    """Asks the provider which models it has; also the cheapest way to check a key. Raises ModelError."""
+    models: Sequence[KnownModel] = ()
+    default_model: str = ""
+    """The one to take when only the provider was chosen."""
+    default_window: int = 128_000
+    """For models that are not listed."""
+    base_url: str = ""
+    base_url_variable: str = ""
+    """The environment variable that overrides `base_url`."""
+    key_variables: Sequence[str] = ()
+    """Environment variables that may hold the key, the first one first. None: the provider takes no key."""
+    key_optional: bool = False
+    key_page: str = ""
+    """Where people get a key."""
+    prices_as_of: str = ""
+    prices_source: str = ""
+    is_local: bool = False
+    """It runs on this machine, and may be looked for there."""
+
+    def known(self, model: str) -> KnownModel | None:
+        """What is listed for this model. A dated name counts as the one it begins with: `claude-haiku-4-5-20251001`."""
+        exact = next((known for known in self.models if known.name == model), None)
+        if exact is not None:
+            return exact
+        starts = [known for known in self.models if model.startswith(f"{known.name}-") and _is_date(model, known.name)]
+        return max(starts, key=lambda known: len(known.name), default=None)
+
+
+def _is_date(model: str, name: str) -> bool:
+    return model.removeprefix(f"{name}-").replace("-", "").isdigit()

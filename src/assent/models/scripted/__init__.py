@@ -1,0 +1,1 @@
+"""The scripted model: plays a scenario file instead of asking anybody."""

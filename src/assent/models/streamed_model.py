@@ -1,0 +1,118 @@
+"""A model over HTTP: POST, stream, decode. What all adapters share; what is said is built and read by a `WireFormat`.
+
+It does not try again, except once without signatures when the provider refuses one, and it runs nothing. It yields
+chunks, and `Finished` only after a whole reply.
+"""
+
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from assent.http.head import Headers
+from assent.models.foreign_messages import without_signatures
+from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
+from assent.models.sse import SseDecoder
+from assent.models.streaming_client import HttpClient, Response
+
+
+class ReplyReader(Protocol):
+    """Reads one reply. Pure: bytes in, chunks out."""
+
+    def chunks(self, data: bytes) -> Iterable[Chunk]:
+        """What one event says. Raises ModelError."""
+        ...
+
+    def end(self, *, cut: bool) -> Iterable[Chunk]:
+        """What is left to say when the stream has ended; the last chunk is `Finished`. `cut`: it ended inside an event.
+
+        Raises BrokenStream for a reply that is not whole.
+        """
+        ...
+
+
+class WireFormat(Protocol):
+    """How one provider speaks. Pure."""
+
+    @property
+    def path(self) -> str: ...
+
+    def encode(self, request: Request) -> bytes: ...
+
+    def reader(self) -> ReplyReader: ...
+
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError: ...
+
+
+class StreamedModel:
+    def __init__(self, name: str, http: HttpClient, wire: WireFormat, headers: Headers, key: str = "") -> None:
+        self.name = name
+        self.http = http
+        self._wire = wire
+        self._key = key
+        self._headers = (
+            ("Content-Type", "application/json"),
+            ("Accept", "text/event-stream"),
+            ("Accept-Encoding", "identity"),
+            *headers,
+        )
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        reply, events = self._wire.reader(), SseDecoder()
+        async with await self._ask(request) as response:
+            while (block := await response.read()) is not None:
+                for event in events.feed(block):
+                    for chunk in reply.chunks(event.data):
+                        yield chunk
+        # Only here: the connection is free again, and nothing can come after the last chunk.
+        for chunk in reply.end(cut=events.unfinished):
+            yield chunk
+
+    async def _ask(self, request: Request) -> Response:
+        try:
+            return await self.post(self._wire.path, self._wire.encode(request))
+        except StaleSignature:
+            plain = replace(request, messages=without_signatures(request.messages))
+            return await self.post(self._wire.path, self._wire.encode(plain))
+
+    async def post(self, path: str, body: bytes) -> Response:
+        """The response, once it is known to be a stream. Raises ModelError."""
+        response = await self.http.post(path, self._headers, body)
+        try:
+            await self._check(response)
+        except BaseException:
+            response.release()
+            raise
+        return response
+
+    async def close(self) -> None:
+        await self.http.close()
+
+    async def _check(self, response: Response) -> None:
+        if response.status != 200:
+            raise self._wire.failure(response.status, response.headers, hidden(self._key, await response.read_all()))
+        kind = response.headers.get("content-type", "text/event-stream").partition(";")[0].strip().lower()
+        if kind != "text/event-stream":
+            raise await self._not_a_stream(response, kind)
+
+    async def _not_a_stream(self, response: Response, kind: str) -> ModelError:
+        """Some gateways answer with status 200 and an error in JSON."""
+        body = hidden(self._key, await response.read_all()) if kind == "application/json" else b""
+        if b'"error"' in body:
+            return self._wire.failure(500, response.headers, body)
+        return BrokenStream(f"{self.http.host} answered with {kind} where an event stream was expected")
+
+
+def check_key(key: str, variable: str) -> None:
+    if not (key.isascii() and key.isprintable() and key):
+        raise AuthFailed(f"the key has characters that no key has: check what {variable} is set to")
+
+
+def hidden(key: str, body: bytes) -> bytes:
+    """Something between us and the provider may echo the request; the key must not get into a log that way.
+
+    A key of a letter or two is none, and would be found in every word.
+    """
+    from assent.secrets.values import is_distinct
+
+    return body.replace(key.encode(), b"[key]") if key and is_distinct(key) else body
