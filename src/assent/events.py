@@ -235,14 +235,14 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     usage: Usage = Usage()
     """Of the request for the summary."""
     cost: float | None = None
-    """Of the same, in dollars; None where nobody knew what the model costs."""
+    """Of the same request, in dollars; None if the model's price was unknown."""
     by: str = ""
     key: str = ""
     problem: str = ""
 
 
 class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
-    """The output of old calls leaves the conversation. The calls stay, and the log keeps their output."""
+    """The output of old calls is removed from the conversation. The calls stay, and the log keeps their output."""
 
     prompt_id: str
     call_ids: tuple[str, ...]
@@ -305,7 +305,7 @@ class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
     subject: str
     description: str
     continues: bool = False
-    """It is the next piece of the thought before it."""
+    """Whether it continues the previous thought."""
 
 
 class ModelRetry(EventBase, frozen=True, tag="model.retry"):

@@ -80,19 +80,19 @@ class Compaction:
 
 
 def essentials(state: SessionState) -> str:
-    """What no summary may lose or reword: the first request, the list of steps, the files that were changed."""
+    """What no summary may lose or reword: the first request, the to-do list, the changed files."""
     return "\n\n".join(_sections(state))
 
 
 def _sections(state: SessionState) -> Iterator[str]:
     if state.first_prompt and state.first_prompt != state.latest_prompt:
-        yield f"The user's first request, word for word:\n{state.first_prompt[:_LONGEST_PROMPT]}"
+        yield f"The user's first request, word for word:\n{state.first_prompt[:_MAX_PROMPT]}"
     if state.todos:
-        yield "Your list of steps:\n" + "\n".join(f"- [{todo.status}] {todo.description}" for todo in state.todos)
+        yield "Your to-do list:\n" + "\n".join(f"- [{todo.status}] {todo.description}" for todo in state.todos)
     changed = dict.fromkeys(change.path for call_id, change in state.changes.items() if call_id not in state.undone)
     if changed:
-        yield "Files that you changed:\n" + "\n".join(f"- {path}" for path in list(changed)[-_MOST_FILES:])
+        yield "Files that you changed:\n" + "\n".join(f"- {path}" for path in list(changed)[-_MAX_FILES:])
 
 
-_LONGEST_PROMPT = 4_000
-_MOST_FILES = 200
+_MAX_PROMPT = 4_000
+_MAX_FILES = 200

@@ -169,7 +169,7 @@ export class Talk {
         this.#note(compressedText(event), event.problem ? "bad" : "", event);
         break;
       case "chat.pruned":
-        this.#note(`The output of old calls left the conversation: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
+        this.#note(`Old output was removed: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
         break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
