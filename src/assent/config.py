@@ -77,6 +77,23 @@ class ProjectCommands(Struct, frozen=True):
     """Where it is written: `file: tools`."""
 
 
+ProviderName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
+
+
+class OwnProvider(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A provider that is not built in, or a built-in one elsewhere: `[providers.NAME]`. Its models are `NAME:model`."""
+
+    kind: str = ""
+    """What it speaks: `openai_chat`, or a built-in provider that it is like. If not set, the provider of this name; if
+    there is none, `openai_chat`."""
+    base_url: str = ""
+    key_variable: str = ""
+    """The environment variable that holds its key. The key itself has no place in the file."""
+    default_model: str = ""
+    context_window: Annotated[int, Meta(gt=0)] | None = None
+    """Of its models, in tokens."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
@@ -100,6 +117,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The share of the model's context window above which the conversation is compressed; 0 is never."""
     context_window: int | None = None
     """In tokens; by the model's name, if not set."""
+    providers: dict[ProviderName, OwnProvider] = {}
     prices: dict[str, Price] = {}
     """Prices by model, where the list that comes with Assent is old or has none: `[prices."gemini-2.5-pro"]`."""
 

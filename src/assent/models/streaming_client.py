@@ -11,7 +11,7 @@ happens (an error, a cancelled task, a consumer that stops reading) closes it on
 """
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -27,7 +27,11 @@ from assent.models.proxy import Proxy
 if TYPE_CHECKING:
     import ssl
 
+    from assent.http.unpack import Unpacker
+
 ERROR_BODY_LIMIT = 1 << 16
+UNPACKED_LIMIT = 64 << 20
+"""What one block of a packed body may become; more is no reply."""
 
 
 class Timeouts(Struct, frozen=True):
@@ -70,11 +74,24 @@ class Response:
     def __init__(self, client: "HttpClient", connection: Connection, reply: Reply) -> None:
         self._client, self._connection, self._reply = client, connection, reply
         self.status, self.headers = reply.status, reply.headers
+        self._unpacker = _unpacker(reply.headers)
 
     async def read(self) -> bytes | None:
         """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
         with _in_our_words():
-            return await self._reply.read()
+            if self._unpacker is None:
+                return await self._reply.read()
+            return await self._read_unpacked(self._unpacker)
+
+    async def _read_unpacked(self, unpacker: "Unpacker") -> bytes | None:
+        while (block := await self._reply.read()) is not None:
+            data = unpacker.feed(block, UNPACKED_LIMIT)
+            if len(data) == UNPACKED_LIMIT:
+                raise Broken("the reply is packed, and grows beyond all measure")
+            if data:
+                return data
+        unpacker.end()
+        return None
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
         """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
@@ -240,6 +257,15 @@ class HttpClient:
 
     def _way(self) -> str:
         return f"{self.host} through the proxy {self._proxy.host}" if self._proxy else self.host
+
+
+def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":
+    """We ask for plain bytes, and get them from all but a few servers."""
+    if "content-encoding" not in headers:
+        return None
+    from assent.http.unpack import unpacker_for
+
+    return unpacker_for(headers)
 
 
 @contextmanager

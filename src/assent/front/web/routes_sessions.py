@@ -67,7 +67,7 @@ async def _create(app_state: AppState, caller: Caller, data: NewSession, key: In
 
 async def _check_model(app_state: AppState, name: str) -> None:
     try:
-        await open_model(name, app_state.setup.env).close()
+        await open_model(name, app_state.setup.env, app_state.setup.settings.providers).close()
     except AuthFailed as error:
         where = "It is the shell of `assent serve` that needs the key: set it there, and start the server again."
         raise Problem("invalid", f"{error}\n{where}") from error

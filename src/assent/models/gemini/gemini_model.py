@@ -25,7 +25,7 @@ class GeminiFormat:
     def encode(self, request: Request) -> bytes:
         return encode_request(request, self._model)
 
-    def reader(self) -> GeminiReply:
+    def reader(self, request: Request | None = None) -> GeminiReply:
         return GeminiReply(self._model)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
@@ -40,12 +40,13 @@ class GeminiModel(StreamedModel):
         base_url: str = BASE_URL,
         proxy: Proxy | None = None,
         timeouts: Timeouts | None = None,
+        provider: str = "gemini",
     ) -> None:
         check_key(key, "GEMINI_API_KEY")
         model = name.removeprefix("models/")
         self._format = GeminiFormat(model)
         http = HttpClient(base_url, proxy, timeouts)
-        super().__init__(full_name("gemini", model), http, self._format, (("x-goog-api-key", key),), key)
+        super().__init__(full_name(provider, model), http, self._format, (("x-goog-api-key", key),), key)
 
     async def search(self, query: str) -> SearchAnswer:
         """Google's search, with an answer that this model writes from what was found."""

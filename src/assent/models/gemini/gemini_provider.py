@@ -9,7 +9,7 @@ LONG_INPUT = 200_000
 
 
 def _connect(model: str, access: Access) -> GeminiModel:
-    return GeminiModel(model, access.key, access.base_url, access.proxy, access.timeouts)
+    return GeminiModel(model, access.key, access.base_url, access.proxy, access.timeouts, access.provider)
 
 
 def _known(name: str, price: Price, long_price: Price | None = None) -> KnownModel:
