@@ -39,7 +39,9 @@ class WireFormat(Protocol):
 
     def encode(self, request: Request) -> bytes: ...
 
-    def reader(self) -> ReplyReader: ...
+    def reader(self, request: Request) -> ReplyReader:
+        """For the reply to this request."""
+        ...
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError: ...
 
@@ -58,7 +60,7 @@ class StreamedModel:
         )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        reply, events = self._wire.reader(), SseDecoder()
+        reply, events = self._wire.reader(request), SseDecoder()
         async with await self._ask(request) as response:
             while (block := await response.read()) is not None:
                 for event in events.feed(block):
