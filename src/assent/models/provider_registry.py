@@ -17,7 +17,9 @@ OwnProviders = Mapping[str, OwnProvider]
 
 _CHAT = "openai_chat.chat_provider"
 _MODULES = {
+    "anthropic": "anthropic.anthropic_provider",
     "gemini": "gemini.gemini_provider",
+    "openai": "openai.openai_provider",
     "openai-chat": _CHAT,
     "azure": _CHAT,
     "openrouter": _CHAT,
@@ -38,8 +40,14 @@ _MODULES = {
 """The module that has a `PROVIDERS` mapping with this provider in it."""
 
 _WELL_KNOWN = (
+    ("claude-", "anthropic"),
     ("gemini-", "gemini"),
     ("gemma-", "gemini"),
+    ("gpt-", "openai"),
+    ("o1", "openai"),
+    ("o3", "openai"),
+    ("o4", "openai"),
+    ("codex-", "openai"),
     ("deepseek-", "deepseek"),
     ("mistral-", "mistral"),
     ("magistral-", "mistral"),
@@ -127,6 +135,14 @@ def provider_of(name: str) -> str:
 def full_name(provider: str, model: str) -> str:
     """The shortest name that means this model of this provider."""
     return model if well_known(model) == provider else f"{provider}:{model}"
+
+
+def shortest_name(name: str) -> str:
+    """The same for all names of one model: people may write the provider where it is not needed."""
+    try:
+        return full_name(*split_name(name))
+    except UnknownModel:
+        return name
 
 
 def _nearest(name: str, names: tuple[str, ...]) -> str:

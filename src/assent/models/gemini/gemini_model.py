@@ -25,7 +25,10 @@ class GeminiFormat:
     def encode(self, request: Request) -> bytes:
         return encode_request(request, self._model)
 
-    def reader(self, request: Request | None = None) -> GeminiReply:
+    def reader(self, request: Request) -> GeminiReply:
+        return self.new_reply()
+
+    def new_reply(self) -> GeminiReply:
         return GeminiReply(self._model)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
@@ -52,7 +55,7 @@ class GeminiModel(StreamedModel):
         """Google's search, with an answer that this model writes from what was found."""
         from assent.models.gemini.gemini_search import SearchReader, encode_search
 
-        reply, events, found = self._format.reader(), SseDecoder(), SearchReader()
+        reply, events, found = self._format.new_reply(), SseDecoder(), SearchReader()
         async with await self.post(self._format.path, encode_search(query)) as response:
             while (block := await response.read()) is not None:
                 for event in events.feed(block):

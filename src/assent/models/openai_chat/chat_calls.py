@@ -4,13 +4,11 @@ A fragment says by its `index` which call it goes on with. Some servers leave th
 one; then a new id, or a name after a whole call, begins another. Nothing is a call before `finish`.
 """
 
-from typing import Any, cast
-
-import msgspec
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, CallChunk
 from assent.models.openai_chat.chat_ids import own_id
+from assent.models.streamed_calls import parse_object
 from assent.parts import JsonObject
 
 
@@ -39,7 +37,7 @@ class _Pending:
 
     @property
     def is_whole(self) -> bool:
-        return self.given is not None or _parse(self.text) is not None
+        return self.given is not None or parse_object(self.text) is not None
 
 
 class CallCollector:
@@ -80,7 +78,7 @@ class CallCollector:
 
     def _arguments(self, call: _Pending, *, limited: bool, ended: bool) -> JsonObject | None:
         text = call.text.strip()
-        args = call.given if call.given is not None else _parse(text)
+        args = call.given if call.given is not None else parse_object(text)
         if args is None and ended and not limited and text in ("", "null"):
             args = {}
         if args is not None and call.name:
@@ -107,11 +105,3 @@ class CallCollector:
         if fragment.index is None:
             return self._calls[-1] if self._calls else None
         return next((call for call in reversed(self._calls) if call.index == fragment.index), None)
-
-
-def _parse(text: str) -> JsonObject | None:
-    try:
-        found: Any = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        return None
-    return cast(JsonObject, found) if isinstance(found, dict) else None

@@ -6,8 +6,6 @@ from msgspec import Struct
 
 from assent.models.model_protocol import Effort
 
-ALL_EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
 
 class Quirks(Struct, frozen=True, kw_only=True):
     """The defaults are those of a server of which nothing is known."""
@@ -33,9 +31,3 @@ class Quirks(Struct, frozen=True, kw_only=True):
     key_header: Literal["authorization", "api-key"] = "authorization"
     path: Literal["chat", "azure"] = "chat"
     """`azure`: the deployment and the version of the API are in the address."""
-
-
-def nearest_effort(wanted: Effort, accepted: tuple[Effort, ...]) -> Effort:
-    """Of two that are equally near, the smaller one."""
-    place = ALL_EFFORTS.index(wanted)
-    return min(accepted, key=lambda effort: abs(ALL_EFFORTS.index(effort) - place))

@@ -7,15 +7,19 @@ the calls and before anything else. Results are text; media of results follow in
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
+from assent.models.effort_levels import nearest_effort
 from assent.models.foreign_messages import by_model_or_unsigned
 from assent.models.model_protocol import Effort, Request
 from assent.models.openai_chat.chat_ids import WireIds
-from assent.models.openai_chat.chat_quirks import Quirks, nearest_effort
-from assent.models.openai_chat.chat_schemas import tool_parameters
+from assent.models.openai_chat.chat_quirks import Quirks
+from assent.models.result_text import left_out as left_out_note
+from assent.models.result_text import result_text
+from assent.models.tool_schemas import tool_parameters
+from assent.models.wire_json import encode_json
 from assent.parts import Call, JsonObject, Media, Message, ModelMessage, Result, Text, Thought, UserPart
 
 NO_RESULT = "There is no result: the call was not carried out."
@@ -166,8 +170,8 @@ class _Conversation:
             case Media(mime, data) if mime == "application/pdf" and self._quirks.takes_files:
                 file = {"filename": "file.pdf", "file_data": f"data:{mime};base64,{data}"}
                 return {"type": "file", "file": file}
-            case Media(mime):
-                return {"type": "text", "text": f"(A file of type {mime} is left out: this model cannot be sent one.)"}
+            case Media():
+                return {"type": "text", "text": left_out_note(part)}
             case Result():
                 return None
 
@@ -179,11 +183,8 @@ def _merged(messages: Iterable[Message]) -> Iterator[tuple[bool, list[Any]]]:
 
 
 def _result_text(result: Result) -> str:
-    match result.response:
-        case {"output": str(output), **rest} if output and not rest:
-            return output
-        case response:
-            return encode_json(response).decode()
+    """Never empty: that is refused."""
+    return result_text(result) or encode_json(result.response).decode()
 
 
 def read_details(signature: str | None) -> list[JsonObject]:
@@ -192,24 +193,3 @@ def read_details(signature: str | None) -> list[JsonObject]:
         return msgspec.json.decode(signature, type=list[JsonObject]) if signature else []
     except msgspec.MsgspecError:  # not one of ours
         return []
-
-
-def encode_json(value: Any) -> bytes:
-    """JSON that every server takes: half a surrogate pair, which UTF-8 has no bytes for, becomes a question mark."""
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return msgspec.json.encode(_without_surrogates(value))
-
-
-def _without_surrogates(value: Any) -> Any:
-    match value:
-        case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case list():
-            return [_without_surrogates(item) for item in cast(list[Any], value)]
-        case dict():
-            items = cast(dict[str, Any], value).items()
-            return {_without_surrogates(key): _without_surrogates(item) for key, item in items}
-        case _:
-            return value

@@ -6,7 +6,8 @@ Prices are of the date in `PRICES_AS_OF`; a model without one costs "unknown".
 from msgspec import Struct
 
 from assent.config import Price
-from assent.models.openai_chat.chat_quirks import ALL_EFFORTS, Quirks
+from assent.models.effort_levels import ALL_EFFORTS
+from assent.models.openai_chat.chat_quirks import Quirks
 from assent.models.provider import KnownModel
 
 PRICES_AS_OF = "2026-08"

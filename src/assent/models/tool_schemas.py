@@ -1,4 +1,4 @@
-"""Tool schemas as chat completions take them: an object at the root, with properties, and no choice between objects.
+"""Tool schemas as most providers take them: an object at the root, with properties, and no choice between objects.
 
 Arguments are checked against the tool's own schema later, so what is sent may allow more than that. Pure.
 """
