@@ -46,7 +46,10 @@ def test_usage_is_found_wherever_a_server_puts_it(last: Event) -> None:
 
 
 def test_usage_on_the_finish_chunk_is_taken() -> None:
-    finish = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
+    finish = {
+        "choices": [{"delta": {}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+    }
     assert read(text("hi"), finish, DONE)[-1] == Finished("stop", Usage(input=3, output=4))
 
 
@@ -233,7 +236,9 @@ def test_no_arguments_are_an_empty_object(arguments: str | None) -> None:
 
 
 def test_the_old_function_call_is_a_call() -> None:
-    chunks = read(delta(function_call={"name": "a", "arguments": '{"n":'}), delta(function_call={"arguments": "1}"}), STOP)
+    chunks = read(
+        delta(function_call={"name": "a", "arguments": '{"n":'}), delta(function_call={"arguments": "1}"}), STOP
+    )
     assert chunks[0] == CallChunk("a", {"n": 1})
 
 
@@ -243,7 +248,9 @@ def test_calls_count_although_the_finish_says_stop() -> None:
 
 def test_no_call_is_told_before_the_end() -> None:
     reply = reader()
-    assert [reply.chunks(b'{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"a","arguments":"{}"}}]}}]}')] == [[]]
+    assert [
+        reply.chunks(b'{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"a","arguments":"{}"}}]}}]}')
+    ] == [[]]
     assert reply.chunks(b'{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}') == []
     assert reply.end(cut=False)[0] == CallChunk("a", {})
 
@@ -326,7 +333,11 @@ def test_details_alone_are_thoughts() -> None:
 def test_mistral_thinks_in_a_list() -> None:
     thinking = delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}])
     answer = delta(content=[{"type": "text", "text": "hi"}, {"type": "reference", "reference_ids": [1]}])
-    assert read(thinking, answer, text(" there"), STOP)[:-1] == [ThoughtChunk("hm"), TextChunk("hi"), TextChunk(" there")]
+    assert read(thinking, answer, text(" there"), STOP)[:-1] == [
+        ThoughtChunk("hm"),
+        TextChunk("hi"),
+        TextChunk(" there"),
+    ]
 
 
 def test_details_are_kept_whole_for_those_who_want_them_back() -> None:

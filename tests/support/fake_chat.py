@@ -68,7 +68,9 @@ class ChatWriter:
         text, index = msgspec.json.encode(args).decode(), self._calls
         self._calls += 1
         first = {"index": index, "id": call_id or f"call_{name}_{index}x", "type": "function"}
-        pieces = [{"index": index, "function": {"arguments": text[at : at + PIECE]}} for at in range(0, len(text), PIECE)]
+        pieces = [
+            {"index": index, "function": {"arguments": text[at : at + PIECE]}} for at in range(0, len(text), PIECE)
+        ]
         fragments = [first | {"function": {"name": name, "arguments": ""}}, *pieces]
         return b"".join(_delta({"tool_calls": [fragment]}) for fragment in fragments)
 
