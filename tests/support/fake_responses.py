@@ -15,7 +15,7 @@ ERRORS: dict[ErrorKind, tuple[int, str, str]] = {
     "transient": (503, "server_error", "server_is_overloaded"),
     "bad_request": (400, "invalid_request_error", "invalid_prompt"),
 }
-PIECE = 7
+PIECE = 16
 """Characters of arguments in one delta."""
 
 
