@@ -5,7 +5,7 @@ The log that all are compared with is that of the scripted model, which speaks n
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -96,11 +96,10 @@ def comparable(envelopes: list[Envelope], folder: Path) -> dict[str, list[Any]]:
 def _without_own(value: Any, folder: str) -> Any:
     match value:
         case dict():
-            fields: dict[str, Any] = value
+            fields = cast(dict[str, Any], value)
             return {name: _without_own(field, folder) for name, field in fields.items() if name not in OWN}
         case list() | tuple():
-            items: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]
-            return [_without_own(item, folder) for item in items]
+            return [_without_own(item, folder) for item in cast(list[Any], value)]
         case str():
             return value.replace(folder, "FOLDER")
         case _:

@@ -1,7 +1,7 @@
 """A fake of Anthropic's Messages API on loopback; see `fake_server` for what a scenario may say."""
 
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -36,7 +36,8 @@ class FakeAnthropic(FakeServer):
         """As objects again, whatever they were made of."""
         newest: dict[str, Any] = body["messages"][-1]
         content: Any = newest["content"]
-        blocks: list[dict[str, Any]] = content if newest["role"] == "user" and isinstance(content, list) else []
+        answers = newest["role"] == "user" and isinstance(content, list)
+        blocks = cast(list[dict[str, Any]], content) if answers else []
         return [{"output": block.get("content", "")} for block in blocks if block["type"] == "tool_result"]
 
 
