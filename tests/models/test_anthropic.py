@@ -28,6 +28,7 @@ from support.fake_anthropic import FakeAnthropic
 from support.talk import HELLO
 
 KEY = "test-key-123"
+Events = list[dict[str, Any]]
 
 
 def model_at(fake: FakeAnthropic, name: str = "claude-opus-5-5") -> AnthropicModel:
@@ -269,7 +270,15 @@ async def test_a_call_that_the_limit_may_have_cut_is_dropped(arguments: str) -> 
     assert await answer(stream(*events, *ended("max_tokens"))) == [Finished("max_tokens")]
 
 
-def call_with(arguments: str) -> list[dict[str, Any]]:
+@pytest.mark.spec("F9")
+async def test_a_cut_call_that_is_said_to_be_whole_is_dropped_if_the_limit_was_reached() -> None:
+    """LiteLLM says `tool_use` where its backend said that the limit was reached."""
+    block = begin(0, "tool_use", id="a", name="x"), delta(0, "input_json_delta", partial_json='{"a"'), stop(0)
+    reply = stream(start(), *block, *ended("tool_use", input_tokens=1, output_tokens=32_000))
+    assert await answer(reply) == [Finished("max_tokens", Usage(1, 32_000))]
+
+
+def call_with(arguments: str) -> Events:
     block = begin(0, "tool_use", name="x"), delta(0, "input_json_delta", partial_json=arguments), stop(0)
     return [*block, *ended("tool_use")]
 
@@ -278,7 +287,7 @@ def call_with(arguments: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("events", "words"),
     [
-        ([{"type": "content_block_delta", "index": 0, "delta": []}], "malformed event"),
+        ([{"type": "content_block_delta", "index": 0, "delta": 7}], "malformed event"),
         ([begin(0, "text", text=7)], "malformed event"),
         ([begin(0, "tool_use", id="a", name="", input={}), stop(0)], "without a name"),
         ([delta(3, "input_json_delta", partial_json="{}")], "had not begun"),
@@ -292,7 +301,7 @@ def call_with(arguments: str) -> list[dict[str, Any]]:
         ([{"error": {"code": "500", "message": "died"}}], "broke off.*died"),
     ],
 )  # fmt: skip
-async def test_a_malformed_or_cut_reply_is_broken_and_never_finished(events: list[dict[str, Any]], words: str) -> None:
+async def test_a_malformed_or_cut_reply_is_broken_and_never_finished(events: Events, words: str) -> None:
     seen: list[Chunk] = []
     with pytest.raises(BrokenStream, match=words):
         await answer(stream(start(), *events), seen)
