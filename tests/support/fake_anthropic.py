@@ -1,7 +1,7 @@
 """A fake of Anthropic's Messages API on loopback; see `fake_server` for what a scenario may say."""
 
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -15,7 +15,7 @@ ERRORS: dict[ErrorKind, tuple[int, str]] = {
     "transient": (529, "overloaded_error"),
     "bad_request": (400, "invalid_request_error"),
 }
-PIECE = 7
+PIECE = 16
 """Characters of arguments in one delta."""
 
 
@@ -34,8 +34,10 @@ class FakeAnthropic(FakeServer):
 
     def newest_results(self, body: Any) -> list[dict[str, Any]]:
         """As objects again, whatever they were made of."""
-        newest = body["messages"][-1]
-        blocks = newest["content"] if newest["role"] == "user" and isinstance(newest["content"], list) else []
+        newest: dict[str, Any] = body["messages"][-1]
+        content: Any = newest["content"]
+        answers = newest["role"] == "user" and isinstance(content, list)
+        blocks = cast(list[dict[str, Any]], content) if answers else []
         return [{"output": block.get("content", "")} for block in blocks if block["type"] == "tool_result"]
 
 

@@ -15,7 +15,7 @@ ERRORS: dict[ErrorKind, tuple[int, str, str]] = {
     "transient": (503, "server_error", "server_is_overloaded"),
     "bad_request": (400, "invalid_request_error", "invalid_prompt"),
 }
-PIECE = 7
+PIECE = 16
 """Characters of arguments in one delta."""
 
 
@@ -124,7 +124,19 @@ class ResponsesWriter:
             return b""
         closed = self._close()
         self._item = item | {"id": f"{item['type']}_{len(self._output)}"}
-        return closed + self._event("response.output_item.added", item=self._item, output_index=len(self._output))
+        added = self._event("response.output_item.added", item=self._item, output_index=len(self._output))
+        return closed + added + self._first_part(item["type"], item_id=self._item["id"], output_index=len(self._output))
+
+    def _first_part(self, kind: str, **place: Any) -> bytes:
+        match kind:
+            case "message":
+                part: dict[str, Any] = {"type": "output_text", "text": "", "annotations": []}
+                return self._event("response.content_part.added", part=part, content_index=0, **place)
+            case "reasoning":
+                part = {"type": "summary_text", "text": ""}
+                return self._event("response.reasoning_summary_part.added", part=part, summary_index=0, **place)
+            case _:
+                return b""
 
     def _text(self, kind: str, text: str, **fields: Any) -> bytes:
         assert self._item is not None

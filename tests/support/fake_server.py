@@ -3,6 +3,7 @@
 On top of that format, chunks may be `{"raw": "…"}` (sent as it is), `{"abort": true}` (the connection is reset) or
 `{"hang": true}` (nothing more, until the client leaves); replies may have
 
+    stream                    the whole stream, sent as it is in place of the chunks
     status, headers, body     an HTTP error, or a document, in place of a stream; headers also go with a stream
     wire_finish               a finish reason in the provider's spelling, for those we have no word for
     chunk_size                HTTP chunks of that many bytes, each in a write of its own
@@ -50,6 +51,7 @@ class WireReply(ReplySpec[WireChunk], frozen=True):
     status: int = 200
     headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     body: Any = None
+    stream: str | None = None
     wire_finish: str | None = None
     chunk_size: int | None = None
     drop_after: int | None = None
@@ -207,6 +209,9 @@ class FakeServer:
         writer = self.writer(reply)
         wire.chunked, wire.chunk_size = not reply.close, reply.chunk_size
         await wire.write(_stream_head(reply))
+        if reply.stream is not None:
+            await wire.body(reply.stream.encode())
+            return await wire.end()
         await wire.body(writer.begin())
         for chunk, fill in slot.chunks():
             match chunk:
