@@ -91,7 +91,7 @@ ProviderName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
 
 
 class OwnProvider(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The user's own provider, or a built-in one at another address: `[providers.NAME]`. Its models are `NAME:model`."""
+    """The user's own provider, or a built-in one elsewhere: `[providers.NAME]`. Its models are `NAME:model`."""
 
     kind: str = ""
     """Its API: `openai_chat`, or the name of a built-in provider. Default: the built-in provider of this name, or
