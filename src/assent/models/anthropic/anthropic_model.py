@@ -81,7 +81,7 @@ def _base_url(access: Access) -> str:
 
 def _headers(access: Access) -> tuple[tuple[str, str], ...]:
     version = ("anthropic-version", VERSION)
-    if not access.key:  # a server of one's own may take none
+    if not access.key and access.provider not in ("", "anthropic"):  # the user's own server may need none
         return (version,)
     check_key(access.key, KEY_VARIABLE)
     return (("x-api-key", access.key), version)

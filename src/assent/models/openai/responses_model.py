@@ -72,7 +72,7 @@ def _is_agent_model(name: str) -> bool:
 def _headers(access: Access) -> tuple[tuple[str, str], ...]:
     named = (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID"))
     more = ((header, value) for header, name in named if (value := access.env.get(name, "").strip()))
-    if not access.key:  # a server of one's own may take none
+    if not access.key and access.provider not in ("", "openai"):  # the user's own server may need none
         return tuple(more)
     check_key(access.key, KEY_VARIABLE)
     return (("Authorization", f"Bearer {access.key}"), *more)
