@@ -13,6 +13,7 @@ _MODULES = {
     "gemini": "gemini.gemini_provider",
     "openai": "openai.openai_provider",
     "scripted": "scripted.scripted_provider",
+    "vertex": "gemini.gemini_provider",
 }
 """The module that has a `PROVIDERS` mapping with this provider in it."""
 
