@@ -1,7 +1,8 @@
-"""Runs all tests, in parts side by side: most of them wait for programs, terminals and browsers more than they compute.
+"""Runs all tests in parallel parts: most of them wait for programs, terminals and browsers more than they compute.
 
-While they run it says how far each part is: in one line that changes on a terminal, in a line now and then elsewhere.
-A failure is named at once and told in full at the end. Ctrl-C ends the parts and all that they started.
+Shows the progress of each part: in one changing line on a terminal, in occasional lines elsewhere. A failure is named
+at once and shown in full at the end, with the reasons for skipped tests and how long each part took. Ctrl-C ends the
+parts and everything they started.
 """
 
 import json
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,9 +32,9 @@ PARTS: Mapping[str, Sequence[str]] = {
 SECONDS_A_PART = 1800
 """A part that takes longer hangs."""
 SECONDS_TO_LEAVE = 10
-"""From the polite signal to the one that cannot be refused."""
+"""From SIGTERM to SIGKILL."""
 SECONDS_A_LINE = 30
-"""Between two lines of progress where lines cannot be changed."""
+"""Between two lines of progress if lines cannot be changed."""
 Report = dict[str, Any]
 
 
@@ -40,7 +42,7 @@ Report = dict[str, Any]
 
 
 class Reporter:
-    """A plugin of pytest: tells how many tests there are, and how each ended, in lines of JSON."""
+    """A pytest plugin: reports how many tests there are, and how each ended, as JSON lines."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_inheritable(descriptor, False)  # a program that outlives us would keep it open
@@ -58,26 +60,38 @@ class Reporter:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
-            self._tell(test=report.nodeid, outcome=report.outcome)
+            self._tell(test=report.nodeid, outcome=report.outcome, why=why_skipped(report))
+
+
+def why_skipped(report: pytest.TestReport) -> str:
+    match report.longrepr:
+        case (_, _, str(reason)):
+            return reason.removeprefix("Skipped: ")
+        case _:
+            return ""
 
 
 def run_part(descriptor: int, arguments: Sequence[str]) -> int:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets its background jobs ignore these two,
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell makes its background jobs ignore these two, and so would the programs that the tests start
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # and so would the programs that the tests start
     return pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[Reporter(descriptor)])
 
 
-# --- in ours ---
+# --- in our own process ---
 
 
 class Part:
-    """One run of pytest in a process of its own. `log` is all that it prints."""
+    """One run of pytest in its own process. `log` contains everything it prints."""
 
     def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
         self.name, self.log = name, log
         self.begun, self.seconds = time.monotonic(), 0.0
         self.total = 0
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.skipped: Counter[str] = Counter()
+        """By the reason."""
         ours, theirs = os.pipe()
         with log.open("wb") as out:
             self._process = subprocess.Popen(
@@ -87,7 +101,7 @@ class Part:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 pass_fds=[theirs],
-                start_new_session=True,  # Ctrl-C comes to us alone
+                start_new_session=True,  # only we get Ctrl-C
             )
         os.close(theirs)
         self.reports = os.fdopen(ours, "rb")
@@ -95,7 +109,7 @@ class Part:
         self.told_all = False
 
     def read(self) -> Iterator[str]:
-        """Takes in what was told; gives the names of those that failed."""
+        """Process what was reported; return the names of those that failed."""
         data = os.read(self.reports.fileno(), 65536)
         self.told_all = not data
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -107,15 +121,20 @@ class Part:
             self.total = report["total"]
             return
         self.counts[report["outcome"]] += 1
-        if report["outcome"] == "failed":
-            yield report["test"]
+        match report["outcome"]:
+            case "failed":
+                yield report["test"]
+            case "skipped":
+                self.skipped[report["why"]] += 1
+            case _:
+                pass
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
     def interrupt(self) -> None:
-        """As Ctrl-C does: fixtures clean up."""
+        """Like Ctrl-C: fixtures clean up."""
         self._process.send_signal(signal.SIGINT)
 
     def has_ended(self) -> bool:
@@ -141,7 +160,7 @@ class Part:
 
 
 class Display:
-    """One line that changes on a terminal; a line now and then where that is not possible."""
+    """One changing line on a terminal; occasional lines elsewhere."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -170,7 +189,7 @@ def minutes(seconds: float) -> str:
 
 
 def follow(parts: Sequence[Part], display: Display) -> None:
-    """Until all have ended."""
+    """Wait until all have ended."""
     with selectors.DefaultSelector() as selector:
         for part in parts:
             selector.register(part.reports, selectors.EVENT_READ, part)
@@ -180,7 +199,7 @@ def follow(parts: Sequence[Part], display: Display) -> None:
                 for test in part.read():
                     display.say(f"FAILED {test}")
             for part in [key.data for key in selector.get_map().values()]:
-                if part.told_all or (part not in ready and part.has_ended()):  # a child of it may hold the pipe
+                if part.told_all or (part not in ready and part.has_ended()):  # one of its children may hold the pipe
                     part.wait()
                     selector.unregister(part.reports)
             display.progress(parts)
@@ -190,7 +209,7 @@ def follow(parts: Sequence[Part], display: Display) -> None:
 def check_time(parts: Sequence[Part], display: Display) -> None:
     for part in parts:
         if time.monotonic() - part.begun > SECONDS_A_PART and not part.has_ended():
-            display.say(f"{part.name} takes more than {minutes(SECONDS_A_PART)} and is ended")
+            display.say(f"{part.name} takes more than {minutes(SECONDS_A_PART)} and is stopped")
             end([part])
 
 
@@ -205,20 +224,29 @@ def main(parts: Mapping[str, Sequence[str]] = PARTS) -> int:
             display.say("interrupted")
             end(running)
             return 130
-        bad = [part for part in running if part.failed]
-        for part in bad:
+        tell_results(running, display)
+    failed = any(part.failed for part in running)
+    display.say(f"{'failed' if failed else 'all passed':<16} {minutes(time.monotonic() - begun):>6}")
+    return 1 if failed else 0
+
+
+def tell_results(parts: Sequence[Part], display: Display) -> None:
+    skipped: Counter[str] = Counter()
+    for part in parts:
+        skipped += part.skipped
+        if part.failed:
             display.say(f"\n--- {part.name}\n{part.log.read_text(errors='replace')}")
-        for part in running:
-            display.say(part.result())
-        display.say(f"{'failed' if bad else 'all passed':<16} {minutes(time.monotonic() - begun):>6}")
-    return 1 if bad else 0
+    for reason, count in skipped.items():
+        display.say(f"SKIPPED {count}: {reason}")
+    for part in parts:
+        display.say(part.result())
 
 
-# --- the end of a part and of all that it started ---
+# --- the end of a part and of everything it started ---
 
 
 def end(parts: Sequence[Part]) -> None:
-    """Each may end its programs itself; whoever is still there after a while is killed."""
+    """Each may end its own programs; anything left after a while is killed."""
     processes = [process for part in parts for process in below(part.pid)]  # while it can be seen whose they are
     for part in parts:
         part.interrupt()
@@ -232,7 +260,7 @@ def end(parts: Sequence[Part]) -> None:
 
 
 class Process(NamedTuple):
-    """`started` tells it from a later one with the same number."""
+    """`started` distinguishes it from a later process with the same id."""
 
     pid: int
     started: str
@@ -244,7 +272,7 @@ def is_alive(process: Process) -> bool:
 
 
 def below(root: int) -> list[Process]:
-    """It, and all that it started; nobody where the system does not tell."""
+    """It and everything it started; empty if the system does not say."""
     stats = {int(path.name): read_stat(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
     children: dict[int, list[int]] = {}
     for pid, stat in stats.items():
@@ -257,7 +285,7 @@ def below(root: int) -> list[Process]:
 
 
 def read_stat(pid: int) -> list[str] | None:
-    """What the kernel tells of a process, from its state on."""
+    """What the kernel reports about a process, from its state on."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -45,6 +45,17 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """Of all its processes together; four fifths of the machine's, if not set."""
 
 
+class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the model may use before Assent stops asking it: `[limits]`. 0 means no limit."""
+
+    requests_per_session: Annotated[int, Meta(ge=0)] = 0
+    tokens_per_session: Annotated[int, Meta(ge=0)] = 0
+    dollars_per_session: Annotated[float, Meta(ge=0)] = 0.0
+    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Of all sessions together, from midnight to midnight."""
+    dollars_per_day: Annotated[float, Meta(ge=0)] = 0.0
+
+
 class Environment(Struct, frozen=True, forbid_unknown_fields=True):
     """Which of your variables commands get, where the names and values alone would tell it wrong: `[environment]`."""
 
@@ -91,6 +102,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     approval_ttl: float | None = None
     """Seconds after which an unanswered question expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
+    limits: SpendingLimits = SpendingLimits()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()

@@ -116,7 +116,7 @@ async def test_retries_wait_longer_each_time_and_end_some_day():
     assert [round(delay / 2**place, 0) for place, delay in enumerate(harness.delays)] == [1.0, 1.0, 1.0]
 
 
-def test_the_providers_own_delay_goes_first_unless_it_is_unreasonable():
+def test_the_providers_own_delay_takes_precedence_unless_it_is_unreasonable():
     retries = Retries(longest_delay=30.0)
     assert retries.delay(1, 7.5) == 7.5
     assert retries.delay(1, 9_999.0) == 60.0
@@ -196,7 +196,7 @@ async def test_a_call_id_that_fits_into_no_address_is_replaced_by_one_of_ours():
 def test_an_odd_call_id_that_comes_again_is_refused_also_after_a_restart():
     first = CallIds().request("a/b", "../x y", {}, "p")
     again = CallIds([first.call_id]).request("a/b", "../x y", {}, "p")
-    assert not first.problem and "used before" in again.problem
+    assert not first.problem and "already used" in again.problem
     assert re.fullmatch("call-[0-9a-f]{24}", first.call_id) and re.fullmatch("call-[0-9a-f]{12}", again.call_id)
 
 

@@ -52,40 +52,43 @@ def test_several_tools_and_commands_are_several_rules():
         ),
         (
             '[[rule]]\ndecision = "never"\n',
-            r"p\.toml:2: rule 1 \(line 1\): `decision` is allow, ask or deny, not 'never'",
+            r"p\.toml:2: rule 1 \(line 1\): `decision` must be allow, ask or deny, not 'never'",
         ),
-        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: rule 1 \(line 1\): it needs `decision`: allow, ask or deny"),
+        ('[[rule]]\ntool = "read_file"\n', r"p\.toml:1: rule 1 \(line 1\): `decision` is missing: allow, ask or deny"),
         (
             '\n[[rule]]\ntool = "wirte_file"\ndecision = "deny"\n',
             r"p\.toml:2: there is no tool 'wirte_file'; did you mean",
         ),
         ('[[rule]]\ndecision = "deny"\npriority = 5000\n', r"p\.toml:1: priority must be"),
-        ('[rule]\ndecision = "deny"\n', r"p\.toml:1: .*nothing but \[\[rule\]\] tables"),
+        ('[rule]\ndecision = "deny"\n', r"p\.toml:1: .*contains only \[\[rule\]\] tables"),
         ('[[rules]]\ndecision = "deny"\n', r"p\.toml:1: .*tables, one for each rule, and no `rules`"),
         ("[[rule]]\ndecision = \n", r"p\.toml:2"),
         ('[[rule]]\ndecision = "deny"\n\n[[rule]]\ndecision = "never"\n', r"p\.toml:5: rule 2 \(line 4\): `decision`"),
-        ('[[rule]]\ndecision = "deny"\ndomain = "com"\n', r"p\.toml:1: 'com' is no domain"),
+        ('[[rule]]\ndecision = "deny"\ndomain = "com"\n', r"p\.toml:1: 'com' is not a domain"),
         ('[[rule]]\ndecision = "deny"\npath = "**/**/**/**/**/x"\n', r"more than four"),
         (f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1001}"\n', r"too long"),
         ('[[rule]]\ndecision = "deny"\ncommand = "ls"\nargument = "x"\n', r"cannot also name"),
         ('[[rule]]\ndecision = "deny"\ncommand = "ls"\ndomain = "a.org"\n', r"cannot also name"),
         (
             '[[rule]]\ndecision = "deny"\nmode = "fast"\n',
-            r"p\.toml:3: rule 1 .*: `mode` is default, auto_edit, plan or",
+            r"p\.toml:3: rule 1 .*: `mode` must be default, auto_edit, plan or",
         ),
         (
             '[[rule]]\ntool = 3\ndecision = "deny"\n',
-            r"p\.toml:2: rule 1 .*: `tool` is text or a list, not a whole number",
+            r"p\.toml:2: rule 1 .*: `tool` must be text or a list, not a whole number",
         ),
-        ('[[rule]]\ndecision = "deny"\nexamples = { match = "x" }\n', r":3: .*`examples.match` is a list, not text"),
+        (
+            '[[rule]]\ndecision = "deny"\nexamples = { match = "x" }\n',
+            r":3: .*`examples.match` must be a list, not text",
+        ),
         ('[[rule]]\ndecision = "deny"\nexamples = { mtch = [] }\n', r"there is no key `examples.mtch`"),
-        ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): it is a table, not a whole number"),
+        ("rule = [1]\n", r"p\.toml:1: rule 1 \(line 1\): a rule must be a table, not a whole number"),
         ("[[rule]]\ndecision =", r"p\.toml:2: "),
         ("[[rule]]\ndecision\n", r"p\.toml:2: Expected '='"),
         ("x = \n", r"p\.toml:1: Invalid value"),
     ],
 )
-def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
+def test_an_error_in_a_rule_file_names_file_and_line(text: str, message: str):
     with pytest.raises(BadRule, match=message):
         parse(text)
 
@@ -95,14 +98,14 @@ def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
     [
         ("Too odd - at `$.rule[0].tool`", "p.toml:2: rule 1 (line 1): `tool`: Too odd"),
         ("Too odd - at `$.rule[0]`", "p.toml:1: rule 1 (line 1): Too odd"),
-        ("Object missing required field `tool` - at `$.rule[0]`", "p.toml:2: rule 1 (line 1): it needs `tool`"),
+        ("Object missing required field `tool` - at `$.rule[0]`", "p.toml:2: rule 1 (line 1): `tool` is missing"),
     ],
 )
-def test_what_nobody_has_words_for_is_said_as_the_decoder_says_it(problem: str, said: str):
+def test_an_unknown_decoder_error_is_passed_on_unchanged(problem: str, said: str):
     assert in_words(problem, '[[rule]]\ntool = "x"\n', "p.toml") == said
 
 
-def test_a_file_that_is_no_text_is_refused():
+def test_a_file_that_is_not_text_is_refused():
     with pytest.raises(BadRule, match=r"p\.toml"):
         parse_rules(b"\xff\xfe", "p.toml", "user", TOOLS)
 
@@ -127,26 +130,26 @@ def test_only_an_ordinary_file_of_a_sensible_size_is_read(tmp_path: Path, kind: 
     ("rule", "problem"),
     [
         ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git push -f", "sudo git push"] }', None),
-        ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git pull"] }', "should match and does not"),
-        ('command = "git"\ndecision = "deny"\nexamples = { not_match = ["git pull"] }', "should not match and does"),
+        ('command = "git push"\ndecision = "deny"\nexamples = { match = ["git pull"] }', "should match but does not"),
+        ('command = "git"\ndecision = "deny"\nexamples = { not_match = ["git pull"] }', "should not match but does"),
         ('command = "find"\ndecision = "allow"\nexamples = { match = ["find . -name x"] }', None),
         (
             'command = "find"\ndecision = "allow"\nexamples = { match = ["find . -delete"] }',
-            "should match and does not",
+            "should match but does not",
         ),
         ('argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://a.org"] }', None),
         (
             'argument = "https://a.*"\ndecision = "deny"\nexamples = { match = ["https://b"] }',
-            "should match and does not",
+            "should match but does not",
         ),
         ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["read_file"] }', None),
         ('tool = "read_file"\ndecision = "deny"\nexamples = { not_match = ["write_file"] }', None),
-        ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["write_file"] }', "should match and does not"),
+        ('tool = "read_file"\ndecision = "deny"\nexamples = { match = ["write_file"] }', "should match but does not"),
         ('command = "git push"\ndecision = "ask"\nexamples = { match = ["ls && git push"] }', None),
-        ('command = "git push"\ndecision = "ask"\nexamples = { match = ["npm x"] }', "should match and does not"),
+        ('command = "git push"\ndecision = "ask"\nexamples = { match = ["npm x"] }', "should match but does not"),
         ('command = "ls"\ndecision = "allow"\nexamples = { not_match = ["ls && rm x"] }', None),
         ('command = ["a", "b"]\ndecision = "deny"\nexamples = { match = ["b"], not_match = ["c"] }', None),
-        ('command = ["a", "b"]\ndecision = "deny"\nexamples = { not_match = ["a"] }', "should not match and does"),
+        ('command = ["a", "b"]\ndecision = "deny"\nexamples = { not_match = ["a"] }', "should not match but does"),
     ],
 )
 def test_examples_are_tried_when_the_file_is_loaded(rule: str, problem: str | None):
@@ -188,7 +191,7 @@ def test_a_command_and_a_path_in_one_rule_are_refused():
         parse('[[rule]]\ncommand = "cat"\npath = "x"\ndecision = "deny"\n')
 
 
-def test_limits_of_a_path_are_just_where_they_are_said_to_be():
+def test_path_limits_are_exact():
     assert parse('[[rule]]\ndecision = "deny"\npath = "**/**/**/**/x"\n')
     assert parse(f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1000}"\n')
     (rule,) = parse('[[rule]]\ndecision = "deny"\npath = "./src/x"\nmode = "plan"\n')
@@ -203,7 +206,7 @@ def test_limits_of_a_path_are_just_where_they_are_said_to_be():
         ("/usr/bin/git push", "write 'git push'"),
         ("/opt/homebrew/bin/rg x", "write 'rg x'"),
         ("FOO=1 make test", "write 'make test'"),
-        ("-rf", "write the program before it"),
+        ("-rf", "put the program before it"),
         ("ls; rm", "write a list of commands"),
         ("cd x && make", "write a list of commands"),
         ("git commit -m 'x y'", "without quotes"),

@@ -194,7 +194,7 @@ async def test_several_calls_wait_at_the_same_time_and_are_answered_in_any_order
 
 
 @pytest.mark.spec("B8")
-async def test_failure_refusal_and_cancellation_leave_siblings_alone():
+async def test_failure_refusal_and_cancellation_do_not_affect_siblings():
     harness = SchedulerHarness()
     batch = harness.schedule(
         harness.call("read_note", text="tool", fail="tool"),
@@ -277,7 +277,7 @@ async def test_with_nobody_to_ask_what_would_ask_is_refused_with_a_clear_reason(
     ).results()
     assert isinstance(asks, Failed)
     assert asks.failure.type == "approval_unavailable"
-    assert "nobody is there to give it" in asks.failure.message
+    assert "nobody can give it" in asks.failure.message
     assert isinstance(reads, Success)
     assert harness.world.effects == ["b"]
 

@@ -1,4 +1,4 @@
-"""Small real tools for tests: each does one thing that can be observed, and lets the test decide when."""
+"""Small real tools for tests: each does one observable thing, and lets the test decide when."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -25,12 +25,14 @@ from assent.tools.tool import (
 
 
 class World:
-    """What the tools of a test touch: files, a list of effects, and doors that hold a call until they open."""
+    """What the tools of a test touch: files, a list of effects, and gates that hold a call until they open."""
 
     def __init__(self) -> None:
         self.effects: list[str] = []
         self.files: dict[str, str] = {}
         self.doors: dict[str, asyncio.Event] = {}
+        self.output = ""
+        """What every note gives back, besides its text."""
         self.running = 0
         self.most_running = 0
 
@@ -76,7 +78,7 @@ class _Note(Invocation):
         finally:
             world.running -= 1
         self._raise()
-        return ToolResult(f"noted {params.text}", PlainDisplay(params.text))
+        return ToolResult(f"noted {params.text}{world.output}", PlainDisplay(params.text))
 
     def _raise(self) -> None:
         match self._params.fail:
@@ -89,7 +91,7 @@ class _Note(Invocation):
 
 
 class ReadNote(Tool[NoteParams]):
-    """Harmless: never asks."""
+    """Harmless: never needs approval."""
 
     name = "read_note"
     display_name = "Read note"
@@ -227,7 +229,7 @@ class StackedEditNote(EditNote):
 
 
 class ListJournal:
-    """A journal that remembers; `record` can be made to fail, as a full disk would."""
+    """A journal in memory; `record` can be made to fail, as on a full disk."""
 
     def __init__(self) -> None:
         self.events: list[DurableEvent] = []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assent.web.addresses import parse_ipv4, why_not_public
 from assent.web.hosts import BadHost, canonical_host, domain_matches
-from assent.web.urls import MOST_REDIRECTS, UrlVerdict, check_url, check_url_line, preview, redirect
+from assent.web.urls import MAX_REDIRECTS, UrlVerdict, check_url, check_url_line, preview, redirect
 
 PUBLIC = "93.184.216.34"
 
@@ -130,7 +130,7 @@ async def test_a_public_page_may_be_asked_in_its_one_spelling(url: str, canonica
         "https://example.com/" + "a" * 9000,
     ],
 )
-async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolved(url: str) -> None:
+async def test_an_address_that_is_not_plain_is_refused_before_any_name_is_resolved(url: str) -> None:
     names = Names(PUBLIC)
     verdict = await check_url(url, names)
     assert (verdict.allowed, names.asked, verdict.addresses) == (False, [], ())
@@ -142,8 +142,8 @@ async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolv
     [
         ("http://user@example.com/", "user name"),
         ("http://user:pass@example.com/", "user name"),
-        ("http://exa%6dple.com/", "a % in it"),
-        ("http://1.2.3.4.0/", "looks like an address and is none"),
+        ("http://exa%6dple.com/", "contains a %"),
+        ("http://1.2.3.4.0/", "looks like an address but is not one"),
         ("http://example.com/\x1b", r"hidden one \(\\x1b\)"),
         ("http://example.com:25/", "port 25 is not for web pages"),
         ("http://:80/", "no usable host and port"),
@@ -298,7 +298,7 @@ def test_the_parts_of_an_address_reach_to_their_limit(text: str, dotted: str) ->
         "..1",
     ],
 )
-def test_what_ends_like_an_address_and_is_none_is_refused(text: str) -> None:
+def test_a_host_that_only_looks_like_an_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse_ipv4(text)
 
@@ -334,7 +334,7 @@ def test_an_address_of_a_network_in_a_tunnel_is_as_public_as_both() -> None:
 
 
 @pytest.mark.parametrize("address", ["fe80::1%eth0", "2606:4700::1%1", "nonsense", "", "8.8.8"])
-def test_an_answer_that_is_no_plain_address_is_not_public(address: str) -> None:
+def test_a_dns_answer_that_is_not_a_plain_address_is_not_public(address: str) -> None:
     assert why_not_public(address) is not None
 
 
@@ -449,7 +449,7 @@ CODED = "Qm9Fz3Tx7Yb0Iv4Ws8Lc1Re5Ky2Nd6"  # thirty characters, each once
 )
 async def test_letters_that_are_spread_like_dice_may_carry_data(place: str, coded: bool) -> None:
     warnings = (await check(f"https://{place}")).warnings
-    assert ("the address may carry coded data" in warnings) is coded
+    assert ("the address may carry encoded data" in warnings) is coded
 
 
 async def test_a_query_or_a_path_is_long_beyond_a_limit() -> None:
@@ -488,7 +488,7 @@ async def test_the_longest_address_may_be_asked() -> None:
     assert (await check("http://example.com/" + "a" * 8173)).allowed
 
 
-def test_before_the_leave_the_text_alone_is_judged() -> None:
+def test_before_approval_only_the_text_is_judged() -> None:
     name = preview("https://Example.com/x")
     assert (name.allowed, name.addresses, name.canonical) == (True, (), "https://example.com/x")
     address = preview("http://134744072/")
@@ -541,20 +541,20 @@ def test_a_domain_rule_covers_hosts_by_whole_labels(rule: str, host: str, covere
         ("a..b.com", "an empty part"),
         (".com", "an empty part"),
         ("", "an empty part"),
-        ("a.-b.com", r"a part that no name has \('-b'\)"),
-        ("a" * 64 + ".com", "a part that no name has"),
+        ("a.-b.com", r"an invalid part \('-b'\)"),
+        ("a" * 64 + ".com", "an invalid part"),
         ("a." * 126 + "aa", "too long"),
         ("ü" * 64 + ".com", "cannot be written in punycode"),
-        ("[fe80::1%eth0]", "the address in brackets is none"),
-        ("[::1", "the address in brackets is none"),
-        ("[::1]x", "the address in brackets is none"),
-        ("[:::1]", "the address in brackets is none"),
-        ("xn--a.com", "stands for no name"),
-        ("xn--BCHER-kva-.com", "no name"),
-        ("xn--abc-.com", "no name"),
+        ("[fe80::1%eth0]", "the address in brackets is invalid"),
+        ("[::1", "the address in brackets is invalid"),
+        ("[::1]x", "the address in brackets is invalid"),
+        ("[:::1]", "the address in brackets is invalid"),
+        ("xn--a.com", "does not stand for a name"),
+        ("xn--BCHER-kva-.com", "an invalid part"),
+        ("xn--abc-.com", "an invalid part"),
     ],
 )
-def test_a_host_that_is_none_is_refused_with_its_reason(host: str, reason: str) -> None:
+def test_an_invalid_host_is_refused_with_its_reason(host: str, reason: str) -> None:
     with pytest.raises(BadHost, match=reason):
         canonical_host(host)
 
@@ -627,11 +627,11 @@ class TestRedirects:
         first = await check("http://example.com/")
         assert (await redirect(first, "http://other.example/", Names(PUBLIC))).allowed
 
-    async def test_a_place_that_is_no_address_is_refused_as_it_was_written(self) -> None:
+    async def test_a_redirect_to_an_invalid_address_is_refused_as_written(self) -> None:
         first = await check("https://example.com/")
         for location, reason in (
             ("", "is empty"),
-            ("/a b", "a blank"),
+            ("/a b", "a space"),
             ("/\\x", "a backslash"),
             ("/" * 8193, "too long"),
         ):
@@ -640,7 +640,7 @@ class TestRedirects:
 
     async def test_there_are_at_most_five(self) -> None:
         verdict = await check("https://example.com/0")
-        for number in range(MOST_REDIRECTS):
+        for number in range(MAX_REDIRECTS):
             verdict = await redirect(verdict, f"/{number + 1}", Names(PUBLIC))
             assert (verdict.allowed, verdict.hops) == (True, number + 1)
         last = await redirect(verdict, "/6", Names(PUBLIC))

@@ -36,7 +36,7 @@ from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
 from assent.models.model_choice import open_model
-from assent.models.model_facts import context_window
+from assent.models.model_facts import Prices, context_window
 from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
@@ -106,6 +106,8 @@ class SessionEnvironment:
             client=client,
             fallback=None if fallback is None else lambda: open_model(fallback, self._env),
             open_model=lambda name: open_model(name, self._env),
+            limits=settings.limits,
+            cost=Prices(settings.prices).cost,
             compress_above=int(settings.compression_threshold * window),
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             masker=self.masker,

@@ -1,15 +1,15 @@
 """Text for the screen: makes any text of a model, a tool, a file or an MCP server safe to show to a person.
 
-One function for every place that shows foreign text. Nothing is executed and nothing
-vanishes: what a terminal would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded
-with a count, and `suspicious` says in short sentences what was found. The contexts:
+One function for every place that shows untrusted text. Nothing is executed and nothing disappears: what a terminal
+would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded with a count, and `suspicious` says
+in short sentences what was found. The contexts:
 
 - `prompt`: a question. Only newline and tab stay; padding is folded early.
 - `output`: a pane that is read. Harmless colours stay, and what ordinary writing needs (emoji, CR LF, ...).
 - `label`: one line, cut with a count.
 - `html`: like `output` without colours, escaped for insertion as text into a page.
 
-It knows nothing of terminals' widths, of dialogs or of policy. Plain text costs one search.
+It knows nothing about terminal widths, dialogs or policy. Plain text costs one search.
 """
 
 import re
@@ -25,8 +25,8 @@ from assent.screen.screen_patterns import LABEL_LENGTH, STACKED, Context, Screen
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
 _SHOWN_OF_MIXTURE = 8
-_MOST_NOTES = 16
-_MOST_MARKS = 10_000  # more different characters than any honest text has
+_MAX_NOTES = 16
+_MAX_MARKS = 10_000  # more distinct characters than any honest text has
 
 
 class SafeText(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class SafeText(msgspec.Struct, frozen=True):
 
 
 def make_safe(text: str, context: Context) -> SafeText:
-    """The whole text at once; plain text comes back as it is."""
+    """The whole text at once; plain text is returned unchanged."""
     rules = rules_of(context)
     if rules.is_plain(text) and (context != "label" or len(text) <= LABEL_LENGTH):
         return SafeText(rules.escaped(text), _lookalikes(text))
@@ -48,7 +48,7 @@ def make_safe(text: str, context: Context) -> SafeText:
 def _lookalikes(text: str) -> tuple[str, ...]:
     if text.isascii():
         return ()
-    from assent.screen.lookalikes import lookalikes  # its patterns take longer to compile than all the rest
+    from assent.screen.lookalikes import lookalikes  # its patterns take longer to compile than everything else
 
     return lookalikes(text)
 
@@ -63,16 +63,16 @@ def check_text(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SafeStream:
-    """The same for text that arrives in chunks; where the chunks end changes nothing.
+    """The same for text that arrives in chunks; where a chunk ends does not matter.
 
-    What cannot be judged yet (half an escape sequence, blanks that may become padding) is held back until the
+    Text that cannot be judged yet (half an escape sequence, spaces that may become padding) is held back until the
     next chunk or `close`. `suspicious` is complete after `close`.
     """
 
     def __init__(self, context: Context) -> None:
         self.suspicious: tuple[str, ...] = ()
         self._rules = rules_of(context)
-        self._before = ""  # the last character judged: whether a joiner is ordinary depends on it
+        self._before = ""  # the last character judged: it decides whether a joiner is ordinary
         self._held: list[str] = []
         self._held_goes_on: re.Pattern[str] | None = None
         self._marks = _Marks(self._rules, self._note)
@@ -89,7 +89,7 @@ class SafeStream:
         """The part of the text that can be shown now."""
         self._words.feed(chunk)
         if self._held_goes_on is not None and self._held_goes_on.fullmatch(chunk):
-            self._held.append(chunk)  # not scanned again: a run of any length costs linear time
+            self._held.append(chunk)  # not scanned again: a run of any length takes linear time
             return ""
         buffer = self._before + "".join(self._held) + chunk
         return self._judge(buffer, self._rules.complete_until(buffer, len(self._before)))
@@ -102,7 +102,7 @@ class SafeStream:
         folded = [f"{count} {what} folded" for what, count in self._folded.items()]
         self.suspicious = (*self._notes, *folded, *self._words.close())
         cut = self._length - LABEL_LENGTH
-        if cut > 0:  # only a label has a length
+        if cut > 0:  # only a label has a maximum length
             return f"{rest}… (+{cut} characters)"
         return rest + self._colours.reset()
 
@@ -168,11 +168,11 @@ class SafeStream:
         return mark(char)
 
     def _note(self, char: str) -> None:
-        if len(self._notes) > _MOST_NOTES or char in "\n\t":
-            return  # a label shows its line ends because it has one line, not because they deceive
+        if len(self._notes) > _MAX_NOTES or char in "\n\t":
+            return  # a label shows its line endings because it has one line, not because they deceive
         note = describe(char)
         if note not in self._notes:
-            full = len(self._notes) == _MOST_NOTES
+            full = len(self._notes) == _MAX_NOTES
             self._notes["and other hidden characters" if full else note] = None
 
     def _fold_blanks(self, found: str) -> str:
@@ -193,7 +193,7 @@ class SafeStream:
 class _Marks(dict[int, str]):
     """For `str.translate`: hidden characters become their marks, all others stay. Each is looked up once, and noted.
 
-    What was looked up is forgotten before it is too much: a text may have all the characters there are.
+    The cache is cleared before it grows too large: a text may contain every character there is.
     """
 
     def __init__(self, rules: ScreenPatterns, note: Callable[[str], None] = lambda _: None) -> None:
@@ -207,7 +207,7 @@ class _Marks(dict[int, str]):
         if self._rules.hidden.match(char):
             self._note(char)
             shown = mark(char)
-        if len(self) >= _MOST_MARKS:
+        if len(self) >= _MAX_MARKS:
             self.clear()
         self[code] = shown
         return shown

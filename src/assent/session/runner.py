@@ -51,6 +51,7 @@ from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
+from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
@@ -97,7 +98,7 @@ class Runner:
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls)
-        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback)
+        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback, options.cost)
         self._settings = SessionSettings(self._journal, self._policy, self._scheduler, caller, options.open_model)
         self._context_files = ContextFiles(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
@@ -113,7 +114,7 @@ class Runner:
     def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it holds the runner: a session that was closed is gone at once, and leaves no garbage."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
-        compaction = Compaction(caller, state, self._journal, options.compress_above)
+        compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune)
         loop = AgentLoop(
             caller,
             self._scheduler,
@@ -124,6 +125,8 @@ class Runner:
             usage=lambda: state.usage,
             settled=context_files.settled,
             make_room=compaction.before_request,
+            shorten=compaction.after_refusal,
+            reached_limit=SpendingGuard(state, self._log, options.limits, options.clock).reached_limit,
             max_turns=options.max_turns,
             masker=options.masker,
         )

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
+from assent.agent.pruning import pruned
+from assent.agent.spending import Spending, spending_of
 from assent.agent.user_prompt import user_message
 from assent.approval import Grant, Mode
 from assent.events import (
@@ -35,6 +37,7 @@ from assent.events import (
     ModeChanged,
     ModelChanged,
     ModelReplied,
+    OutputPruned,
     PromptsQueued,
     PromptSubmitted,
     Queued,
@@ -62,6 +65,9 @@ UNDERSTOOD = ModelMessage((Text("I have the notes and go on from there."),))
 """Stands between the summary of a compressed conversation and a prompt, because speakers take turns."""
 
 
+_Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed | OutputPruned
+
+
 class _CallsOf(Struct, frozen=True):
     """Stands in the history for the results of one reply's calls, in the order in which they were asked for."""
 
@@ -72,9 +78,8 @@ class SessionState:
     def __init__(self, session: str) -> None:
         self.session = session
         self.seq = 0
-        self.folder = self.model = ""
-        self.title = ""
-        """The name that a person gave it, or its first prompt."""
+        self.folder = self.model = self.title = ""
+        """The title is the name that a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.calls: dict[str, ToolCall] = {}
@@ -102,8 +107,8 @@ class SessionState:
         """What people sent while a turn was running, in order."""
         self.context: tuple[ContextSource, ...] = ()
         """The context files that were found, loaded or not."""
-        self.latest_prompt = ""
-        self.usage = Usage()
+        self.first_prompt = self.latest_prompt = ""
+        self.usage, self.spending = Usage(), Spending()
         self.tokens = self.incompressible = 0
         """About what the next request sends (as the provider counted the last one, with what came since), and what it
         was when compressing did not help.
@@ -111,6 +116,8 @@ class SessionState:
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have had their effect."""
         self._history: list[Message | _CallsOf] = []
+        self._pruned: set[str] = set()
+        """Calls whose output the model is no longer sent."""
 
     def apply(self, envelope: Envelope) -> None:
         self.seq = envelope.seq or self.seq
@@ -134,7 +141,7 @@ class SessionState:
                 self._finish(self.calls[event.call_id])
             case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
-            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed():
+            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed() | OutputPruned():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
@@ -183,7 +190,7 @@ class SessionState:
         else:
             self._open[call_id] = call
 
-    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed, ts: float) -> None:
+    def _converse(self, event: _Conversation, ts: float) -> None:
         match event:
             case PromptSubmitted():
                 self.prompts += 1
@@ -192,6 +199,7 @@ class SessionState:
                 self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
                 self.latest_prompt = event.text
+                self.first_prompt = self.first_prompt or event.text
                 message = user_message(event)
                 self.tokens += token_estimate.of_message(message)
                 self._history.append(message)
@@ -207,12 +215,19 @@ class SessionState:
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
             case ChatCompressed():
-                self.usage += event.usage
+                self._spend(event)
                 self.keys.add(event.key)
                 self._compress(event)
+            case OutputPruned():
+                self._pruned.update(event.call_ids)
+                self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
+
+    def _spend(self, event: ModelReplied | ChatCompressed) -> None:
+        self.usage += event.usage
+        self.spending += spending_of(event)
 
     def _count(self, event: ModelReplied) -> None:
-        self.usage += event.usage
+        self._spend(event)
         if event.usage.input:
             self.tokens = event.usage.input + event.usage.output
         else:
@@ -283,7 +298,7 @@ class SessionState:
     def _result(self, call_id: str) -> Result:
         call = self.calls.get(call_id)
         if isinstance(call, Terminal):
-            return call.result
+            return pruned(call.result) if call_id in self._pruned else call.result
         name = call.request.tool if call is not None else "unknown"
         return Result(call_id, name, {"error": "This call has no result: it was never run."})
 

@@ -1,7 +1,8 @@
-"""What came, as text: which types are read at all, unpacking with a limit, and the charset. Pure bytes in, text out.
+"""Turns a response into text: which types are accepted, decompression with a limit, and the charset. Bytes in, text
+out.
 
-Everything here is hostile: a type may be a lie, a few packed bytes may be gigabytes, a charset may name a codec that
-is none.
+Everything here is hostile: a type may be false, a few compressed bytes may be gigabytes, a charset may not be a text
+codec.
 """
 
 import re
@@ -20,14 +21,14 @@ _TEXTS = "json xml javascript ecmascript x-javascript yaml x-yaml toml graphql s
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:+-]{1,40})""", re.IGNORECASE)
 _META = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:+-]{1,40})""", re.IGNORECASE)
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-# Codecs for text and nothing else: Python also knows punycode, which takes forever, and worse.
+# Text codecs only: Python also has punycode, which takes forever, and worse.
 _CODEC = re.compile(
     r"utf-(8|16)(-[lb]e)?|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|big5\w*|euc_\w+|shift_jis\w*|mac-\w+"
 )
 
 
 class Unreadable(Exception):
-    """The content cannot be given as text; the message says why, with type and size."""
+    """The content cannot be returned as text; the message says why, with type and size."""
 
 
 # --- types ---
@@ -38,7 +39,7 @@ def mime_of(headers: Mapping[str, str]) -> str:
 
 
 def kind_of(mime: str) -> Kind | None:
-    """None for what is no text. Without any type it is taken for text, and looked at when it is here."""
+    """None for types that are not text. Without a type it is treated as text, and checked when it has arrived."""
     if mime in ("text/html", "application/xhtml+xml"):
         return "html"
     if not mime or mime.startswith("text/") or mime.endswith(("+json", "+xml", "+yaml")):
@@ -48,12 +49,12 @@ def kind_of(mime: str) -> Kind | None:
     return None
 
 
-# --- unpacking ---
+# --- decompression ---
 
 
 class Unpacker(Protocol):
     def feed(self, block: bytes, room: int) -> bytes:
-        """At most `room` bytes; whoever gets that many stops."""
+        """At most `room` bytes; the caller stops when it gets that many."""
         ...
 
     def end(self) -> None: ...
@@ -83,11 +84,11 @@ class Packed:
         try:
             return self._packed.decompress(block, room)
         except zlib.error as error:
-            raise Broken(f"the content is packed, and cannot be unpacked: {error}") from error
+            raise Broken(f"the content cannot be decompressed: {error}") from error
 
     def end(self) -> None:
         if self._first and (self._packed is None or not self._packed.eof):
-            raise Broken("the packed content was cut")
+            raise Broken("the compressed content is incomplete")
 
 
 def _window(first: bytes) -> int:
@@ -104,7 +105,7 @@ def unpacker_for(headers: Mapping[str, str]) -> Unpacker:
         case "gzip" | "x-gzip" | "deflate":
             return Packed()
         case other:
-            raise Broken(f"the content is packed in a way that was not asked for ({other[:40]!r})")
+            raise Broken(f"the content has an unsupported encoding ({other[:40]!r})")
 
 
 # --- text ---
@@ -112,7 +113,7 @@ def unpacker_for(headers: Mapping[str, str]) -> Unpacker:
 
 def to_text(data: bytes, content_type: str, kind: Kind) -> str:
     if kind == "text" and b"\0" in data[:4096] and not data.startswith(tuple(bom for bom, _ in _BOMS[1:])):
-        raise Unreadable(f"it is no text ({len(data):,} bytes)")
+        raise Unreadable(f"it is not text ({len(data):,} bytes)")
     for bom, codec in _BOMS:
         if data.startswith(bom):
             return data[len(bom) :].decode(codec, "replace")
@@ -128,7 +129,7 @@ def _named_charset(data: bytes, content_type: str, kind: Kind) -> str:
 
 
 def _codec(name: str) -> str:
-    """Python's name for a charset; UTF-8 for what is unknown. Latin-1 on the web is what Windows makes of it."""
+    """Python's name for a charset; UTF-8 if it is unknown. On the web, Latin-1 means Windows-1252."""
     import codecs
 
     try:

@@ -298,12 +298,12 @@ def test_what_is_not_plain_is_refused(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("a `b`", "backquotes run what stands in them"),
-        ('a "`b`"', "backquotes run what stands in them"),
+        ("a `b`", "a command substitution with backquotes"),
+        ('a "`b`"', "a command substitution with backquotes"),
         ("a $(b", "without its `)`"),
         ("a $'b'", "a quoted string with escapes"),
         ('a $"b"', "a quoted string with escapes"),
-        ("a $x", "whose value is not known"),
+        ("a $x", "whose value is unknown"),
         ("a 'b", "a quote that is not closed"),
         ('a "b', "a quote that is not closed"),
         ("a\\\nb", "a line continued inside a word"),
@@ -318,13 +318,13 @@ def test_what_is_not_plain_is_refused(source: str) -> None:
         ("a &", "in the background"),
         ("a {v}>/dev/null", "a named descriptor"),
         ("a <<E", "a here-document without a body"),
-        ("a <<E\nx", "a here-document without an end line"),
+        ("a <<E\nx", "a here-document without its end line"),
         ("a <<E\n$x\nE", "in which bash expands"),
         ("a <<$HOME\n", "whose end word is not plain"),
         ("a <<'E\nF'\n", "whose end word is not plain"),
-        ("a && ", "a chain of commands that breaks off"),
-        ("a || ", "a chain of commands that breaks off"),
-        ("a && && b", "a place where a command is missing"),
+        ("a && ", "an unfinished chain of commands"),
+        ("a || ", "an unfinished chain of commands"),
+        ("a && && b", "a missing command"),
         ("if a", "without its `then`"),
         ("a <", "a redirection without a target"),
         ("a < {b,c}", "a redirection without a target"),
@@ -332,7 +332,7 @@ def test_what_is_not_plain_is_refused(source: str) -> None:
         ("a <<<*", "the redirection `<<<*`"),
         ("a 2>&x", "the redirection `>&x`"),
         ("a 3>/dev/null", "descriptor 3"),
-        ("a < b*", "known only when it runs"),
+        ("a < b*", "known only at run time"),
         ("a > b", "writes to the file b"),
         ("A=$HOME a", "an assignment that is not a plain"),
     ],
@@ -466,6 +466,6 @@ def test_a_compound_command_is_read_as_a_tree(source: str, means: str) -> None:
         "if a; then b; fi < f",
     ],
 )
-def test_what_is_no_plain_compound_command_is_refused(source: str) -> None:
+def test_a_compound_command_that_is_not_plain_is_refused(source: str) -> None:
     with pytest.raises(Refused):
         read(source)
