@@ -1,7 +1,6 @@
-"""Settings: defaults < the user's file < environment < flags. Of a workspace only what brings tools, and only when
-it is trusted.
+"""Settings: defaults < the user's file < environment < flags. A workspace can only add tools, once it is trusted.
 
-Everything Assent keeps is below one folder, readable by its owner only.
+Everything Assent stores is in one folder, readable only by its owner.
 """
 
 from collections.abc import Mapping
@@ -23,58 +22,58 @@ class BadSettings(ValueError):
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs, in dollars for a million tokens."""
+    """What a model costs, in dollars per million tokens."""
 
     input: float
     output: float
     """Thoughts count as output."""
     cached: float | None = None
-    """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
+    """For input that came from the provider's cache; the same as `input`, if not set."""
     cache_written: float | None = None
-    """For the part of the input that was written to the provider's cache; like the rest of the input, if not set."""
+    """For input that was written to the provider's cache; the same as `input`, if not set."""
 
 
 class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a command may take before it is ended; 0 is no limit."""
+    """What a command may use before it is stopped; 0 means no limit."""
 
     idle_seconds: Annotated[float, Meta(ge=0)] = 300.0
     """Without any output."""
     total_seconds: Annotated[float, Meta(ge=0)] = 0.0
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
-    """Of all its processes together; four fifths of the machine's, if not set."""
+    """For all its processes together; four fifths of the machine's memory, if not set."""
 
 
 class Environment(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which of your variables commands get, where the names and values alone would tell it wrong: `[environment]`."""
+    """Which of your variables commands get, where names and values alone would mislead: `[environment]`."""
 
     allow: tuple[str, ...] = ()
-    """Names, also with `*`, that are passed on though they hold a secret."""
+    """Names, possibly with `*`, that are passed on even though they look secret."""
     block: tuple[str, ...] = ()
-    """Names that hold a secret though they do not look so. Goes before `allow`."""
+    """Names that hold a secret even though they do not look like it. Takes precedence over `allow`."""
 
 
 class ToolCommands(Struct, frozen=True, forbid_unknown_fields=True):
-    """Commands of a project that tell which tools it brings, and call them: `[tools]`. Run in trusted folders only."""
+    """Commands of a project that list its own tools and call them: `[tools]`. They run in trusted folders only."""
 
     discovery_command: str | tuple[str, ...] = ()
-    """Prints the declarations of the tools as JSON."""
+    """Prints the tool declarations as JSON."""
     call_command: str | tuple[str, ...] = ()
-    """Gets the name of the tool as its last argument and the parameters as JSON on its standard input."""
+    """Gets the tool's name as its last argument and the parameters as JSON on its standard input."""
     timeout: Annotated[float, Meta(gt=0)] = 600.0
-    """Seconds for one call."""
+    """Seconds per call."""
     discovery_timeout: Annotated[float, Meta(gt=0)] = 30.0
 
 
 class ProjectCommands(Struct, frozen=True):
-    """The same, checked: words, never a line for a shell."""
+    """The same, checked: a list of words, never a line for a shell."""
 
     discovery: tuple[str, ...]
     call: tuple[str, ...]
     timeout: float
     discovery_timeout: float
     place: str
-    """Where it is written: `file: tools`."""
+    """Where it is defined: `file: tools`."""
 
 
 ProviderName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
@@ -99,31 +98,31 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     model: str = DEFAULT_MODEL
     fallback_model: str | None = None
-    """A smaller model that goes on when the quota of `model` is used up."""
+    """A smaller model that takes over when the quota of `model` is used up."""
     approval_mode: Literal["default", "auto_edit", "plan"] = "default"
-    """yolo is not a setting: it takes a flag at every start."""
+    """yolo is not a setting: it needs a flag at every start."""
     gate: GateKind = "batch"
     allowed_tools: tuple[str, ...] = ()
     max_turns: int = 100
     approval_ttl: float | None = None
-    """Seconds after which an unanswered question expires; never, if not set."""
+    """Seconds after which an unanswered approval expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()
     mask_secrets: bool = True
-    """In what commands, web pages and MCP servers say. False keeps and shows it as it is; exports are masked still."""
+    """In the output of commands, web pages and MCP servers. False keeps secrets visible; exports are masked anyway."""
     compression_threshold: float = 0.5
-    """The share of the model's context window above which the conversation is compressed; 0 is never."""
+    """The share of the model's context window above which the conversation is compressed; 0 means never."""
     context_window: int | None = None
-    """In tokens; by the model's name, if not set."""
+    """In tokens; derived from the model's name, if not set."""
     providers: dict[ProviderName, OwnProvider] = {}
     prices: dict[str, Price] = {}
-    """Prices by model, where the list that comes with Assent is old or has none: `[prices."gemini-2.5-pro"]`."""
+    """Prices by model, where Assent's own list is outdated or incomplete: `[prices."gemini-2.5-pro"]`."""
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Those to offer for a choice; any other can be named as well."""
+        """The models to offer as a choice; any other can be named as well."""
         names = (self.model, self.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
         return tuple(dict.fromkeys(name for name in names if name))
 
@@ -168,7 +167,7 @@ def mcp_servers(listed: Servers, path: Path, tier: Literal["user", "workspace"])
 
 
 def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
-    """None when there are none. Raises BadSettings."""
+    """None if there are none. Raises BadSettings."""
     place = f"{path}: tools"
     discovery = _words(given.discovery_command, f"{place}.discovery_command")
     call = _words(given.call_command, f"{place}.call_command")
@@ -185,12 +184,12 @@ def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
     except ValueError as error:
         raise BadSettings(f"{place}: {error}") from error
     if any("\0" in word for word in words) or (words and not words[0]):
-        raise BadSettings(f"{place}: this is no command")
+        raise BadSettings(f"{place}: this is not a valid command")
     return words
 
 
 class WorkspaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`.assent/settings.toml` of a folder: what it may bring once it is trusted."""
+    """`.assent/settings.toml` of a folder: what it may configure once it is trusted."""
 
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
@@ -215,11 +214,11 @@ _UNKNOWN = "Object contains unknown field "
 
 
 def _in_words(problem: str, type_: type[Struct]) -> str:
-    """What is wrong, in the words of the file: which setting, and where it helps what it may be."""
+    """What is wrong, in the terms of the file: which setting and, where it helps, which values it may have."""
     what, _, place = problem.partition(" - at `$.")
     place = place.rstrip("`")
     if place == "approval_mode":
-        return "`approval_mode` is default, auto_edit or plan; yolo takes --approval-mode yolo at every start"
+        return "`approval_mode` must be default, auto_edit or plan; for yolo, use --approval-mode yolo at every start"
     if not what.startswith(_UNKNOWN):
         return f"`{place}`: {what}" if place else what
     import difflib

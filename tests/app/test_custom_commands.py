@@ -65,7 +65,7 @@ def test_an_empty_hole_is_refused(template: str):
 
 @pytest.mark.parametrize("template", ['!{grep "{{args}}" .}', "!{grep '{{args}}' .}", "!{echo `cat {{args}}`}"])
 def test_arguments_in_quotes_of_the_template_are_refused(template: str):
-    with pytest.raises(BadTemplate, match="leave out the quotes"):
+    with pytest.raises(BadTemplate, match="remove these quotes"):
         parse_template(template)
 
 

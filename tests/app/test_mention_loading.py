@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from assent.app.mention_loading import MOST_LEFT_OUT, load_mentions
+from assent.app.mention_loading import MAX_LEFT_OUT, load_mentions
 from assent.app.wording import attached_words
 from assent.events import Attached
 from assent.files.workspace import Workspace
@@ -195,10 +195,10 @@ async def test_what_is_too_long_is_cut_and_what_comes_behind_it_is_left_out(fold
 
 
 async def test_of_many_that_are_left_out_some_are_named_and_the_others_counted(folder: Path):
-    for number in range(MOST_LEFT_OUT + 5):
+    for number in range(MAX_LEFT_OUT + 5):
         (folder / f"{number}.log").write_text("noise")
-    found = await load(folder, " ".join(f"@{number}.log" for number in range(MOST_LEFT_OUT + 5)))
-    assert len(found) == MOST_LEFT_OUT + 1
+    found = await load(folder, " ".join(f"@{number}.log" for number in range(MAX_LEFT_OUT + 5)))
+    assert len(found) == MAX_LEFT_OUT + 1
     assert found[-1].name == "5 more"
 
 

@@ -233,7 +233,7 @@ def test_replay_does_not_wonder_about_what_a_person_ran_themselves(program: Prog
 
 def test_a_prompt_without_its_flag_is_told_where_it_belongs(program: Program):
     ended = program.run("fix", "it's test")
-    assert ended.code == 42 and "there is no command 'fix'" in ended.err and "assent -p 'fix it" in ended.err
+    assert ended.code == 42 and "unknown command 'fix'" in ended.err and "assent -p 'fix it" in ended.err
 
 
 def test_a_folder_that_is_not_there_cannot_be_trusted(program: Program):

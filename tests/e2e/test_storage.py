@@ -148,7 +148,7 @@ def test_a_disk_that_fills_up_in_a_turn_is_named_in_the_terminal_and_nothing_spi
         terminal.until("word word")
         fill(small_disk / "ballast")
         terminal.until("is full")
-        terminal.until_true(lambda: "Esc cancels" not in terminal.shown, "it still says that something runs")
+        terminal.until_true(lambda: "Esc to cancel" not in terminal.shown, "it still says that something runs")
 
 
 def fill(path: Path) -> None:

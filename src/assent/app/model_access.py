@@ -1,4 +1,4 @@
-"""From the name of a model to a model, and what can keep it from being used."""
+"""Opens a model by its name; the errors that can keep it from being used."""
 
 from collections.abc import AsyncGenerator
 
@@ -9,12 +9,12 @@ __all__ = ("AuthFailed", "DeferredModel", "Model", "ModelError", "NoModel", "ope
 
 
 class NoModel:
-    """For a session that is opened only to carry out one command."""
+    """For a session opened only to carry out one command."""
 
     name = ""
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        raise AssertionError("nothing is asked of a model here")
+        raise AssertionError("this session must not call a model")
         yield
 
     async def close(self) -> None:

@@ -46,36 +46,36 @@ class NewSession(Struct, frozen=True):
 
     folder: str
     mode: Mode | None = None
-    """None: that of the settings."""
+    """None: the mode from the settings."""
     model: str = ""
-    """What the log says of its model; empty: that of the settings."""
+    """The model to record in the log; empty: the one from the settings."""
 
 
 class SessionSetup(Struct, frozen=True, kw_only=True):
-    """How a front end wants its sessions run."""
+    """How a front end wants its sessions to run."""
 
     env: Mapping[str, str]
     settings: Settings
     client: str
-    """Who opens the session, as the log has it."""
+    """Who opens the session, as recorded in the log."""
     rules: tuple[Rule, ...] = ()
-    """Besides those of the rule files."""
+    """In addition to those of the rule files."""
     attended: bool = True
-    """False: nobody can be asked, so what would ask is refused."""
+    """False: nobody can be asked, so whatever needs approval is refused."""
     only: str = ""
-    """Carry out the command with this key and nothing else; no server is started for it."""
+    """Carry out only the command with this key; no server is started for it."""
     open_model: Callable[[str], Model] | None = None
-    """Makes the model from its name; None: as the settings and the environment say."""
+    """Creates the model from its name; None: as the settings and the environment say."""
     prepare: Prepare | None = None
     """Called when the environment has started, before the session is taken over."""
     listener: Callable[[Envelope], None] | None = None
-    """Hears every event from the opening on, at once."""
+    """Receives every event as it happens, from the opening on."""
     give_way: Callable[[], Awaitable[None]] | None = None
-    """Waits as long as something more urgent goes on; asked before a call runs."""
+    """Waits while something more urgent is going on; awaited before a call runs."""
 
 
 class LocalClient:
-    """A session that runs in this process, with the model and the environment that are closed with it."""
+    """A session that runs in this process, with its model and environment, which are closed with it."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class LocalClient:
         past: Sequence[Envelope] = (),
         environment: SessionEnvironment | None = None,
     ) -> None:
-        """`past`: the first events, when they were read already; they are kept until they were shown."""
+        """`past`: the first events, if they have been read already; they are kept until `history` returns them."""
         self.me = me
         self.runner = runner
         self._model = model
@@ -111,12 +111,12 @@ class LocalClient:
         return history
 
     def on_link(self, changed: Callable[[bool], None]) -> None:
-        """It is always there: it is us."""
+        """Never calls it: a session in this process is always connected."""
 
     async def events(self) -> AsyncIterator[Envelope]:
         self._events = self._events or self.runner.subscribe()
         async for envelope in self._events:
-            if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
+            if not 0 < envelope.seq <= self._known:  # recorded while the history was read, so it is in both
                 yield envelope
         if self.runner.failure is not None:
             raise self.runner.failure
@@ -152,10 +152,10 @@ async def open_session(
     model: str | None = None,
     keep_history: bool = False,
 ) -> LocalClient:
-    """Takes the session over, or raises SessionBusy, ModelError, BadRule or BadSettings; then nothing is left open.
+    """Takes over the session. Raises SessionBusy, ModelError, BadRule or BadSettings, and then leaves nothing open.
 
     `model` is a name to use instead of the session's own. `keep_history` keeps the events that are read here for
-    `history`, which is then not read again.
+    `history`, so that they are not read twice.
     """
     name = model or session.model or setup.settings.model
     opened = (
@@ -181,7 +181,7 @@ async def _created(log: SessionLog, session: NewSession, model: str, settings: S
 
 
 async def _forget(log: SessionLog, session: str) -> None:
-    """One that could not be opened after it was created is nobody's."""
+    """A session that could not be opened after it was created is of no use to anybody."""
     with suppress(LogError):
         await log.delete(session, seen=1)
 

@@ -1,4 +1,4 @@
-"""Which exact secrets there are to mask: of our own environment, the model's key among them, and of MCP servers."""
+"""Which exact secrets to mask: those of our own environment, including the model's key, and those of MCP servers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -9,7 +9,7 @@ from assent.secrets.mask import Masker, Unmasked
 
 
 def result_masker(env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer]) -> Masker:
-    """For what comes out of tools. It looks at the environment when there is something to mask."""
+    """For the results of tools. It reads the environment only when there is something to mask."""
     return export_masker(env, settings, servers) if settings.mask_secrets else Unmasked()
 
 
@@ -32,7 +32,7 @@ _LOGINS = ("Authorization", "Cookie")
 
 
 def _given(server: McpServer) -> Iterator[tuple[str, str]]:
-    """What stands in the entry itself; `$NAME` is of the environment."""
+    """What is in the entry itself; `$NAME` comes from the environment."""
     yield from server.entry.env.items()
     for name, value in server.entry.headers.items():
         yield name.title(), value.rpartition(" ")[2]

@@ -1,11 +1,11 @@
-"""Opens the tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, their rules.
+"""The tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, and their rules.
 
     async with open_environment(env, folder, settings, session, model) as environment:
         options = environment.options(settings, model.name, "terminal")
         runner = await Runner.open(log, session, model, environment.registry, options)
 
-The servers start in the background when it is entered and are gone when it is left. What could not be used, and why,
-is in `problems`.
+The servers start in the background when it is entered and are stopped when it is left. `problems` lists what could
+not be used, and why.
 """
 
 import asyncio
@@ -45,14 +45,14 @@ from assent.session.run_options import RunOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
-if TYPE_CHECKING:  # imported when there is a server
+if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
     from assent.mcp.pins import PinStore
     from assent.mcp.project_tools import ProjectTools
     from assent.mcp.server_supervisor import Status
 
-PATIENCE = 2.0
-"""So many seconds nobody is told that we wait."""
+NOTICE_AFTER = 2.0
+"""Seconds before anybody is told that we are waiting."""
 
 
 class SessionEnvironment:
@@ -65,7 +65,7 @@ class SessionEnvironment:
         session: str = "",
         model: Model | None = None,
     ) -> None:
-        """Without a model it is for judging only: the tools that need one are there, and do not work."""
+        """Without a model, it is for judging only: tools that need one exist but do not work."""
         self.servers = tuple(servers)
         self.problems: list[str] = []
         data = data_folder(env)
@@ -84,19 +84,19 @@ class SessionEnvironment:
         self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
-        """Of the folder, which is trusted."""
+        """Those that apply here; None unless the folder is trusted."""
         self.project: ProjectTools | None = None
         self._env = env
         self._folder = folder
         self._outputs = outputs
 
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
-        """All rules that hold here, those for trusted servers included. Raises BadRule."""
+        """All rules that apply here, including those for trusted servers. Raises BadRule."""
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
 
     def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> RunOptions:
-        """How a session is run here, with somebody to ask. `model` is its name."""
+        """How a session runs here, with somebody to ask. `model` is its name."""
         fallback = settings.fallback_model
         window = settings.context_window or context_window(model, settings.providers)
         return RunOptions(
@@ -113,7 +113,7 @@ class SessionEnvironment:
         )
 
     def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
-        if "@" not in text:  # most prompts need none of the code for it
+        if "@" not in text:  # most prompts do not need that module
             return None
         from assent.app.mention_loading import load_mentions
 
@@ -124,7 +124,7 @@ class SessionEnvironment:
         return self._folder
 
     def start(self) -> None:
-        """Returns at once; the tools of a server are there when it is ready."""
+        """Returns at once; a server's tools appear when it is ready."""
         if not self.servers and self.commands is None:
             return
         from assent.mcp.pins import PinStore
@@ -155,7 +155,7 @@ class SessionEnvironment:
         await asyncio.gather(*(each.close() for each in (self.project, self.mcp) if each is not None))
 
     async def restart(self, server: str) -> None:
-        """Connects to a server anew, or runs the project's discovery again."""
+        """Reconnects to a server, or runs the project's discovery again."""
         if self.project is not None and server == self.project.name:
             await self.project.close()
             self.project.start()
@@ -163,19 +163,19 @@ class SessionEnvironment:
             await self.mcp.reconnect(server)
 
     def listen(self, listener: "Callable[[Status], None]") -> None:
-        """Told of every change of any of them; it must not wait."""
+        """`listener` is called at every change of any of them; it must not block."""
         for each in (self.project, self.mcp):
             if each is not None:
                 each.listen(listener)
 
     def accept(self, server: str) -> list[str]:
-        """Takes the tools of a server, or of the project, as they are now; names those that were news."""
+        """Accepts the tools of a server, or of the project, as they are now; returns the new or changed ones."""
         if self.project is not None and server == self.project.name:
             return self.project.accept_all()
         return self.mcp.accept(server) if self.mcp is not None else []
 
     def statuses(self) -> "list[Status]":
-        """Of the project's own tools, and of all servers."""
+        """The status of the project's own tools and of all servers."""
         own = [self.project.status] if self.project is not None else []
         return [*own, *(self.mcp.status() if self.mcp is not None else ())]
 
@@ -192,19 +192,19 @@ class SessionEnvironment:
 
     def _awaited(self) -> str:
         if self.project is not None and self.project.status.state == "connecting":
-            return "Waiting for the command that tells the project's tools"
+            return "Waiting for the command that lists the project's tools"
         slow = [status.server for status in self.statuses() if status.state == "connecting"]
         return f"Waiting for the MCP servers: {', '.join(slow)}"
 
     async def ready(self, tell: Callable[[str], None]) -> None:
-        """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
+        """For front ends that cannot add tools later: waits until each server is ready, or its start has timed out."""
         for problem in self.problems:
             tell(problem)
         if self.mcp is None and self.project is None:
             return
         waiting = asyncio.ensure_future(self.settled())
         try:
-            await asyncio.wait([waiting], timeout=PATIENCE)
+            await asyncio.wait([waiting], timeout=NOTICE_AFTER)
             if not waiting.done():
                 tell(self._awaited())
             for status in await waiting:
@@ -217,9 +217,9 @@ class SessionEnvironment:
 def _problems(status: "Status", *, own: bool) -> Iterator[str]:
     whose = "the project's own tools" if own else f"the MCP server {status.server}"
     if status.state != "ready":
-        yield f"Going on without {whose}: {status.reason or status.state}"
+        yield f"Continuing without {whose}: {status.reason or status.state}"
     for refusal in status.refused:
-        yield f"Left out of {whose}: {refusal.tool}: {refusal.reason}"
+        yield f"Left out {refusal.tool} of {whose}: {refusal.reason}"
 
 
 def _trusting(server: McpServer) -> Rule:
@@ -229,7 +229,7 @@ def _trusting(server: McpServer) -> Rule:
 def open_environment(
     env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
 ) -> SessionEnvironment:
-    """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
+    """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
     theirs, commands, problems = _of_folder(env, folder)
     mine = project_commands(settings.tools, settings_file(env))
@@ -239,7 +239,9 @@ def open_environment(
         problems += [] if commands else [f"{mine.place} is not used: the folder is not trusted; see `assent trust`"]
     taken = {server.name.lower() for server in own}
     problems += [
-        f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
+        f"{server.place} is not used: you already have a server with this name"
+        for server in theirs
+        if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
     environment = SessionEnvironment(env, folder, settings, servers, session, model)
@@ -253,18 +255,18 @@ def _in(server: McpServer, names: set[str]) -> bool:
 
 
 def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], ProjectCommands | None, list[str]]:
-    """What the folder brings: read only when it is trusted, and only as it was trusted."""
+    """What the folder configures: read only if it is trusted, and only as it was trusted."""
     name = f"{CONFIG_FOLDER}/settings.toml"
     path = Path(folder, name)
     if not os.path.lexists(path):
         return (), None, []
     trust = trust_store(env).look(Path(folder))
     if trust.state != "trusted":
-        return (), None, [f"{path} is not used: the folder is {trust.state}; look at it with `assent trust`"]
+        return (), None, [f"{path} is not used: the folder is {trust.state}; review it with `assent trust`"]
     try:
         text = read_plain(path)
     except (NotPlain, FileNotFoundError) as error:
         raise BadSettings(str(error)) from error
     if hashlib.sha256(text).hexdigest() != trust.files.get(name):
-        return (), None, [f"{path} is not used: it changed while it was read"]
+        return (), None, [f"{path} is not used: it changed while it was being read"]
     return (*parse_workspace_settings(text, path), [])

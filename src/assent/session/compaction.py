@@ -1,4 +1,4 @@
-"""Room in the conversation: made before a request when it has grown too long, and whenever a person asks for it."""
+"""Compresses the conversation: before a request when it has grown too long, and whenever a person asks for it."""
 
 import asyncio
 
@@ -8,29 +8,29 @@ from assent.events import ChatCompressed, CommandTaken
 from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
 
-GROWN = 1.25
-"""What could not be made smaller is tried again when it is so many times as long."""
+RETRY_GROWTH = 1.25
+"""A conversation that could not be compressed is tried again once it has grown by this factor."""
 
 
 class Compaction:
     def __init__(self, caller: ModelCaller, state: SessionState, journal: SessionJournal, limit: int) -> None:
-        """More tokens than `limit` are too long; 0 is never."""
+        """A conversation with more than `limit` tokens is too long; 0 means never."""
         self._state = state
         self._journal = journal
         self._limit = limit
         self._compressor = Compressor(caller, state.history, lambda: state.latest_prompt if state.open_prompt else "")
 
     async def before_request(self, prompt_id: str) -> None:
-        limit = max(self._limit, int(self._state.incompressible * GROWN))
+        limit = max(self._limit, int(self._state.incompressible * RETRY_GROWTH))
         if self._limit and self._state.tokens > limit and self._compressor.is_worth_it():
             await self._journal.record(await self._compressor.compress(prompt_id))
 
     def begin(self, by: str, key: str) -> "asyncio.Task[ChatCompressed]":
-        """For a person. It may be cancelled, also before its first step; `finish` is told in any case."""
+        """For a person. It may be cancelled, even before its first step; call `finish` in any case."""
         return asyncio.create_task(self._compressor.compress(by=by, key=key), name="compress")
 
     async def finish(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
-        """The person's command is taken when it is done or cancelled."""
+        """Records the person's command as taken once it is done or cancelled."""
         try:
             done = await making
         except asyncio.CancelledError:

@@ -1,4 +1,4 @@
-"""Changes of the session itself that a client may ask for: its mode, its model, its name, its grants."""
+"""Changes to the session itself that a client may request: its mode, its model, its title, its grants."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ class SessionSettings:
             await model.close()
 
     async def make(self, command: Change) -> None:
-        """Raises Refused with the reason when it cannot be done."""
+        """Raises Refused with the reason if it cannot be done."""
         match command:
             case SetMode():
                 await self._set_mode(command)
@@ -66,7 +66,7 @@ class SessionSettings:
     async def _rename(self, command: Rename) -> None:
         title = title_of(command.title)
         if not title:
-            raise Refused("a session needs a name that can be seen")
+            raise Refused("the name of a session must have visible characters")
         await self._journal.record(SessionRenamed(title, command.by))
 
     async def _revoke(self, command: RevokeGrant) -> None:

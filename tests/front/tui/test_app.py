@@ -29,7 +29,7 @@ SLOW = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
 @pytest.mark.spec("G2")
 async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(harness: SetStage):
     async with harness(SLOW).open(prompt="tell") as on:
-        await on.until_shown("❯ tell", "✦ Once upon", "Esc cancels")
+        await on.until_shown("❯ tell", "✦ Once upon", "Esc to cancel")
         assert any(sign in on.shown for sign in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 
@@ -59,7 +59,7 @@ async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harnes
         await on.until_shown("Once upon")
         await on.say("second")
         await on.say("third")
-        await on.until_shown("⋯ second", "⋯ third", "takes the last one back")
+        await on.until_shown("⋯ second", "⋯ third", "edits the last one")
         await on.press("up")
         await on.until_gone("⋯ third")
         assert on.app.prompt.text == "third"
@@ -87,10 +87,10 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: SetStage
 async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(harness: SetStage):
     async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
-        await on.until_shown("Esc twice cancels")
+        await on.until_shown("press Esc twice to cancel")
         await on.press("escape")
         assert on.app.prompt.has_focus and on.runner.waiting()
-        assert "Tab answers" in on.shown and "Esc cancels" in on.shown
+        assert "Press Tab to answer" in on.shown and "Esc to cancel" in on.shown
         await on.press("tab")
         assert on.app.panel.has_focus
         await on.press("tab")
@@ -107,7 +107,7 @@ async def test_escape_cancels_a_command_of_ones_own(harness: SetStage):
     async with on.open():
         await on.press("!")
         await on.types("while :; do read x; sleep 300; done\n")
-        await on.until_shown("Running", "Esc cancels")
+        await on.until_shown("Running", "Esc to cancel")
         await on.press("escape")
         await on.until(lambda: not on.runner.state.pending())
         assert [event.status for event in await on.recorded(CallFinished)] == ["cancelled"]
@@ -123,7 +123,7 @@ async def test_a_change_of_the_session_is_told_once(harness: SetStage):
         await on.until_shown("✦ Two.")
         await on.until_idle()
         for command, told in (
-            ("/mode plan", "Mode is now plan: looks but changes nothing"),
+            ("/mode plan", "Mode is now plan: only reads, changes nothing"),
             ("/rename Fine", "now called “Fine”"),
             ("/compress", "The conversation was compressed: about"),
             ("/compress", "Not done: the model could not summarise"),
@@ -228,7 +228,7 @@ async def test_a_session_in_which_nothing_was_said_is_not_kept(harness: SetStage
         await on.press("shift+tab")  # a mode alone is no conversation
         await on.say("/clear")
         await on.until(lambda: on.app.client is not None and on.runner.state.session != first)
-        await on.until_shown("A new session.")
+        await on.until_shown("This is a new session.")
         assert "/resume" not in on.shown and await kept_sessions(on) == [on.runner.state.session]
         await on.say("hi")
         await on.until_idle()
@@ -246,7 +246,7 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(harness: SetStage):
         await on.until_shown("✓ Shell")
         session = on.runner.state.session
     assert await kept_sessions(on) == [session]
-    assert farewell(on.app) == [f"Go on with: assent --resume {session}"]
+    assert farewell(on.app) == [f"Continue with: assent --resume {session}"]
 
 
 async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
@@ -299,7 +299,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
         async with other.open(session=on.runner.state.session):
             await other.until_shown("The session cannot be opened", "no session · ")
             await other.say("anybody?")
-            await other.until_shown("There is no session open")
+            await other.until_shown("No session is open")
             await other.say("/sessions")
             await other.until_shown("Enter open")
             await other.press("escape")
@@ -332,7 +332,7 @@ async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: SetStage
 
         monkeypatch.setattr(log, "put", full)
         await on.say("hello")
-        await on.until_shown("That could not be sent: the disk is full")
+        await on.until_shown("This could not be sent: the disk is full")
 
 
 async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pytest.MonkeyPatch):
@@ -346,7 +346,7 @@ async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pyte
 
         monkeypatch.setattr(log, "append", full)
         await on.runner.send(Submit("hello", by="bob"))
-        await on.until_shown("cannot be followed any more: the disk is full")
+        await on.until_shown("can no longer be followed: the disk is full")
 
 
 async def test_events_go_on_behind_a_screen(harness: SetStage):

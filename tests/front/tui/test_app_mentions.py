@@ -43,7 +43,7 @@ async def test_a_prompt_of_a_server_is_a_command_that_sends_its_text(tmp_path: P
     async with harness.open() as on:
         await on.until(lambda: on.app.context.commands.find("srv:greet"))
         await on.say("/srv:greet")
-        await on.until_shown("This needs who. Write it like this: /srv:greet who=…")
+        await on.until_shown("This needs who. Usage: /srv:greet who=…")
         await on.say("/srv:odd_name_ Ann how=loudly")
         await on.until_shown("❯ Say hello to Ann loudly.", "[image/png, left out]", "Hello, Ann.")
 

@@ -74,7 +74,7 @@ async def test_many_who_ask_at_once_cost_one_write_a_second():
 
 
 async def test_a_disk_that_does_not_answer_is_not_ready(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(readiness, "PATIENCE", 0.01)
+    monkeypatch.setattr(readiness, "WRITE_TIMEOUT", 0.01)
     stuck = asyncio.Event()
 
     async def write() -> None:

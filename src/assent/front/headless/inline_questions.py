@@ -1,7 +1,7 @@
-"""Asks for approvals on the terminal, one at a time, while everything else goes on.
+"""Asks for approval on the terminal, one question at a time, while everything else goes on.
 
-An answer may come from anywhere; when another client is faster, the question closes and says who answered. Input typed
-before a question appeared never answers it, and an empty line or anything unclear means no answer at all.
+An answer may come from anywhere; if another client is faster, the question closes and says who answered. Input typed
+before a question appears never answers it, and an empty or unclear line is not an answer.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ Send = Callable[[Command], Awaitable[str]]
 
 
 class Asker(Protocol):
-    """Somebody who answers questions: gets every event, and sends answers as commands."""
+    """Answers questions: receives every event, and sends answers as commands."""
 
     def start(self, leave: Callable[[], None]) -> None:
-        """`leave` ends the run with its questions open."""
+        """`leave` ends the run and leaves its questions open."""
         ...
 
     def stop(self) -> None: ...
@@ -42,7 +42,7 @@ class Asker(Protocol):
 
 
 class TerminalAsker:
-    """Feed it every event; it prints to stderr and reads lines from stdin."""
+    """Asks on a terminal: pass it every event; it prints to stderr and reads lines from stdin."""
 
     def __init__(self, waiting: Callable[[], list[AwaitingApproval]], send: Send, style: Style, me: str) -> None:
         self._waiting = waiting
@@ -51,7 +51,7 @@ class TerminalAsker:
         self._me = me
         self._asking: AwaitingApproval | None = None
         self._sent: dict[str, str] = {}
-        """Answers under way: command key → call id."""
+        """Answers not yet taken: command key → call id."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening = False
         self._leave: Callable[[], None] | None = None
@@ -85,7 +85,7 @@ class TerminalAsker:
             case CommandTaken(key=key, problem=problem) if key in self._sent:
                 del self._sent[key]
                 if problem:
-                    self._say(self._style.red(f"not taken: {safe(problem, 'label')}"))
+                    self._say(self._style.red(f"not accepted: {safe(problem, 'label')}"))
                 self._close()
             case _:
                 pass
@@ -115,7 +115,7 @@ class TerminalAsker:
         for line in option_lines(call.approval):
             self._say(f"    {line}")
         if how_many > 1:
-            self._say(self._style.dim(f"  ({how_many - 1} more after this)"))
+            self._say(self._style.dim(f"  ({how_many - 1} more to follow)"))
         _flush_input()
         self._prompt(call)
 
@@ -131,8 +131,8 @@ class TerminalAsker:
             self._take(self._asking, line)
 
     def _no_more_input(self) -> None:
-        """Ctrl-D at a question leaves it open and goes; without a question it means nothing."""
-        if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody is there to ask any more
+        """Ctrl-D at a question ends the run and leaves it open; without a question it does nothing."""
+        if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody can be asked any more
             self.stop()
         elif self._asking is not None and self._leave is not None:
             self._say("")
@@ -169,7 +169,7 @@ class TerminalAsker:
         self._sent[await self._send(answer)] = answer.call_id
 
     async def _edit(self, call: AwaitingApproval, answer: Answer) -> None:
-        """Opens the person's editor on the proposal; the question is then asked again with what came out."""
+        """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
         details = call.approval.details
         assert isinstance(details, EditDetails)
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
@@ -195,7 +195,7 @@ class TerminalAsker:
 
 
 def _keys(approval: Approval) -> list[str]:
-    """All that may be typed, with one key for each wider scope."""
+    """All keys that may be typed, with one for each wider scope."""
     keys = list(offered_keys(approval))
     if "a" in keys:
         place = keys.index("a") + 1
@@ -212,7 +212,7 @@ def _scope(key: str, approval: Approval) -> tuple[str, str]:
 
 
 def _flush_input() -> None:
-    """Throws away what was typed before the question was there."""
+    """Discards what was typed before the question appeared."""
     import termios
 
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -1,4 +1,4 @@
-"""What came of a prompt: the answer, the counts, the status. A fold of the events, shared by all output formats."""
+"""The outcome of a prompt: the reply, the counts, the status. A fold of the events, shared by all output formats."""
 
 from typing import Literal
 
@@ -38,7 +38,7 @@ class Stats(Struct):
 
 
 class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
-    """The final result; its `type` makes it a line of the event stream. Only `error` may be missing from it."""
+    """The final result; its `type` makes it a line of the event stream. Only `error` may be absent."""
 
     session_id: str
     status: Status
@@ -72,7 +72,7 @@ _ERROR_CODES = {
 
 
 def failed(failure: Failure, session: str = "") -> Summary:
-    """For what ends before there is anything to count."""
+    """The summary of a run that ended before there was anything to count."""
     return Summary(session, "error", "", failure)
 
 

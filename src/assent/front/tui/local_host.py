@@ -1,4 +1,4 @@
-"""The host on this machine: sessions from the log on disk, each run in this process while it is shown."""
+"""The host on this machine: sessions from the log on disk; the one that is shown runs in this process."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 
-if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt, Status
     from assent.app.opening import LocalClient, SessionSetup
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
     from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
 
-LONGEST_URI = 500
+MAX_URI = 500
 
 
 class LocalHost:
@@ -49,10 +49,10 @@ class LocalHost:
         self._environment: SessionEnvironment | None = None
         self._servers_changed: Callable[[], None] | None = None
         self.problems: Sequence[str] = ()
-        """What of the custom commands could not be used."""
+        """Which custom commands could not be used, and why."""
         self._log: SessionLog | None = None
         self._made = ""
-        """The newest session that was made here."""
+        """The newest session created here."""
 
     # --- sessions ---
 
@@ -96,7 +96,7 @@ class LocalHost:
         )
 
     async def _use(self, environment: "SessionEnvironment") -> None:
-        """The tools and rules of the folder; its MCP servers connect in the background."""
+        """Uses the tools and rules of the folder; its MCP servers connect in the background."""
         self._environment = environment
         if (changed := self._servers_changed) is not None:
             environment.listen(lambda _: changed())
@@ -107,14 +107,14 @@ class LocalHost:
         return await begun_sessions(await self.log())
 
     async def _forget_unused(self) -> None:
-        """The session that was made here and is left before anything was said in it."""
+        """Deletes the session created here if it is left before anything was said in it."""
         from assent.app.lookup import has_begun
         from assent.app.session_log import LogError
 
         made, self._made = self._made, ""
         if made:
             log = await self.log()
-            with suppress(LogError):  # somebody else uses it or has deleted it: then it is theirs
+            with suppress(LogError):  # somebody else uses it or has deleted it
                 info = await log.info(made)
                 if not await has_begun(log, info):
                     await log.delete(made, seen=info.events)
@@ -176,7 +176,7 @@ class LocalHost:
         return [
             ServerResource(resource.server, f"{resource.server}:{resource.uri}", resource.name)
             for resource in (manager.resources() if manager is not None else ())
-            if resource.uri.isprintable() and len(resource.uri) <= LONGEST_URI
+            if resource.uri.isprintable() and len(resource.uri) <= MAX_URI
         ]
 
     def on_servers(self, changed: Callable[[], None]) -> None:
@@ -214,7 +214,7 @@ class LocalHost:
 
 
 def _import_what_runs_sessions() -> None:
-    """In a thread: the screen goes on while modules are read."""
+    """Run in a thread, so that the screen stays responsive during imports."""
     for name in ("app.opening", "app.storage"):
         import_module(f"assent.{name}")
 

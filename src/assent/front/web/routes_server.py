@@ -1,4 +1,4 @@
-"""The server itself: logging in and out, who am I, is it well, its numbers."""
+"""The server itself: login and logout, who am I, health, metrics."""
 
 import time
 
@@ -15,10 +15,10 @@ from assent.front.web.problems import Problem
 
 @post("/login", status_code=200, opt={"role": None})
 async def login(app_state: TheAppState, data: JSONBody[Login]) -> LoggedIn:
-    """Exchanges the code of the printed address for a token. A code works once."""
+    """Exchanges the code from the printed address for a token. A code works once."""
     if not app_state.codes.redeem(data.code):
         raise Problem(
-            "unauthenticated", "this code is wrong, used or too old; `assent serve` prints a new one on Enter"
+            "unauthenticated", "this code is invalid, used or expired; press Enter in `assent serve` for a new one"
         )
     token = app_state.tokens.issue(app_state.setup.user, "operator", seconds=BROWSER_SECONDS, kind="browser")
     return LoggedIn(token, app_state.setup.user, "operator", time.time() + BROWSER_SECONDS)
@@ -26,7 +26,7 @@ async def login(app_state: TheAppState, data: JSONBody[Login]) -> LoggedIn:
 
 @post("/logout", status_code=204)
 async def logout(app_state: TheAppState, caller: TheCaller) -> None:
-    """The token holds no longer; its streams end."""
+    """Invalidates the token and ends its streams."""
     app_state.tokens.revoke(lambda record: record.hash.startswith(caller.principal.key))
     app_state.streams.end_invalid()
 
@@ -56,7 +56,7 @@ async def health() -> Health:
 
 @get("/readyz", opt={"role": None})
 async def ready(app_state: TheAppState) -> Health:
-    """The log was written to within the last second."""
+    """Whether the log could be written within the last second."""
     await app_state.readiness.check()
     return Health("ok")
 
@@ -65,8 +65,8 @@ async def ready(app_state: TheAppState) -> Health:
 async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
     waiting = sum((await app_state.log.count_waiting()).values())
     gauges = {
-        "open_sessions": ("Sessions that run in this process.", float(app_state.engine.open_sessions)),
-        "waiting_approvals": ("Approvals that wait for a person.", float(waiting)),
+        "open_sessions": ("Sessions running in this process.", float(app_state.engine.open_sessions)),
+        "waiting_approvals": ("Approvals waiting for a person.", float(waiting)),
         "streams": ("Open event streams.", float(len(app_state.streams))),
         "decisions_total": ("Decisions taken.", float(app_state.gateway.decisions)),
     } | process_gauges()

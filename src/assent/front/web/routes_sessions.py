@@ -1,4 +1,4 @@
-"""Sessions: make, list, look at, talk to, change, end."""
+"""Sessions: create, list, show, prompt, change, delete."""
 
 from typing import Annotated
 
@@ -40,12 +40,12 @@ def _taken(taken: Taken) -> Response[Taken]:
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
-# --- making and finding ---
+# --- creating and finding ---
 
 
 @post("/sessions", status_code=201, opt=OPERATOR)
 async def create(app_state: TheAppState, caller: TheCaller, data: JSONBody[NewSession]) -> SessionView:
-    """Makes a session; with a prompt it begins at once."""
+    """Creates a session; with a prompt, its first turn starts at once."""
     key = app_state.gateway.inbox_key(caller, "create", data)
     session = await app_state.gateway.done_before(key) or await _create(app_state, caller, data, key)
     if data.prompt:
@@ -69,7 +69,7 @@ async def _check_model(app_state: AppState, name: str) -> None:
     try:
         await open_model(name, app_state.setup.env, app_state.setup.settings.providers).close()
     except AuthFailed as error:
-        where = "It is the shell of `assent serve` that needs the key: set it there, and start the server again."
+        where = "The key is needed in the shell of `assent serve`: set it there, and restart the server."
         raise Problem("invalid", f"{error}\n{where}") from error
     except ModelError as error:
         raise Problem("invalid", str(error)) from error
@@ -83,7 +83,7 @@ async def list_sessions(
     offset: Offset = 0,
     wanted: Annotated[str, QueryParameter(name="query", max_length=200)] = "",
 ) -> SessionList:
-    """The newest first; with `query` those that have all its words in their title or folder."""
+    """Newest first; with `query`, those with all its words in their title or folder."""
     revision = app_state.overview.of(caller.principal.owner).sessions
     words = wanted.casefold().split()
     mine = [info for info in await app_state.log.sessions() if info.owner == caller.principal.owner]
@@ -124,7 +124,7 @@ async def fork(app_state: TheAppState, caller: TheCaller, session_id: SessionId)
 
 @post("/sessions/{session_id:str}/resume", status_code=200, opt=OPERATOR)
 async def resume(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> SessionView:
-    """Opens it here: an unfinished turn goes on."""
+    """Opens it here; an unfinished turn continues."""
     await app_state.gateway.find(caller, session_id)
     await app_state.gateway.open_here(session_id)
     return await app_state.gateway.view(await app_state.log.info(session_id))
@@ -149,7 +149,7 @@ async def remove(app_state: TheAppState, caller: TheCaller, session_id: SessionI
 async def change(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Change]
 ) -> Response[Taken]:
-    """Each change is a command of its own; the first that is refused ends it."""
+    """Each change is a command of its own; stops at the first that is refused."""
     await app_state.gateway.find(caller, session_id)
     commands: list[Command] = []
     if data.title is not None:
@@ -160,7 +160,7 @@ async def change(
         await _check_model(app_state, data.model)
         commands.append(SetModel(data.model, by=caller.by))
     if not commands:
-        raise Problem("invalid", "say what to change: title, mode or model")
+        raise Problem("invalid", "give what to change: title, mode or model")
     key = app_state.gateway.inbox_key(caller, f"change {session_id}", data)
     keys = [msgspec.structs.replace(key, name=f"{key.name}-{n}") for n in range(len(commands))]
     taken = [
@@ -169,15 +169,15 @@ async def change(
     return _taken(taken[-1])
 
 
-# --- talking ---
+# --- prompts and commands ---
 
 
 @post("/sessions/{session_id:str}/messages", status_code=202, opt=OPERATOR)
 async def say(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Said]) -> Key:
-    """Durable when this answers. While a turn runs it waits in the queue."""
+    """The message is durable when this responds. While a turn is running, it waits in the queue."""
     await app_state.gateway.find(caller, session_id)
     if not data.text.strip():
-        raise Problem("invalid", "a message needs words")
+        raise Problem("invalid", "the message is empty")
     key = app_state.gateway.inbox_key(caller, f"say {session_id}", data)
     await app_state.gateway.record(session_id, key, Submit(data.text, by=caller.by))
     return Key(key.name)
@@ -185,7 +185,7 @@ async def say(app_state: TheAppState, caller: TheCaller, session_id: SessionId, 
 
 @post("/sessions/{session_id:str}/tools", status_code=202, opt=OPERATOR)
 async def run_tool(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[ToolRun]) -> Key:
-    """A person runs a tool. What is denied stays denied; what would ask is not asked again of whoever sends it."""
+    """A person runs a tool. Deny rules still apply; what would need approval is approved by sending it."""
     await app_state.gateway.find(caller, session_id)
     key = app_state.gateway.inbox_key(caller, f"tool {session_id}", data)
     await app_state.gateway.record(session_id, key, RunTool(data.tool, data.args, by=caller.by))
@@ -194,7 +194,7 @@ async def run_tool(app_state: TheAppState, caller: TheCaller, session_id: Sessio
 
 @post("/sessions/{session_id:str}/commands", status_code=202, opt={"role": "approver"})
 async def command(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Command]) -> Key:
-    """Any command as the session knows it, for other clients of ours. Its outcome comes as `command.taken`."""
+    """Any session command, for our own clients. Its outcome comes as `command.taken`."""
     await app_state.gateway.find(caller, session_id)
     app_state.gateway.check_command(caller.principal, data)
     signed = msgspec.structs.replace(data, by=caller.by)
@@ -219,14 +219,14 @@ async def withdraw(
 async def cancel(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Reason | None] = None
 ) -> Response[Taken]:
-    """Cancels the turn; partial output and proposed changes stay in the record."""
+    """Cancels the turn; partial output and proposed changes stay in the log."""
     await app_state.gateway.find(caller, session_id)
     data = data or Reason()
     key = app_state.gateway.inbox_key(caller, f"cancel {session_id}", data)
     return _taken(await app_state.gateway.send(session_id, key, CancelTurn(data.reason, by=caller.by)))
 
 
-# --- looking closer ---
+# --- events and grants ---
 
 
 @get("/sessions/{session_id:str}/events")
@@ -237,7 +237,7 @@ async def events(
     after: Offset = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=5_000)] = 1_000,
 ) -> Response[EventList]:
-    """Durable events after that number."""
+    """Durable events after a sequence number."""
     info = await app_state.gateway.find(caller, session_id)
     found = await app_state.log.read(session_id, after, limit) if after < info.events else []
     seq = found[-1].seq if found else min(after, info.events)

@@ -31,7 +31,7 @@ async def model(context: "SlashContext", argument: str) -> None:
     if not wanted:
         return
     if wanted == current:
-        context.say(f"{quoted(wanted)} is in use already.")
+        context.say(f"{quoted(wanted)} is already in use.")
     else:
         await carry_out(context, SetModel(wanted, by=context.client.me))
 
@@ -49,9 +49,9 @@ async def mode(context: "SlashContext", argument: str) -> None:
     wanted = argument or await pick(context, "Mode", rows, start=current)
     chosen = next((name for name in get_args(Mode) if name == wanted), None)
     if wanted and chosen is None:
-        context.complain(f"There is no mode {named(wanted)}. There are: {', '.join(MODES)}.")
+        context.complain(f"There is no mode {named(wanted)}. Choose one of: {', '.join(MODES)}.")
     elif chosen == current:
-        context.say(f"The mode is {current} already.")
+        context.say(f"The mode is already {current}.")
     elif chosen is not None:
         await _set_mode(context, chosen)
 
@@ -62,9 +62,7 @@ async def _set_mode(context: "SlashContext", chosen: Mode) -> None:
 
 
 async def _really(context: "SlashContext") -> bool:
-    detail = (
-        "In yolo mode every command and every change runs at once, whatever it is. Only rules that deny still hold."
-    )
+    detail = "In yolo mode, every command and change runs at once, whatever it is. Only deny and ask rules still apply."
     return await confirm(context, "Run everything without asking?", detail, "Yes, run everything in this session")
 
 
@@ -92,7 +90,7 @@ async def theme(context: "SlashContext", argument: str) -> None:
 
 
 async def _pick_theme(context: "SlashContext", before: str) -> str | None:
-    """Each is shown while it is highlighted."""
+    """Shows each theme while it is highlighted."""
     rows = [Row(name, (name, "in use" if name == before else "")) for name in context.themes]
     return await pick(context, "Theme", rows, start=before, on_highlight=lambda row: context.set_theme(row.key))
 
@@ -112,7 +110,7 @@ async def editor(context: "SlashContext", argument: str) -> None:
     if not wanted:
         return
     if wanted not in choices:
-        context.complain(f"There is no editor {named(wanted)} here. Found: {', '.join(choices)}.")
+        context.complain(f"There is no editor {named(wanted)} here. Choose one of: {', '.join(choices)}.")
         return
     chosen = "" if wanted == OWN_EDITOR else wanted
     _kept(
@@ -142,7 +140,7 @@ def _kept(context: "SlashContext", problem: str, done: str) -> None:
 COMMANDS = (
     SlashCommand(
         name="model",
-        help="Chooses the model",
+        help="Choose the model",
         run=model,
         group="Model and mode",
         usage="[NAME]",
@@ -150,7 +148,7 @@ COMMANDS = (
     ),
     SlashCommand(
         name="mode",
-        help="Chooses what runs without asking",
+        help="Choose what runs without asking",
         run=mode,
         group="Model and mode",
         usage="[MODE]",
@@ -158,17 +156,17 @@ COMMANDS = (
     ),
     SlashCommand(
         name="theme",
-        help="Chooses the colours",
+        help="Choose the colours",
         run=theme,
-        group="This program",
+        group="Program",
         usage="[NAME]",
         complete=complete_theme,
     ),
     SlashCommand(
         name="editor",
-        help="Chooses the editor for long texts",
+        help="Choose the editor for long texts",
         run=editor,
-        group="This program",
+        group="Program",
         usage="[NAME]",
         complete=complete_editor,
     ),

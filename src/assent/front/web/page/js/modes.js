@@ -1,4 +1,4 @@
-// Modes and models to choose from.
+// The modes and models to choose from.
 
 import { update } from "./acts.js";
 import { show, state } from "./store.js";
@@ -7,19 +7,19 @@ import { show, state } from "./store.js";
 
 export const MODES = /** @type {const} */ ([
   { name: "default", label: "Ask" },
-  { name: "auto_edit", label: "Edits run" },
+  { name: "auto_edit", label: "Run edits" },
   { name: "plan", label: "Read only" },
-  { name: "yolo", label: "All runs (yolo)" },
+  { name: "yolo", label: "Run everything (yolo)" },
 ]);
 
-/** Everything without asking is not one click away. @param {Talk} talk @param {string} mode */
+/** yolo takes more than one click. @param {Talk} talk @param {string} mode */
 export function setMode(talk, mode) {
   if (mode === talk.mode) return;
   if (mode === "yolo") show("yolo", { id: talk.session, title: talk.title });
   else void update(talk.session, { mode });
 }
 
-/** Those in use anywhere, and those the server names. @param {Talk | null} talk */
+/** Those in use anywhere, and those the server offers. @param {Talk | null} talk */
 export function modelNames(talk) {
   const used = state.sessions.map((session) => session.model);
   return [...new Set([talk?.model ?? "", state.me?.model ?? "", ...(state.me?.models ?? []), ...used])].filter(Boolean);

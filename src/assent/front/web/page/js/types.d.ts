@@ -1,4 +1,4 @@
-// What comes over the wire, as the API describes it. Only for the type checker.
+// The wire types, as described by the API. Only for the type checker.
 
 export type Mode = "default" | "auto_edit" | "yolo" | "plan";
 export type Outcome =
@@ -25,7 +25,7 @@ export interface Me {
   folder: string;
   model: string;
   mode: Mode;
-  /** How we are called in the record. */
+  /** Our own name in the log. */
   by: string;
   models?: string[];
 }
@@ -33,7 +33,7 @@ export interface Taken {
   state: "taken" | "recorded";
   key: string;
 }
-/** A prompt to be chosen by name. */
+/** A prompt chosen by name. */
 export interface PromptView {
   name: string;
   help: string;
@@ -110,7 +110,7 @@ export type Display =
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
-/** A call in whatever state it is; each state has the fields that it has. */
+/** A call in any state; which fields it has depends on the state. */
 export interface Call {
   type: CallState;
   request: Request;
@@ -195,7 +195,7 @@ export interface Line {
   old?: number;
   new?: number;
   ends?: boolean;
-  /** As it may be shown: pieces with the class of their colour. */
+  /** Safe to show: pieces with their colour class. */
   pieces?: [string, string][];
 }
 export interface Hunk {
@@ -204,7 +204,7 @@ export interface Hunk {
   old_from: number;
   lines: Line[];
 }
-/** A question or change as it may be shown: hidden characters visible, and why to look twice. */
+/** A question or change, safe to show: hidden characters made visible, with warnings. */
 export interface Shown {
   text: string;
   suspicious: string[];
@@ -278,7 +278,7 @@ export type WireEvent = Envelope &
     | { type: "calls.queued"; call_ids: string[] }
   );
 
-/** Something that a prompt names with `@`. */
+/** Something that a prompt mentions with `@`. */
 export interface Attached {
   name: string;
   about?: string;
@@ -286,7 +286,7 @@ export interface Attached {
   problem?: string;
 }
 
-/** What stands in a conversation, in order. */
+/** The entries of a conversation, in order. */
 export type Entry =
   | { kind: "prompt"; id: string; text: string; by: string; at: number }
   | { kind: "thought"; id: string; text: string }
