@@ -38,7 +38,9 @@ def main() -> int:
 def _machine() -> str:
     busy, cores = os.getloadavg()[0], os.cpu_count() or 1
     warning = (
-        "" if busy < cores else " Others are using it: only the ratios count, and repeat what is close to its goal."
+        ""
+        if busy < cores
+        else " The machine is busy: only the ratios count; repeat results that are close to their goal."
     )
     return f"Load {busy:.1f} on {cores} cores.{warning}"
 

@@ -1,4 +1,4 @@
-"""20 calls that do not depend on each other, in one batch: they run at the same time.
+"""20 independent calls in one batch: they run at the same time.
 
 The floor is the same calls one after another. Reads are of 20 files with `read_file`; the commands only read, and are
 allowed by their words.

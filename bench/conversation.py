@@ -1,4 +1,4 @@
-"""Conversations to look at: Markdown as models write it, and sessions of any length in a log on disk."""
+"""Conversations to display: Markdown as models write it, and sessions of any length in a log on disk."""
 
 import asyncio
 import time
@@ -55,7 +55,7 @@ def total(items: list[Item], rates: Rates) -> Decimal:
 
 
 def markdown(size: int) -> str:
-    """So many characters of it."""
+    """This many characters of it."""
     sections = "".join(SECTION.format(n=n) for n in range(1, size // len(SECTION) + 2))
     return sections[:size].rsplit("\n", 1)[0]
 
@@ -66,7 +66,7 @@ def fragments(text: str, count: int) -> list[str]:
 
 
 def make_session(home: Path, folder: Path, messages: int, model: str) -> str:
-    """A session of so many prompts, each with a reply of 2.9 kB and two calls; gives its id."""
+    """A session of this many prompts, each with a reply of 2.9 kB and two calls; returns its id."""
     return asyncio.run(_make_session(home, folder, messages, model))
 
 

@@ -1,4 +1,4 @@
-"""How long the disk itself takes meanwhile: whatever is made durable waits at least as long as a bare sync does."""
+"""How long the disk itself takes meanwhile: every durable write waits at least as long as a bare sync."""
 
 import os
 import threading
@@ -10,12 +10,12 @@ from pathlib import Path
 PAUSE = 0.05
 BLOCK = bytes(4096)
 BLOCKS = 256
-"""Written over and over: a file that grew would keep the file system's journal busy and so disturb what is measured."""
+"""Overwritten repeatedly: a growing file would keep the file system's journal busy and disturb the measurement."""
 
 
 @contextmanager
 def syncs_meanwhile(folder: Path) -> Generator[list[float]]:
-    """Milliseconds that each of many small writes took to be durable there; complete when the block is left."""
+    """How many milliseconds each of many small writes took to become durable there; complete when the block exits."""
     took: list[float] = []
     over = threading.Event()
     path = folder / "probe"

@@ -1,7 +1,7 @@
-"""The floor: the least that a Python program has to do to hold such a conversation. Standard library, no comfort.
+"""The floor: the minimum that a Python program has to do to hold such a conversation. Standard library, no extras.
 
 It asks, streams, runs shell commands and sends their output back until no call is left; it has no log, no approvals, no
-retries, no checks. Run with the prompt as its argument; the provider is on loopback, in GOOGLE_GEMINI_BASE_URL.
+retries, no checks. Its argument is the prompt; the provider is on loopback, in GOOGLE_GEMINI_BASE_URL.
 """
 
 import asyncio

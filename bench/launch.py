@@ -1,7 +1,7 @@
-"""Runs one program and reports its time, CPU and peak memory. A program of its own, run by `measure` with `-I -S`.
+"""Runs one program and reports its time, CPU and peak memory. A separate program, run by `measure` with `-I -S`.
 
-It stays smaller than anything it measures: Linux lets a new process inherit the peak memory of the one that started it,
-so the benchmark itself, with all that it imports, must not be that one.
+It stays smaller than anything it measures: on Linux a new process inherits the peak memory of its parent, so the
+benchmark itself, with all its imports, must not be that parent.
 
     python -I -S launch.py REPORT_FD PROGRAM ARGUMENT …
 """

@@ -1,4 +1,4 @@
-"""Programs run and measured: one at a time, contestants in turn, medians of what came out."""
+"""Runs and measures programs: one at a time, taking turns, with medians of the results."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ FLOOR = [sys.executable, str(Path(__file__).with_name("floor.py"))]
 BARE = [sys.executable, "-c", "pass"]
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 SOURCE = {"PYTHONPATH": str(Path(measured.__file__).parent.parent)}
-"""What this process imports is what the programs run, whatever else is installed."""
+"""The programs run what this process imports, whatever else is installed."""
 
 
 class Sample(NamedTuple):
@@ -28,7 +28,7 @@ class Sample(NamedTuple):
 
 
 def assent() -> list[str]:
-    """The command as it was installed, or else the module."""
+    """The installed command, or else the module."""
     script = Path(sys.executable).with_name("assent")
     return [str(script)] if script.exists() else [sys.executable, "-m", "assent"]
 
@@ -48,12 +48,12 @@ def run(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | N
         os.close(theirs)
         started, took, cpu, kilobytes, code = report.read().split()
     if code != "0":
-        raise RuntimeError(f"{' '.join(argv)} ended with {code}:\n{launched.stderr.decode()}")
+        raise RuntimeError(f"{' '.join(argv)} exited with {code}:\n{launched.stderr.decode()}")
     return Sample(int(started), int(took) / 1e9, float(cpu), int(kilobytes) / 1024)
 
 
 def interleaved(contestants: Mapping[str, Callable[[], float]], runs: int, warm_ups: int = 1) -> dict[str, float]:
-    """The median of each contestant. All take their turn in each round, so that a busy moment hits them all."""
+    """The median of each contestant. All take turns in each round, so that a busy moment affects them all."""
     results: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(warm_ups + runs):
         for name, contestant in contestants.items():

@@ -1,4 +1,4 @@
-"""The fake provider as a process of its own, and the two programs that talk to it: Assent and the floor."""
+"""The fake provider as its own process, and the two programs that talk to it: Assent and the floor."""
 
 import http.client
 import subprocess
@@ -18,7 +18,7 @@ SHORT = {"replies": [{"chunks": [{"text": "Hello."}]}]}
 
 
 class Provider:
-    """A running fake, with an empty workspace and a data folder for those who ask it."""
+    """A running fake, with an empty workspace and a data folder for its clients."""
 
     def __enter__(self) -> Self:
         self._server = subprocess.Popen([sys.executable, str(FAKE)], stdout=subprocess.PIPE, text=True)
@@ -46,7 +46,7 @@ class Provider:
         return self._run(scenario, [*FLOOR, "hi"])
 
     def arrivals(self) -> list[int]:
-        """When the requests of the newest run came in, in `time.monotonic_ns()`."""
+        """When the requests of the newest run arrived, in `time.monotonic_ns()`."""
         return [request["at_ns"] for request in self._ask("GET", "/__fake/log")]
 
     def _run(self, scenario: dict[str, Any], argv: list[str]) -> Sample:

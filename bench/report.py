@@ -1,4 +1,4 @@
-"""The table: what was measured, against what, and whether that is good enough."""
+"""The table: what was measured, compared with what, and whether that is good enough."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ class Row(Struct, frozen=True):
     floor: float | None = None
     """What the figure is compared with, in the same unit."""
     most: float | None = None
-    """The goal: the largest good ratio, or without a floor the largest good figure."""
+    """The goal: the largest acceptable ratio, or without a floor the largest acceptable figure."""
 
     @property
     def ratio(self) -> float | None:
@@ -44,7 +44,7 @@ def print_title(name: str, about: str) -> None:
 
 
 def print_rows(rows: Iterable[Row]) -> int:
-    """Prints each row as soon as it is known; gives the number of missed goals."""
+    """Print each row as soon as it is known; return the number of missed goals."""
     missed = 0
     for row in rows:
         print(_line(row.cells()), flush=True)

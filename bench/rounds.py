@@ -1,6 +1,6 @@
-"""30 rounds of one shell call (yolo): what each round costs above a run without any, against the minimal client.
+"""30 rounds of one shell call (yolo): the cost of each round above a run without any, against the minimal client.
 
-Assent commits five times a round to disk, each synced, and runs the command in a terminal; the floor does neither.
+Assent commits five times per round to disk, each synced, and runs the command in a terminal; the floor does neither.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
 """The scheduler's cost per call in batches of no-op calls: it must not grow with the batch.
 
-Each call goes the whole way (requested, scheduled, started, finished), every step recorded. The floor is the cost per
-call in a batch of 100; in a batch of 10 the fixed cost of a batch and of its synced commits is shared by few.
+Each call goes through all states (requested, scheduled, started, finished), every step recorded. The floor is the cost
+per call in a batch of 100; in a batch of 10 the fixed cost of a batch and of its synced commits is shared by few.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class NoOpTool(Tool[NoParams]):
 
 
 def measure(quick: bool) -> Iterator[Row]:
-    collect_rarely()  # as every run of Assent does
+    collect_rarely()  # like every run of Assent
     with tempfile.TemporaryDirectory(prefix="assent-bench-") as folder:
         runs = 3 if quick else 7
         yield from _rows("memory, CPU", MemoryLog, time.process_time, runs)
@@ -85,7 +85,7 @@ def _run(make_log: Callable[[], SessionLog], clock: Clock, size: int) -> float:
 
 
 async def _per_call(make_log: Callable[[], SessionLog], clock: Clock, size: int) -> float:
-    """Microseconds, over enough batches that the clock does not matter; each batch has a session of its own."""
+    """Microseconds, over enough batches that the clock's resolution does not matter; each batch has its own session."""
     log = make_log()
     batches = max(1, 1_000 // size)
     took = 0.0
@@ -101,7 +101,7 @@ async def _batch(log: SessionLog, clock: Clock, size: int) -> float:
     journal = SessionJournal(log, fence, fold(session, await log.read(session)), Hub())
     scheduler = Scheduler(session, Registry([NoOpTool()]), Policy((), "default", roots=("/w",)), journal)
     requests = [CallRequest(call_id=f"c{n}", tool="no_op", args={}, prompt_id="p") for n in range(size)]
-    gc.collect()  # what the batch before left behind is not this one's cost
+    gc.collect()  # garbage of the previous batch is not this one's cost
     started = clock()
     await scheduler.schedule(requests).results()
     took = clock() - started

@@ -1,6 +1,6 @@
-"""The server: what a stream costs, how fast events and answers travel, and what sessions that wait cost.
+"""The server: the cost of a stream, the latency of events and answers, and the cost of waiting sessions.
 
-The server is a process of its own; this one is the browsers. The floor is a bare ASGI application with the same kind of
+The server is its own process; this one plays the browsers. The floor is a bare ASGI application with the same kind of
 streams on the same uvicorn, measured in the same run.
 """
 
@@ -49,7 +49,7 @@ QUICK = Sizes(100, 100, 40, 50.0, 60, 1.0)
 
 def measure(quick: bool) -> Iterator[Row]:
     sizes = QUICK if quick else FULL
-    collect_rarely()  # here too: a pause of whoever holds the watch would count as one of the server
+    collect_rarely()  # here too: a pause of the measuring process would count as one of the server's
     for part in (_streams, _answers, _waiting):
         yield from asyncio.run(part(sizes))
 
@@ -69,7 +69,7 @@ class Process:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS"):
                 return float(line.split()[1])
-        raise RuntimeError("the server is gone")
+        raise RuntimeError("the server has exited")
 
     @property
     def cpu(self) -> float:
@@ -102,7 +102,7 @@ async def serving(*args: str) -> AsyncGenerator[Process, None]:
 
 @asynccontextmanager
 async def home() -> AsyncGenerator[Path, None]:
-    """The log is on disk; `work` in it, where sessions write their files, is in memory if that can be had."""
+    """The log is on disk; `work` in it, where sessions write their files, is in memory if possible."""
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with (
         tempfile.TemporaryDirectory(prefix="assent-bench-") as folder,
@@ -117,7 +117,7 @@ async def home() -> AsyncGenerator[Path, None]:
 
 
 class Browser:
-    """One connection; it counts events and remembers when the newest came."""
+    """One connection; it counts events and remembers when the newest arrived."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -234,7 +234,7 @@ async def _stream_figures(server: Process, sizes: Sizes, session: str, path: str
 
 
 async def _storm(server: Process, sizes: Sizes, path: str, newest: int) -> float:
-    """All come back at once, and each has missed the last hundred events (and what the burst left)."""
+    """All reconnect at once, and each has missed the last hundred events (and what the burst left)."""
     begun = time.perf_counter()
     browsers = [Browser() for _ in range(sizes.streams)]
     await asyncio.gather(*(browser.open(server, f"{path}{newest - 100}") for browser in browsers))
@@ -285,7 +285,7 @@ async def _until_parked(server: Process) -> None:
 
 
 async def _ask_in(server: Process, base: Path, count: int) -> list[str]:
-    """So many sessions, each in a folder of its own and with a call that waits."""
+    """This many sessions, each in its own folder and with a waiting call."""
 
     async def begin(number: int) -> Json:
         folder = base / "work" / str(number)
@@ -320,7 +320,7 @@ async def _text(server: Process, path: str) -> str:
 
 
 async def _latencies(sizes: Sizes, browsers: list[Browser], act: Callable[[int], Awaitable[object]]) -> list[float]:
-    """One click every now and then, whether those before were answered or not; milliseconds, sorted."""
+    """One click at a fixed rate, whether earlier ones were answered or not; milliseconds, sorted."""
     took: list[float] = []
 
     async def click(number: int) -> None:
@@ -339,7 +339,7 @@ def _percentile(sorted_figures: list[float], percent: float) -> float:
     return sorted_figures[min(len(sorted_figures) - 1, int(len(sorted_figures) * percent / 100))]
 
 
-# --- sessions that wait ---
+# --- waiting sessions ---
 
 
 async def _waiting(sizes: Sizes) -> list[Row]:

@@ -1,10 +1,10 @@
-"""A server in a process of its own, to be measured from outside: Assent's, or the floor, which is bare ASGI.
+"""A server in its own process, to be measured from outside: Assent's, or the floor, which is bare ASGI.
 
     python -m bench.serving assent FOLDER [LINGER]
     python -m bench.serving floor
 
-It prints its port (and the operator's token), then takes lines on standard input: `burst SESSION N` sends N events to
-all who watch the session. The floor has streams and an echo: POST /SESSION tells the streams of that session.
+It prints its port (and the operator's token), then reads lines from standard input: `burst SESSION N` sends N events to
+all watchers of the session. The floor has streams and an echo: POST /SESSION notifies the streams of that session.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ async def assent(folder: Path, linger: float) -> None:
 
 
 class Floor:
-    """The least that a server with streams has to do: shared frames, a place for each client, one event to wake it."""
+    """The minimum of a server with streams: shared frames, a position for each client, one event to wake it."""
 
     def __init__(self) -> None:
         self.frames: dict[str, list[bytes]] = {}
@@ -126,7 +126,7 @@ async def floor() -> None:
 
 
 if __name__ == "__main__":
-    collect_rarely()  # as every run of Assent does
+    collect_rarely()  # like every run of Assent
     match sys.argv[1:]:
         case ["floor"]:
             asyncio.run(floor())

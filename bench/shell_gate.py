@@ -1,4 +1,4 @@
-"""What a judgement costs: the first, a typical one, and 100 kB of hostile text; ratios to a bare parse."""
+"""The cost of a judgement: the first, a typical one, and 100 kB of hostile text; ratios to a bare parse."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def main() -> None:
     known = rules(["git log", "head", "ls", "grep", "sort"], deny=["rm"])
 
     def run(command: str) -> str:
-        parse.cache_clear()  # each time as if it came for the first time
+        parse.cache_clear()  # each time as if it were the first
         return judge(command, known, cwd="/w", roots=["/w"]).decision
 
     typical = "git log --oneline -n 5 2>/dev/null | head -3 && ls -la src"

@@ -1,7 +1,7 @@
-"""The terminal UI in a real terminal: first frame, typing, streaming, rest; against a minimal Textual app.
+"""The terminal UI in a real terminal: first frame, typing, streaming, idle; against a minimal Textual app.
 
-A message is a prompt, a reply of 2.9 kB and two calls. The floor of a stream is Textual's own `MarkdownStream` with the
-same fragments at the same pace; of a size, the session of 10 messages.
+A message is a prompt, a reply of 2.9 kB and two calls. The floor for a stream is Textual's own `MarkdownStream` with
+the same fragments at the same pace; for a size, the session of 10 messages.
 """
 
 import json
@@ -25,7 +25,7 @@ IDLE_PERCENT = 0.5
 SIZES = (10, 100, 1_000)
 FLOOR = [sys.executable, str(Path(__file__).with_name("textual_floor.py"))]
 PROMPT_SHOWN = "sk something, or /help"
-"""The cursor stands on the first letter."""
+"""The cursor is on the first letter."""
 END = "Nothing more follows."
 FRAGMENTS, PAUSE_MS, ANSWER = 580, 10, 14_000
 TYPED = "please look at the total once more and tell me where the tax is counted twice "
@@ -33,7 +33,7 @@ RESIZES = 10
 
 
 class Visit(Struct, frozen=True):
-    """What it costs to look into one session."""
+    """The cost of looking into one session."""
 
     seconds: float
     """Until the end of the conversation was shown."""
@@ -45,7 +45,7 @@ class Visit(Struct, frozen=True):
 
 
 class Stage:
-    """A home with sessions, a folder to work in, and the answer that is streamed."""
+    """A home with sessions, a folder to work in, and the answer to stream."""
 
     def __init__(self, root: Path) -> None:
         self.folder, self._home = root / "work", root / "home"
@@ -139,7 +139,7 @@ def measure(quick: bool) -> Iterator[Row]:
         yield from _stream(harness, 1 if quick else 5)
         yield from _visits(harness, 1 if quick else 5)
         idle = [harness.idle(3.0 if quick else 10.0) for _ in range(1 if quick else 3)]
-        yield Row("at rest, CPU", median(idle), "%", most=IDLE_PERCENT)
+        yield Row("idle, CPU", median(idle), "%", most=IDLE_PERCENT)
 
 
 def _first_frame(harness: Stage, runs: int) -> Iterator[Row]:
@@ -179,7 +179,7 @@ def _visits(harness: Stage, runs: int) -> Iterator[Row]:
         yield row("a key, CPU", size, "ms", _key, goal)
         yield row("memory", size, "MB", lambda visit: visit.megabytes, goal)
     for size in SIZES:
-        yield row("start to end of talk", size, "s", lambda visit: visit.seconds, None)
+        yield row("start to end of conversation", size, "s", lambda visit: visit.seconds, None)
         yield row("a resize, CPU", size, "ms", lambda visit: visit.resize, None)
 
 

@@ -1,4 +1,4 @@
-"""What it costs to make text safe to show: 100 kB, plain and of every hostile kind, in each context (`python -m
+"""The cost of making text safe to show: 100 kB, plain and of every hostile kind, in each context (`python -m
 bench.text_gate`), in milliseconds of CPU; the last column is the same in small pieces, as live output arrives.
 """
 
@@ -29,12 +29,12 @@ KINDS = {
     "emoji and hidden": "☺\ufe0f\u200b\u200b",
     "stacks": "a" + "\u0301" * 9,
     "blanks": "a" + " " * 200,
-    "tabs and blanks": "\t ",
+    "tabs and spaces": "\t ",
     "lines": "\n " * 39 + "a",
-    "line ends": "a\r\n",
+    "line endings": "a\r\n",
     "overwritten": "ls\r",
     "surrogates": "\ud800a",
-    "no-break blanks": "1\xa01 ",
+    "no-break spaces": "1\xa01 ",
     "look-alikes": "сurl 𝐫𝐦 ",
     "markup": "<\u200b&",
 }
@@ -42,8 +42,8 @@ KINDS = {
 
 def kinds() -> dict[str, str]:
     found = {name: (unit * (SIZE // len(unit) + 1))[:SIZE] for name, unit in KINDS.items()}
-    found["25,000 different ones"] = "".join(map(chr, range(0xF0000, 0xF0000 + SIZE // 4)))  # four bytes each
-    found["different words"] = " ".join(f"а{number}a" for number in range(SIZE // 7))
+    found["25,000 distinct characters"] = "".join(map(chr, range(0xF0000, 0xF0000 + SIZE // 4)))  # four bytes each
+    found["distinct words"] = " ".join(f"а{number}a" for number in range(SIZE // 7))
     return found
 
 

@@ -25,7 +25,7 @@ class Frame(App[None]):
 
 
 class Stream(App[None]):
-    """As Textual's own demo does it: one Markdown widget in a container that stays at its end."""
+    """As in Textual's own demo: one Markdown widget in a container that stays at its end."""
 
     CSS = "VerticalScroll { height: 1fr; } TextArea { height: 3; }"
     BINDINGS: ClassVar[list[BindingType]] = [("enter", "stream", "Stream")]

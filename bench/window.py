@@ -13,7 +13,7 @@ from typing import Self
 from bench.measure import KEPT, SOURCE
 
 COLUMNS, ROWS = 100, 40
-PATIENCE = 120.0
+TIMEOUT = 120.0
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -45,8 +45,8 @@ class Window:
         os.close(self._master)
 
     def until(self, text: str) -> int:
-        """Reads on until the text was printed in one piece; gives the time, in `time.monotonic_ns()`."""
-        wanted, deadline = text.encode(), time.monotonic() + PATIENCE
+        """Read until the text has been printed in one piece; return the time, in `time.monotonic_ns()`."""
+        wanted, deadline = text.encode(), time.monotonic() + TIMEOUT
         while (at := self._printed.find(wanted)) < 0:
             self._read(deadline - time.monotonic())
         now = time.monotonic_ns()
@@ -54,12 +54,12 @@ class Window:
         return now
 
     def until_drawn(self, quiet: float = 0.02) -> None:
-        """Waits for the next thing that is printed, and for its end."""
-        self._read(PATIENCE)
+        """Wait for the next output, and for its end."""
+        self._read(TIMEOUT)
         self.until_quiet(quiet)
 
     def until_quiet(self, seconds: float = 0.3) -> None:
-        """Reads on until nothing more comes for so long."""
+        """Read until nothing more comes for this long."""
         while select.select([self._master], [], [], seconds)[0]:
             self._read(seconds)
         self._printed = b""
@@ -68,11 +68,11 @@ class Window:
         os.write(self._master, keys.encode())
 
     def resize(self, rows: int, columns: int) -> None:
-        termios.tcsetwinsize(self._master, (rows, columns))  # which tells the program
+        termios.tcsetwinsize(self._master, (rows, columns))  # notifies the program
 
     @property
     def cpu(self) -> float:
-        """Seconds of all its threads; what it started itself does not count."""
+        """Seconds of all its threads; its child processes do not count."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -84,10 +84,10 @@ class Window:
 
     def _read(self, seconds: float) -> None:
         if not select.select([self._master], [], [], max(seconds, 0))[0]:
-            raise TimeoutError(f"waited in vain; last printed: {self._printed[-2000:]!r}")
+            raise TimeoutError(f"timed out; last printed: {self._printed[-2000:]!r}")
         try:
             self._printed += os.read(self._master, 1 << 16)
-        except OSError as error:  # how a terminal says that the program has left it
+        except OSError as error:  # how a terminal reports that the program has left it
             raise RuntimeError(f"it has ended; last printed: {self._printed[-2000:]!r}") from error
 
 

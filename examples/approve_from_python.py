@@ -1,10 +1,10 @@
-"""Runs a prompt on `assent serve`, and approves edits of one folder and nothing else.
+"""Runs a prompt on `assent serve`, and approves edits in one folder and nothing else.
 
     assent serve                                                     # in one terminal
     python examples/approve_from_python.py FOLDER "fix the failing test"
 
-It finds the server of this user by itself. A yes carries the digest of what was shown: if the file changes meanwhile,
-the question comes again.
+It finds this user's server by itself. A yes carries the digest of what was shown: if the file changes meanwhile, the
+question is asked again.
 """
 
 import asyncio

@@ -23,7 +23,7 @@ def follow(lines: Iterable[str]) -> int:
                 return 0 if status == "success" else 1
             case _:
                 pass
-    print("The stream was cut: there is no result.")
+    print("The stream was cut off: there is no result.")
     return 1
 
 

@@ -1,10 +1,10 @@
-"""Runs the tests, and shows how many lines of each package they reach.
+"""Runs the tests and shows how many lines of each package they reach.
 
     scripts/measure_coverage.py [PATH ...]     PATH as for pytest; default: all tests, as `make test` runs them
 
-The tests start Assent with environments of their own, so no variable could switch the measuring on in there. A file in
-the site-packages of .venv does, for as long as this script runs: every Python process of .venv counts, unless it is
-killed. For the lines that were not reached: `COVERAGE_FILE=build/coverage/data .venv/bin/coverage report -m`.
+The tests start Assent with their own environments, so no variable could enable the measurement there. Instead, a file
+in the site-packages of .venv does, while this script runs: every Python process of .venv counts, unless it is killed.
+To list the lines that were not reached: `COVERAGE_FILE=build/coverage/data .venv/bin/coverage report -m`.
 """
 
 import json
@@ -67,7 +67,7 @@ def tests(paths: list[str]) -> list[str]:
 
 @contextmanager
 def measured() -> Generator[None]:
-    """Within it, every new Python process of .venv is measured."""
+    """Inside it, every new Python process of .venv is measured."""
     code = STARTS.format(pid=os.getpid(), data=str(RESULT / "data"), config=str(ROOT / "pyproject.toml"))
     START.write_text(f"import sys; exec({code!r})\n")
     try:
@@ -82,7 +82,7 @@ def coverage(*words: str) -> None:
 
 
 def by_package(report: Path) -> dict[str, Lines]:
-    """A package is a folder below src/assent; modules beside them count as themselves."""
+    """A package is a folder below src/assent; top-level modules count separately."""
     packages: defaultdict[str, Lines] = defaultdict(Lines)
     for name, file in json.loads(report.read_text())["files"].items():
         inside = Path(name).relative_to(SOURCE)

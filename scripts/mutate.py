@@ -1,10 +1,10 @@
-"""Takes the checks of the gate away, one at a time, and says which of them no test misses.
+"""Removes the checks of the gate, one at a time, and reports which removals no test notices.
 
     scripts/mutate.py [--every N] [--start K] [FILE ...]     FILE as in policy/rules.py; default: the whole gate
 
-A change is made in memory only. The tests nearest to the file are collected once; each change is put into the module
-in a forked process, in which those that come by it run until the first fails. What they miss is tried once more with
-all of them, in a process that imports the module afresh. What survives that too is printed with its line: a check
+Changes are made in memory only. The tests nearest to the file are collected once; each change is applied to the module
+in a forked process, in which the tests that reach it run until the first fails. Changes they miss are tried once more
+with all of them, in a process that imports the module afresh. What survives that too is printed with its line: a check
 without a test, or a check that does nothing.
 """
 
@@ -73,7 +73,7 @@ _TESTS = {
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
     "process/name_filter.py": ["process/test_sift.py"],
-    "process/family.py": ["process/test_family.py"],  # never one that ends a family: a changed one may be anybody
+    "process/family.py": ["process/test_family.py"],  # never one that ends a family: a mutated one may end any process
     "process/memory_limit.py": ["process/test_memory.py"],
     "process/run_program.py": [
         "process/test_process_run.py",
@@ -85,7 +85,7 @@ _TESTS = {
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }
 _SECONDS = 20  # for one test: an endless loop is a failure too
-_SECONDS_WATCHED = 200  # for one test that nothing was changed for, slowed down by being watched
+_SECONDS_WATCHED = 200  # for one unmutated test, slowed down by tracing
 _ANYWHERE = range(1_000_000)
 _PAIRS = ((ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = dict([*_PAIRS, *((right, left) for left, right in _PAIRS)])
@@ -98,7 +98,7 @@ class Change(NamedTuple):
     line: int
     what: str
     code: CodeType
-    reach: range  # of lines: a test that enters a function which begins there may notice
+    reach: range  # of lines: a test that enters a function starting there may notice
 
 
 def mutants(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
@@ -114,7 +114,7 @@ def mutants(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
 
 
 def _types(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node that only a type checker reads, or whoever imports all names."""
+    """The parts of a node that only a type checker, or `import *`, reads."""
     parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
     if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
         parts.append(node)
@@ -128,12 +128,12 @@ def _types(node: ast.AST) -> list[ast.AST]:
 def _possible(node: ast.AST) -> list[str]:
     match node:
         case ast.If() | ast.While() | ast.IfExp():
-            always = ["condition always holds"] if isinstance(node, ast.IfExp) else []
-            return ["condition never holds", *always]
+            always = ["condition is always true"] if isinstance(node, ast.IfExp) else []
+            return ["condition is always false", *always]
         case ast.BoolOp(values=values):
             return [f"without `{ast.unparse(value)}`" for value in values]
         case ast.Compare(ops=[op]) if type(op) in _OTHER:
-            return [f"`{ast.unparse(node)}` turned around"]
+            return [f"`{ast.unparse(node)}` inverted"]
         case ast.Set(elts=elts) | ast.Tuple(elts=elts, ctx=ast.Load()) | ast.List(elts=elts, ctx=ast.Load()):
             constant = len(elts) > 1 and all(isinstance(one, ast.Constant) for one in elts)
             return [f"without {ast.unparse(one)}" for one in elts] if constant else []
@@ -193,7 +193,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Gives the changed module in place of the one on the disk."""
+    """Provides the changed module instead of the one on disk."""
 
     def __init__(self, name: str, path: Path, code: CodeType) -> None:
         self._name, self._path = name, path
@@ -208,7 +208,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Watch:
-    """Writes the name of a test that fails to a pipe."""
+    """Writes the name of each failing test to a pipe."""
 
     pipe = -1
 
@@ -218,7 +218,7 @@ class _Watch:
 
 
 class _Reached(_Watch):
-    """Which tests run which functions: the file and the line at which each begins. And how long each test takes."""
+    """Which tests run which functions: the file and the line where each begins. And how long each test takes."""
 
     def __init__(self) -> None:
         self.begins: set[tuple[str, int]] = set()
@@ -244,7 +244,7 @@ class _Reached(_Watch):
 
 
 class _Trial(_Watch):
-    """Tries the changes of one module on tests that were collected once; leaves the numbers of those they miss."""
+    """Tries the changes of one module on tests that were collected once; keeps the numbers of those they miss."""
 
     def __init__(self, file: str, changes: Sequence[Change], reached: Reached) -> None:
         self.name, self.path, self.changes, self.reached = _module(file), str(_SOURCE / file), changes, reached
@@ -282,7 +282,7 @@ class _Trial(_Watch):
 
 
 def _apart(run: Callable[[int], int]) -> tuple[int, str]:
-    """Runs it in a fork, in silence: the status that it ends with, and what it wrote to the pipe it is given."""
+    """Run it silently in a fork: returns its exit status, and what it wrote to its pipe."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -300,7 +300,7 @@ def _apart(run: Callable[[int], int]) -> tuple[int, str]:
 
 
 def swap(name: str, code: CodeType) -> None:
-    """Puts the changed functions and constants of a module where the old ones are."""
+    """Replace the functions and constants of a module with the changed ones."""
     module = sys.modules[name]
     changed = {"__name__": name, "__file__": module.__file__, "__package__": module.__package__}
     exec(code, changed)  # noqa: S102 (our own module)
@@ -348,7 +348,7 @@ def _options(tests: tuple[str, ...], scratch: str, seconds: int = _SECONDS) -> l
 
 
 def _changes(file: str) -> list[Change]:
-    """Every change that makes another program of it."""
+    """Every change that results in a different program."""
     path = _SOURCE / file
     tree = ast.parse(path.read_text())
     whole = compile(tree, str(path), "exec")
@@ -359,7 +359,7 @@ def _changes(file: str) -> list[Change]:
 
 
 def _reach(tree: ast.Module, line: int) -> range:
-    """The lines of the function whose body has this line, or of the whole file."""
+    """The lines of the function that contains this line, or of the whole file."""
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if node.body[0].lineno <= line <= (node.end_lineno or 0):
@@ -371,7 +371,7 @@ def _reach(tree: ast.Module, line: int) -> range:
 
 @cache
 def _reached(tests: tuple[str, ...], scratch: str) -> Reached:
-    """The quickest tests first."""
+    """The fastest tests first."""
 
     def run(pipe: int) -> int:
         reached = _Reached()
@@ -382,12 +382,12 @@ def _reached(tests: tuple[str, ...], scratch: str) -> Reached:
 
     status, said = _apart(run)
     if status != 0:
-        sys.exit(f"{' '.join(tests)}: these tests fail as it is")
+        sys.exit(f"{' '.join(tests)}: these tests fail without any change")
     return json.loads(said)
 
 
 def _missed(file: str, changes: Sequence[Change], scratch: str) -> list[Change]:
-    """The changes that no test finds which comes by them, when they are made in place."""
+    """The changes, made in place, that no test that reaches them notices."""
 
     def run(pipe: int) -> int:
         trial = _Trial(file, changes, reached)
@@ -414,8 +414,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", default=_GATE)
     parser.add_argument("--every", type=int, default=1, help="try only every N-th change")
-    parser.add_argument("--start", type=int, default=0, help="begin with the K-th change")
-    parser.add_argument("--quick", action="store_true", help="do not try again afresh; may name too many")
+    parser.add_argument("--start", type=int, default=0, help="start with the K-th change")
+    parser.add_argument("--quick", action="store_true", help="do not retry afresh; may report too many")
     args = parser.parse_args()
     os.chdir(_ROOT)
     survived = 0

@@ -1,7 +1,7 @@
-"""Runs all tests, in parts side by side: most of them wait for programs, terminals and browsers more than they compute.
+"""Runs all tests in parallel parts: most of them wait for programs, terminals and browsers more than they compute.
 
-While they run it says how far each part is: in one line that changes on a terminal, in a line now and then elsewhere.
-A failure is named at once and told in full at the end. Ctrl-C ends the parts and all that they started.
+Shows the progress of each part: in one changing line on a terminal, in occasional lines elsewhere. A failure is named
+at once and shown in full at the end. Ctrl-C ends the parts and everything they started.
 """
 
 import json
@@ -30,9 +30,9 @@ PARTS: Mapping[str, Sequence[str]] = {
 SECONDS_A_PART = 1800
 """A part that takes longer hangs."""
 SECONDS_TO_LEAVE = 10
-"""From the polite signal to the one that cannot be refused."""
+"""From SIGTERM to SIGKILL."""
 SECONDS_A_LINE = 30
-"""Between two lines of progress where lines cannot be changed."""
+"""Between two lines of progress if lines cannot be changed."""
 Report = dict[str, Any]
 
 
@@ -40,7 +40,7 @@ Report = dict[str, Any]
 
 
 class Reporter:
-    """A plugin of pytest: tells how many tests there are, and how each ended, in lines of JSON."""
+    """A pytest plugin: reports how many tests there are, and how each ended, as JSON lines."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_inheritable(descriptor, False)  # a program that outlives us would keep it open
@@ -62,16 +62,18 @@ class Reporter:
 
 
 def run_part(descriptor: int, arguments: Sequence[str]) -> int:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets its background jobs ignore these two,
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell makes its background jobs ignore these two, and so would the programs that the tests start
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # and so would the programs that the tests start
     return pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[Reporter(descriptor)])
 
 
-# --- in ours ---
+# --- in our own process ---
 
 
 class Part:
-    """One run of pytest in a process of its own. `log` is all that it prints."""
+    """One run of pytest in its own process. `log` contains everything it prints."""
 
     def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
         self.name, self.log = name, log
@@ -87,7 +89,7 @@ class Part:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 pass_fds=[theirs],
-                start_new_session=True,  # Ctrl-C comes to us alone
+                start_new_session=True,  # only we get Ctrl-C
             )
         os.close(theirs)
         self.reports = os.fdopen(ours, "rb")
@@ -95,7 +97,7 @@ class Part:
         self.told_all = False
 
     def read(self) -> Iterator[str]:
-        """Takes in what was told; gives the names of those that failed."""
+        """Process what was reported; return the names of those that failed."""
         data = os.read(self.reports.fileno(), 65536)
         self.told_all = not data
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -115,7 +117,7 @@ class Part:
         return self._process.pid
 
     def interrupt(self) -> None:
-        """As Ctrl-C does: fixtures clean up."""
+        """Like Ctrl-C: fixtures clean up."""
         self._process.send_signal(signal.SIGINT)
 
     def has_ended(self) -> bool:
@@ -141,7 +143,7 @@ class Part:
 
 
 class Display:
-    """One line that changes on a terminal; a line now and then where that is not possible."""
+    """One changing line on a terminal; occasional lines elsewhere."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -170,7 +172,7 @@ def minutes(seconds: float) -> str:
 
 
 def follow(parts: Sequence[Part], display: Display) -> None:
-    """Until all have ended."""
+    """Wait until all have ended."""
     with selectors.DefaultSelector() as selector:
         for part in parts:
             selector.register(part.reports, selectors.EVENT_READ, part)
@@ -180,7 +182,7 @@ def follow(parts: Sequence[Part], display: Display) -> None:
                 for test in part.read():
                     display.say(f"FAILED {test}")
             for part in [key.data for key in selector.get_map().values()]:
-                if part.told_all or (part not in ready and part.has_ended()):  # a child of it may hold the pipe
+                if part.told_all or (part not in ready and part.has_ended()):  # one of its children may hold the pipe
                     part.wait()
                     selector.unregister(part.reports)
             display.progress(parts)
@@ -190,7 +192,7 @@ def follow(parts: Sequence[Part], display: Display) -> None:
 def check_time(parts: Sequence[Part], display: Display) -> None:
     for part in parts:
         if time.monotonic() - part.begun > SECONDS_A_PART and not part.has_ended():
-            display.say(f"{part.name} takes more than {minutes(SECONDS_A_PART)} and is ended")
+            display.say(f"{part.name} takes more than {minutes(SECONDS_A_PART)} and is stopped")
             end([part])
 
 
@@ -214,11 +216,11 @@ def main(parts: Mapping[str, Sequence[str]] = PARTS) -> int:
     return 1 if bad else 0
 
 
-# --- the end of a part and of all that it started ---
+# --- the end of a part and of everything it started ---
 
 
 def end(parts: Sequence[Part]) -> None:
-    """Each may end its programs itself; whoever is still there after a while is killed."""
+    """Each may end its own programs; anything left after a while is killed."""
     processes = [process for part in parts for process in below(part.pid)]  # while it can be seen whose they are
     for part in parts:
         part.interrupt()
@@ -232,7 +234,7 @@ def end(parts: Sequence[Part]) -> None:
 
 
 class Process(NamedTuple):
-    """`started` tells it from a later one with the same number."""
+    """`started` distinguishes it from a later process with the same id."""
 
     pid: int
     started: str
@@ -244,7 +246,7 @@ def is_alive(process: Process) -> bool:
 
 
 def below(root: int) -> list[Process]:
-    """It, and all that it started; nobody where the system does not tell."""
+    """It and everything it started; empty if the system does not say."""
     stats = {int(path.name): read_stat(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
     children: dict[int, list[int]] = {}
     for pid, stat in stats.items():
@@ -257,7 +259,7 @@ def below(root: int) -> list[Process]:
 
 
 def read_stat(pid: int) -> list[str] | None:
-    """What the kernel tells of a process, from its state on."""
+    """What the kernel reports about a process, from its state on."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""Makes the pictures of the terminal UI in docs/: plays the tour in the real app and takes an SVG at each step."""
+"""Makes the pictures of the terminal UI in docs/: plays the tour in the real app and saves an SVG at each step."""
 
 import asyncio
 import os
@@ -28,10 +28,10 @@ class Tour:
     async def until(self, condition: Callable[[], object]) -> None:
         while not condition():
             await self._pilot.pause(0.05)
-        await self._pilot.pause(0.3)  # all that is set off is drawn
+        await self._pilot.pause(0.3)  # everything that was triggered has been drawn
 
     async def question(self, number: int) -> None:
-        """Until the tour's next question is there."""
+        """Wait for the tour's next question."""
         await self.until(lambda: self._app.panel.has_focus and self._answered() == number)
 
     def _answered(self) -> int:

@@ -12,7 +12,7 @@ def main() -> None:
     for file in sorted(FOLDER.glob("*.toml")):
         for name in tomllib.loads(file.read_text()):
             if name in found:
-                raise SystemExit(f"{name} is in {file.stem} and in {found[name]}")
+                raise SystemExit(f"{name} is in both {file.stem} and {found[name]}")
             found[name] = file.stem
     (FOLDER / "index.json").write_text(json.dumps(dict(sorted(found.items())), indent=0) + "\n")
     print(f"{len(found)} programs")

@@ -1,6 +1,6 @@
-"""Prints every row of docs/spec.md with the tests that prove it, and how many rows are wholly implemented.
+"""Prints every row of docs/spec.md with the tests that prove it, and how many rows are fully implemented.
 
-Fails when a row that counts has no test, when a planned one has some, and when a test names a row that does not exist.
+Fails if a row that counts has no test, if a planned one has some, or if a test names a row that does not exist.
 """
 
 import ast
@@ -56,7 +56,7 @@ def spec_rows(node: ast.AST) -> list[str]:
 def problems(known: Sequence[Row], proofs: Proofs) -> Iterator[str]:
     for row, times in Counter(row.id for row in known).items():
         if times > 1:
-            yield f"{row} is there {times} times"
+            yield f"{row} occurs {times} times"
     for row in known:
         if not row.mark and not proofs.get(row.id):
             yield f"{row.id} has no test; is it planned?"

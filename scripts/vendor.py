@@ -1,10 +1,10 @@
-"""Refreshes the libraries that the page brings along, with npm, and writes down exactly what they are.
+"""Refreshes the libraries that the page includes, with npm, and records exactly what they are.
 
     .venv/bin/python scripts/vendor.py            fetch the versions below again
     .venv/bin/python scripts/vendor.py --check    only compare the files with the manifest
 
-The page needs no build and no node to run: these few files are part of the package. Change a version here, run this,
-look at the difference, commit.
+The page needs no build and no node to run: these few files are part of the package. To update, change a version here,
+run this, review the difference, and commit.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ LIBRARIES = {
     "preact.js": ("preact", "11.2.0", "dist/preact.mjs"),
     "hooks.js": ("preact", "11.2.0", "hooks/dist/hooks.mjs"),
     "htm.js": ("htm", "3.1.1", "dist/htm.module.js"),  # templates in plain JavaScript
-    "marked.js": ("marked", "18.2.0", "lib/marked.esm.js"),  # its lexer only: we make elements, never HTML
+    "marked.js": ("marked", "18.2.0", "lib/marked.esm.js"),  # its lexer only: we create elements, never HTML
 }
 
 
@@ -34,7 +34,7 @@ def main() -> int:
     if "--check" not in sys.argv[1:]:
         refresh()
     problems = list(differences())
-    print("\n".join(problems) or "the vendored files are what the manifest says")
+    print("\n".join(problems) or "the vendored files match the manifest")
     return 1 if problems else 0
 
 
@@ -58,7 +58,7 @@ def _take(folder: Path, name: str, package: str, version: str, source: str) -> d
 
 
 def _for_the_page(text: str) -> str:
-    """Browsers know no package names: `preact` is the file beside. Source maps are not brought along."""
+    """Browsers do not know package names: `preact` is the file next to it. Source maps are not included."""
     lines = (line for line in text.split("\n") if "sourceMappingURL" not in line)
     return re.sub(r"""from\s*["']preact["']""", 'from"./preact.js"', "\n".join(lines)).rstrip("\n") + "\n"
 
@@ -67,7 +67,7 @@ def differences() -> Iterator[str]:
     for name, entry in json.loads(MANIFEST.read_text()).items():
         found = hashlib.sha256((VENDOR / name).read_bytes()).hexdigest()
         if found != entry["sha256"]:
-            yield f"{name} is not what the manifest says: {found}"
+            yield f"{name} does not match the manifest: {found}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An MCP server with one tool and one that is left out by the settings beside. It needs the package `mcp`."""
+"""An MCP server with one tool, and another one that the settings next to it leave out. It needs the package `mcp`."""
 
 from mcp.server import MCPServer
 

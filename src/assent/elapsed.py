@@ -1,9 +1,9 @@
-"""How long something has taken. The clock may be set while it runs, so it is asked only for what began elsewhere."""
+"""How long something has taken. The clock may be changed meanwhile, so it is used only for what began elsewhere."""
 
 _ABSURD = 366 * 24 * 3600.0
 
 
 def since(moment: float, now: float) -> float:
-    """Seconds between two times of the wall clock; 0 when the clock must have been wrong at one of them."""
+    """Seconds between two wall-clock times; 0 if the clock must have been wrong at one of them."""
     seconds = now - moment
     return seconds if 0 <= seconds < _ABSURD else 0.0

@@ -1,6 +1,6 @@
-"""Named places where a test may kill the process, so that every crash the design speaks of can be rehearsed.
+"""Named places where a test may kill the process, so that every crash in the design can be rehearsed.
 
-Off unless ASSENT_FAILPOINTS names a file: then every hit appends its name there, and the one whose name or running
+Off unless ASSENT_FAILPOINTS names a file: then every hit appends its name there, and the hit whose name or sequence
 number is in ASSENT_FAILPOINT_KILL ends the process at once, as `kill -9` would.
 """
 

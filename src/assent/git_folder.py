@@ -1,8 +1,8 @@
-"""Where the parts of a git repository lie, read from its folders without starting git.
+"""Where the parts of a git repository are, read from its folders without starting git.
 
 A repository may say that its files, its objects or all of it are elsewhere (`.git` as a file or a link, `commondir`,
-`core.worktree`, `objects/info/alternates`), and whoever looks at it then sees that place. Knows the layout of git's
-folders; does not know rules.
+`core.worktree`, `objects/info/alternates`), and readers then see that place. Knows the layout of git's folders; knows
+no rules.
 """
 
 import os
@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-_MOST_ALTERNATES = 20
-_LONGEST_FILE = 1_000_000
+_MAX_ALTERNATES = 20
+_MAX_FILE_SIZE = 1_000_000
 _HEAD = re.compile(r"ref:\s*refs/|[0-9a-f]{40}", re.IGNORECASE)
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?([^\"\n]*)\"?\s*$", re.MULTILINE | re.IGNORECASE)
 
@@ -23,7 +23,7 @@ _VALUED = frozenset(("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--c
 
 
 class GitFolder(Struct, frozen=True):
-    """A repository: the folder that `.git` stands in, and where git keeps what is in it."""
+    """A repository: the folder that contains `.git`, and where git keeps its data."""
 
     work: str
     git: str
@@ -31,8 +31,8 @@ class GitFolder(Struct, frozen=True):
 
 
 def git_folders(cwd: str) -> list[GitFolder]:
-    """Every folder that git could take for the repository of `cwd`, from there upwards: what looks like none to git,
-    which is rather strict, it passes over.
+    """Every folder that git could take for the repository of `cwd`, from there upwards: git is rather strict, and skips
+    those that do not look like one to it.
     """
     found: list[GitFolder] = []
     folder = os.path.realpath(cwd)
@@ -53,8 +53,8 @@ def taken(folders: Sequence[GitFolder]) -> GitFolder | None:
 
 
 def leads_outside(cwd: str, roots: Sequence[str]) -> str | None:
-    """Why git would look outside the workspace there. A repository that the workspace is only a part of is no such
-    case, nor one that says itself that its files are here (`git worktree add`, a submodule).
+    """Why git would look outside the workspace there. A repository that contains the workspace is fine, and so is one
+    that itself says that its files are here (`git worktree add`, a submodule).
     """
     real = [os.path.realpath(root) for root in roots]
     for one in git_folders(cwd):
@@ -74,12 +74,12 @@ def hooks_of(folder: GitFolder, configured: str | None) -> list[str]:
 
 
 def alternates_of(folder: GitFolder) -> list[str]:
-    """Other folders of objects that it uses."""
+    """Other object folders that it uses."""
     return list(_alternates(os.path.join(folder.common, "objects")))
 
 
 def split_options(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The words behind `git` and before the sub-command, which decide what repository it is, and the rest."""
+    """The words between `git` and the sub-command, which select the repository, and the rest."""
     at = 0
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in _VALUED else 1
@@ -87,7 +87,7 @@ def split_options(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def folders_of(options: Sequence[str]) -> list[str]:
-    """Where `-C` leads, one from the other."""
+    """Where `-C` leads, each relative to the previous one."""
     return [value for name, value in pairwise(options) if name == "-C"]
 
 
@@ -110,11 +110,11 @@ def _is_repository(folder: str) -> bool:
 
 
 def _outside(one: GitFolder, roots: Sequence[str]) -> Iterator[str]:
-    """The places of a repository in the workspace that are outside of it."""
+    """The places of a workspace repository that are outside the workspace."""
     if not _below(os.path.realpath(one.git), roots):
         if not _says_it_is_here(one):
             yield os.path.realpath(one.git)
-        return  # what lies outside is not written by anybody in here
+        return  # nothing in here writes what is outside
     if (work := _work_tree(one)) is not None:
         yield from _leaving([work], roots)
     objects = os.path.join(one.common, "objects")
@@ -124,7 +124,7 @@ def _outside(one: GitFolder, roots: Sequence[str]) -> Iterator[str]:
 
 
 def _says_it_is_here(one: GitFolder) -> bool:
-    """A folder of `git worktree add` knows the `.git` that leads to it, that of a submodule its files."""
+    """A folder of `git worktree add` is known to the `.git` it points to; a submodule's `.git` knows its files."""
     back = _text(os.path.join(one.git, "gitdir")).strip()
     if back and os.path.realpath(back) == os.path.realpath(os.path.join(one.work, ".git")):
         return True
@@ -133,7 +133,7 @@ def _says_it_is_here(one: GitFolder) -> bool:
 
 
 def _work_tree(one: GitFolder) -> str | None:
-    """As the files of its configuration say it; what they include is seen by who asks git."""
+    """According to its configuration files; includes are seen by callers that ask git."""
     for name in (os.path.join(one.git, "config.worktree"), os.path.join(one.common, "config")):
         if (found := _WORKTREE.findall(_text(name))) and found[-1].strip():
             return os.path.join(one.git, os.path.expanduser(found[-1].strip()))
@@ -141,13 +141,13 @@ def _work_tree(one: GitFolder) -> str | None:
 
 
 def _alternates(objects: str) -> Iterator[str]:
-    """The folders that git also looks for objects in, and those that these name."""
+    """The folders in which git also looks for objects, and those that these name."""
     todo, seen = [objects], 0
     while todo:
         folder = todo.pop()
         for line in _text(os.path.join(folder, "info", "alternates")).splitlines():
             seen += 1
-            if line.startswith('"') or seen > _MOST_ALTERNATES:  # quotes hide what it is
+            if line.startswith('"') or seen > _MAX_ALTERNATES:  # quotes hide the real path
                 yield "/"
                 return
             if line.strip() and not line.startswith("#"):
@@ -172,11 +172,11 @@ def _below(path: str, roots: Sequence[str]) -> bool:
 
 
 def _text(path: str) -> str:
-    """What is in a file, as far as git's own are ever long; nothing of what is no file."""
+    """The content of a file, up to the size of git's own; empty if it is not a regular file."""
     if not os.path.isfile(path):
         return ""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(_LONGEST_FILE)
+            return file.read(_MAX_FILE_SIZE)
     except OSError:
         return ""

@@ -1,8 +1,8 @@
-"""A workspace that is only a part of a larger repository: git is kept to that part.
+"""A workspace that is only part of a larger repository: git is restricted to that part.
 
-Most commands of git speak about all of a repository, wherever they run. Those that show changes are told to show only
-the part; words that name something beyond it are found here, and whoever decides then asks. Reads the names of folders;
-starts nothing, and knows no rules.
+Most git commands act on a whole repository, wherever they run. Those that show changes are told to show only the part;
+words that name something outside it are found here, and need approval. Reads the names of folders; starts nothing, and
+knows no rules.
 """
 
 import os
@@ -15,9 +15,9 @@ from assent.git_folder import git_folders, taken
 
 _SHOW_CHANGES = frozenset(("diff", "log", "show", "whatchanged", "diff-tree", "diff-index", "diff-files"))
 _OPTIONS = re.compile(r"--(?:full-tree|objects(?:-edge)?|no-relative|relative=.*)", re.DOTALL)
-_COMBINED = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*|--cc")  # `diff-tree` shows all of a merge then
+_COMBINED = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*|--cc")  # otherwise `diff-tree` shows all of a merge
 _TOP = re.compile(r":(?:/|\([^)]*\btop\b[^)]*\))")
-# They show no files: they change something, or are about commits and settings alone.
+# They show no files: they change something, or are about commits and settings only.
 _SHOW_NO_FILES = frozenset(
     """
     add am apply bisect branch check-attr check-ignore checkout cherry cherry-pick clean clone commit config
@@ -28,7 +28,7 @@ _SHOW_NO_FILES = frozenset(
 
 
 class Part(Struct, frozen=True):
-    """`top` is the folder of the whole repository, `prefix` the workspace seen from there: `packages/web/`."""
+    """`top` is the folder of the whole repository, `prefix` the workspace relative to it: `packages/web/`."""
 
     top: str
     prefix: str
@@ -36,7 +36,7 @@ class Part(Struct, frozen=True):
 
 
 def part_of_repository(cwd: str, roots: Sequence[str]) -> Part | None:
-    """None when the workspace holds the whole repository of `cwd`, or there is none."""
+    """None if the workspace contains the whole repository of `cwd`, or there is none."""
     place = os.path.realpath(cwd)
     root = next((one for one in map(os.path.realpath, roots) if _below(place, one)), None)
     folder = taken(git_folders(place))
@@ -60,7 +60,7 @@ def names_beyond(part: Part, cwd: str, words: Sequence[str], texts: Collection[i
 
 
 def kept_to(part: Part, words: Sequence[str]) -> list[str]:
-    """The words, with what keeps git to the part."""
+    """The words, with what restricts git to the part."""
     if words[0] in _SHOW_CHANGES:
         return [words[0], f"--relative={part.prefix}", *words[1:]]
     if words[0] == "status" and all(word.startswith("-") for word in words[1:]):
@@ -90,7 +90,7 @@ def _is_beyond(part: Part, cwd: str, words: Sequence[str], at: int) -> bool:
 
 
 def _file_in_commit(part: Part, cwd: str, word: str) -> str:
-    """`HEAD:a` and `:0:a` are seen from the top, `HEAD:./a` from here."""
+    """`HEAD:a` and `:0:a` are relative to the top, `HEAD:./a` to the current folder."""
     path = re.sub(r"^:[0-3]:|^[^:]*:", "", word)
     return _join(cwd if path.startswith(("./", "../")) else part.top, path)
 

@@ -1,6 +1,6 @@
-"""A unified diff as data: hunks with numbered lines, and the text that results when only some of them are accepted.
+"""A unified diff as data: hunks with numbered lines, and the text that results if only some of them are accepted.
 
-Ground floor: pure text. Every client shows these hunks and may answer with their numbers.
+Pure text. Every client shows these hunks and may answer with their numbers.
 """
 
 import re
@@ -21,12 +21,12 @@ class Line(Struct, frozen=True, gc=False, omit_defaults=True):
     """Its number in the old text, from 1; None for an added line."""
     new: int | None = None
     ends: bool = True
-    """False for a last line without a line end."""
+    """False for a last line without a newline."""
 
 
 class Hunk(Struct, frozen=True, gc=False):
     number: int
-    """From 0, as an answer names it."""
+    """From 0, as used in an answer."""
     header: str
     old_from: int
     """The first of its lines in the old text, from 0."""
@@ -42,7 +42,7 @@ class Hunk(Struct, frozen=True, gc=False):
 
 
 class BadHunks(ValueError):
-    """The choice makes no sense; the message says why."""
+    """The choice is invalid; the message says why."""
 
 
 def hunks(diff: str) -> tuple[Hunk, ...]:
@@ -77,16 +77,16 @@ def _numbered(block: list[str], old: int, new: int) -> Iterator[Line]:
                 yield Line(" ", line[1:], old, new, ends)
                 old, new = old + 1, new + 1
             case _:
-                continue  # the mark of a missing line end, or what follows the last hunk
+                continue  # the marker of a missing newline, or what follows the last hunk
 
 
 def accept(old: str, new: str, diff: str, chosen: Iterable[int]) -> str:
-    """The old text with the chosen hunks only. Line ends stay those of the old text."""
+    """The old text with only the chosen hunks applied. Line endings stay those of the old text."""
     parts, wanted = hunks(diff), set(chosen)
     if unknown := wanted - set(range(len(parts))):
         raise BadHunks(f"there is no hunk {min(unknown)}: this change has hunks 0 to {len(parts) - 1}")
     if not wanted:
-        raise BadHunks("no hunk is chosen; to take none of the change, say no")
+        raise BadHunks("no hunk is chosen; to reject the whole change, say no")
     if len(wanted) == len(parts):
         return new
     return "".join(_spliced(old, [part for part in parts if part.number in wanted]))

@@ -1,6 +1,6 @@
-"""What models, tools and people say to each other: messages made of parts, and the faces of a tool's result.
+"""What models, tools and people say to each other: messages made of parts, and the views of a tool's result.
 
-Ground floor: plain frozen data, the same in memory, on disk and on the wire. It knows no provider, tool or screen.
+Plain frozen data, the same in memory, on disk and on the wire. It knows no provider, tool or screen.
 """
 
 from typing import Any, Literal
@@ -16,16 +16,16 @@ class Text(Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
 
 
 class Thought(Struct, frozen=True, gc=False, tag="thought", omit_defaults=True):
-    """The model thinking aloud. The signature is the provider's and goes back to it untouched."""
+    """The model's thinking. The signature belongs to the provider and goes back to it unchanged."""
 
     text: str
     signature: str | None = None
     subject: str = ""
-    """What it is about in a few words, where the provider says so."""
+    """What it is about in a few words, if the provider says so."""
 
 
 class Call(Struct, frozen=True, gc=False, tag="call", omit_defaults=True):
-    """The model asks for a tool."""
+    """The model calls a tool."""
 
     call_id: str
     name: str
@@ -60,7 +60,7 @@ class UserMessage(Struct, frozen=True, gc=False, tag="user"):
 class ModelMessage(Struct, frozen=True, gc=False, tag="model", omit_defaults=True):
     parts: tuple[ModelPart, ...]
     model: str = ""
-    """Who wrote it. Signatures mean something to this model alone, and never travel to another provider."""
+    """Who wrote it. Signatures are only valid for this model, and are never sent to another provider."""
 
 
 Message = UserMessage | ModelMessage
@@ -75,14 +75,14 @@ class Declaration(Struct, frozen=True, gc=False):
 
 
 class Source(Struct, frozen=True, gc=False):
-    """A page that an answer is drawn from."""
+    """A page that an answer is based on."""
 
     title: str
     url: str
 
 
 class SearchAnswer(Struct, frozen=True, gc=False):
-    """What a search of the web found; numbers in square brackets in the text point to the sources, from 1."""
+    """The result of a web search; numbers in square brackets in the text refer to the sources, from 1."""
 
     text: str
     sources: tuple[Source, ...] = ()
@@ -99,7 +99,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     cached: int = 0
     """The part of `input` that was read from the cache."""
     cache_written: int = 0
-    """The part of `input` that was written to the cache, where the provider charges extra for it."""
+    """The part of `input` that was written to the cache, if the provider charges extra for it."""
 
     @property
     def total(self) -> int:
@@ -115,7 +115,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
         )
 
 
-# --- the face of a result that the person sees ---
+# --- the view of a result that the person sees ---
 
 
 class PlainDisplay(Struct, frozen=True, gc=False, tag="text"):
@@ -127,11 +127,11 @@ class MarkdownDisplay(Struct, frozen=True, gc=False, tag="markdown"):
 
 
 class TerminalDisplay(Struct, frozen=True, gc=False, tag="terminal"):
-    """Terminal output as it came, escapes included; whoever shows it makes it safe first."""
+    """Raw terminal output, including escapes; it must be made safe before it is shown."""
 
     text: str
     ended: str = ""
-    """How the command ended, in a word or two; empty when it ended well."""
+    """How the command ended, in a word or two; empty if it succeeded."""
 
 
 class DiffDisplay(Struct, frozen=True, gc=False, tag="diff"):
@@ -150,7 +150,7 @@ class Todo(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class TodosDisplay(Struct, frozen=True, gc=False, tag="todos"):
-    """The model's list of steps, which replaces the one before."""
+    """The model's list of steps, which replaces the previous one."""
 
     todos: tuple[Todo, ...]
 

@@ -1,8 +1,7 @@
 """What an approved command does, as data: a small tree of pipelines and argument lists.
 
-A plan is made by the judge from words it understood completely and is executed as it stands, by
-`assent.process.pipeline`. It must not know rules, models or any shell: there is no command string in
-it.
+The judge makes a plan from words it fully understood, and `assent.process.pipeline` executes it as it is. It must not
+know rules, models or any shell: there is no command string in it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +12,12 @@ from msgspec import Struct
 PartKind = Literal["text", "glob", "home", "variable", "status", "item", "output"]
 Join = Literal["", "&&", "||", ";"]
 RedirectKind = Literal["null", "copy", "read", "text"]
-# How names of files come through a pipe: one a line, ended by a NUL, or as words with quotes as xargs reads them.
+# How file names come through a pipe: one per line, terminated by a NUL, or as words with quotes as xargs reads them.
 Names = Literal["", "lines", "null", "words"]
-# What words may become that are known only when the command runs: anything, names of files that may be read, or names
-# of commits, or a text in quotes where only text can stand and else a plain name. Without an entry there are none.
+# What words may be that are known only at run time: anything; names of files that may be read; names of commits; or, in
+# quotes, text where only text is possible and otherwise a plain name. Without an entry there are none.
 Unknown = Literal["", "text", "file", "revision", "name"]
-# What a command of git does: it looks, or it changes files and its repository. Without an entry it does more, or is
+# What a git command does: it reads, or it changes files and its repository. Without an entry it does more, or is
 # exactly what a person allowed.
 GitWork = Literal["", "looks", "changes"]
 
@@ -26,11 +25,11 @@ UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 
 
 class Part(Struct, frozen=True):
-    """A piece of a word. `text` stands for itself; the other kinds are expanded by the runner.
+    """A piece of a word. `text` stands for itself; the runner expands the other kinds.
 
-    `status` is how the last pipeline ended (`?`) or what a variable holds that is only shown, `item` the word that the
-    loop over the variable `text` is at, and `output` what `steps` print. Without quotes these are cut into words as
-    bash does.
+    `status` is how the last pipeline ended (`?`) or the value of a variable that is only shown, `item` the current word
+    of the loop over the variable `text`, and `output` what `steps` print. Unquoted, these are split into words as in
+    bash.
     """
 
     kind: PartKind
@@ -38,11 +37,11 @@ class Part(Struct, frozen=True):
     quoted: bool = False
     steps: tuple["Step", ...] = ()
     item: str = ""
-    """Of a wildcard: not what it matches, but the match that the loop over this variable is at."""
+    """For a wildcard: not what it matches, but the current match of the loop over this variable."""
 
 
 class Word(Struct, frozen=True):
-    """One word of a command, quotes removed. `text` is how it reads; `literal` says nothing in it expands."""
+    """One word of a command, quotes removed. `text` is how it reads; `literal` means that nothing in it expands."""
 
     text: str
     literal: bool = True
@@ -50,7 +49,7 @@ class Word(Struct, frozen=True):
 
     @property
     def fixed(self) -> str:
-        """The beginning of the word that no file name and no variable can change."""
+        """The start of the word that no file name and no variable can change."""
         if self.literal:
             return self.text
         first = self.parts[0]
@@ -58,13 +57,12 @@ class Word(Struct, frozen=True):
 
     @property
     def unknown(self) -> bool:
-        """Whether it is known only when the command runs what it is."""
+        """Whether its value is known only at run time."""
         return any(part.kind in UNKNOWN for part in self.parts)
 
 
 class Redirect(Struct, frozen=True):
-    """`null`: fd to or from /dev/null · `copy`: fd becomes what fd `target` is · `read`: file · `text`:
-    given text."""
+    """`null`: fd to or from /dev/null · `copy`: fd becomes what fd `target` is · `read`: file · `text`: given text."""
 
     kind: RedirectKind
     fd: int
@@ -79,21 +77,22 @@ class Stage(Struct, frozen=True, tag="command", kw_only=True):
     redirects: tuple[Redirect, ...] = ()
     text: str = ""
     names: Names = ""
-    """Its input are names of files, and it gets none that `Plan.secret` is about; they reach it ended by NULs."""
+    """Its input is file names, without those that `Plan.secret` matches; they reach it terminated by NULs."""
     hides: bool = False
-    """It is git, and told to leave out secrets, by their names or by `Plan.hidden`."""
+    """It is git, and told to leave out secrets, by name or by `Plan.hidden`."""
     listing: tuple[tuple[Word, ...], ...] = ()
-    """Commands of git that list the names of all that it may show. One that hides nothing must not show a secret."""
+    """Git commands that list the names of everything it may show. A command that hides nothing must not show a secret.
+    """
     git: GitWork = ""
     unknown: Unknown = ""
     files: tuple[int, ...] = ()
-    """Which of the words name files to be read."""
+    """Which of the words name files to read."""
     texts: tuple[int, ...] = ()
-    """Which of the words are text, and name no file whatever they look like: a pattern, a script, a separator."""
+    """Which of the words are text, and not file names whatever they look like: a pattern, a script, a separator."""
 
 
 class Group(Struct, frozen=True, tag="group"):
-    """`( … )`, which moves nobody else, or `{ …; }`."""
+    """`( … )`, which does not affect the commands after it, or `{ …; }`."""
 
     steps: tuple["Step", ...]
     subshell: bool = False
@@ -135,8 +134,7 @@ class Step(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """Everything the runner needs. `writes` are checked against `roots` again, with links followed, at
-    run time."""
+    """Everything the runner needs. `writes` are checked against `roots` again, with links followed, at run time."""
 
     steps: tuple[Step, ...]
     cwd: str = ""
@@ -145,15 +143,15 @@ class Plan(Struct, frozen=True, kw_only=True):
     inside: bool = False
     """Every path that the words name must be in `roots`, with links followed, or nothing starts."""
     sweeps: bool = False
-    """A search in it passes over files that usually hold secrets."""
+    """A search in it skips files that usually hold secrets."""
     secret: str = ""
-    """What the path of a secret matches, in small letters: a regular expression."""
+    """A regular expression that matches the lower-cased path of a secret."""
     hidden: tuple[str, ...] = ()
-    """Patterns that make git leave secrets out."""
+    """Patterns that make git leave out secrets."""
 
 
 def simple_commands(steps: Sequence[Step]) -> Iterator[Stage]:
-    """Every simple command of a tree, also those whose output becomes a word."""
+    """Every simple command of a tree, including those whose output becomes a word."""
     return (command for step in every_step(steps) for command in step.stages if isinstance(command, Stage))
 
 
@@ -173,7 +171,7 @@ def outputs(words: Sequence[Word]) -> tuple[Step, ...]:
 
 
 def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
-    """The lists of pipelines in a compound command, in the order of the text."""
+    """The lists of pipelines in a compound command, in source order."""
     match command:
         case Group() | Loop():
             return [command.steps]
@@ -183,7 +181,7 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
 
 
 def paths_in(text: str) -> list[str]:
-    """The paths that a word of a command may name: itself, or whatever is glued to an option."""
+    """The paths that a word of a command may name: itself, or the value glued to an option."""
     if not text.startswith("-"):
         return [text]
     _, equals, value = text.partition("=")

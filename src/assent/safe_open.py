@@ -1,7 +1,7 @@
-"""Opens files by name without waiting for anybody: regular files only, and no more of them than was asked for.
+"""Opens files by name without blocking: regular files only, and no more of them than requested.
 
-To open a pipe waits for a writer, and to open a device may do anything. Whoever reads a file that somebody else may
-have put there comes through here. Knows no workspace and no rules.
+Opening a pipe waits for a writer, and opening a device may do anything. Every read of a file that somebody else may
+have put there goes through here. Knows no workspace and no rules.
 """
 
 import errno
@@ -14,14 +14,14 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class NotRegular(OSError):
-    """It is a pipe, a device, a socket or a folder, or larger than it may be."""
+    """It is a pipe, a device, a socket or a folder, or too large."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(errno.EINVAL, why, path)
 
 
 def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> int:
-    """A descriptor for reading. Looked at before, too: to open a device can have effects."""
+    """A descriptor for reading. Also checked before opening, because opening a device can have side effects."""
     _check(os.stat(path, follow_symlinks=follow), path)
     handle = os.open(path, _FLAGS if follow else _FLAGS | os.O_NOFOLLOW)
     try:
@@ -33,8 +33,8 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> int:
 
 
 def _check(found: os.stat_result, path: str | os.PathLike[str]) -> None:
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):  # to open a link says so by itself
-        raise NotRegular(os.fspath(path), "it is no ordinary file")
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):  # opening a link raises its own error
+        raise NotRegular(os.fspath(path), "it is not a regular file")
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = SIZE_LIMIT, *, follow: bool = True) -> bytes:

@@ -1,4 +1,4 @@
-"""One record for every prompt, call and error: a projection of the log, so that nothing can be missing from it."""
+"""One record for every prompt, call and error: a projection of the log, so that nothing can be missing."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

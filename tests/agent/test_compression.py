@@ -38,7 +38,7 @@ def texts(messages: tuple[Message, ...]) -> list[str]:
 
 
 async def test_of_what_a_prompt_brought_along_the_summary_is_made_from_the_ends():
-    harness = SessionHarness(text("Seen."), text("# Wishes\nNone."))
+    harness = SessionHarness(text("Seen."), text("# Requests\nNone."))
     attached = Attached("a.txt", parts=(Text("begin" + "x" * 100_000 + "end"),))
 
     async def load() -> tuple[Attached, ...]:
@@ -57,7 +57,7 @@ async def test_of_what_a_prompt_brought_along_the_summary_is_made_from_the_ends(
 
 @pytest.mark.spec("F1")
 async def test_the_older_part_becomes_a_summary_and_the_newest_stays_word_for_word():
-    harness = SessionHarness(text(LONG), text("Short."), text("# Wishes\nA story."), text("Yes."))
+    harness = SessionHarness(text(LONG), text("Short."), text("# Requests\nA story."), text("Yes."))
     async with await harness.open() as runner:
         for count, prompt in enumerate(("tell", "more"), start=1):
             await harness.send(runner, Submit(prompt))
@@ -67,7 +67,7 @@ async def test_the_older_part_becomes_a_summary_and_the_newest_stays_word_for_wo
         await harness.send(runner, Submit("go on"))
         await harness.until_done(3)
     (done,) = harness.recorded(ChatCompressed)
-    assert history == [f"{INTRODUCTION}\n\n# Wishes\nA story.", UNDERSTOOD.parts[0].text, "more", "Short."]  # pyright: ignore
+    assert history == [f"{INTRODUCTION}\n\n# Requests\nA story.", UNDERSTOOD.parts[0].text, "more", "Short."]  # pyright: ignore
     assert (done.replaced, done.by, done.problem) == (2, "ann", "")
     assert done.tokens_before > 700 > 100 > done.tokens_after
     summary_request, next_request = harness.model.requests[2:]
@@ -104,7 +104,7 @@ async def test_an_empty_conversation_has_nothing_to_compress():
 
 
 async def test_it_waits_for_the_end_of_the_turn_and_prompts_wait_for_it():
-    harness = SessionHarness(calls(call("run_note", "a", text="x")), text(LONG), text("# Wishes"), text("Last."))
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text(LONG), text("# Requests"), text("Last."))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("first"))
         await harness.until_waiting(runner)
@@ -215,13 +215,13 @@ async def test_without_a_limit_nothing_is_compressed():
 
 
 async def test_a_resumed_and_a_forked_session_remember_the_summary():
-    harness = SessionHarness(text(LONG), text("# Wishes"))
+    harness = SessionHarness(text(LONG), text("# Requests"))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("tell"))
         await harness.until_done()
         await harness.send(runner, Compress())
         before = runner.state.history()
-    assert texts(before)[0] == f"{INTRODUCTION}\n\n# Wishes"
+    assert texts(before)[0] == f"{INTRODUCTION}\n\n# Requests"
     copy = await fork_session(harness.log, harness.session)
     for session in (harness.session, copy):
         state = fold(session, await harness.log.read(session))

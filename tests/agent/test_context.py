@@ -86,7 +86,7 @@ def test_what_is_too_large_no_text_or_elsewhere_is_left_out_and_said(project: Pa
     assert context.text == ""
     problems = [source.problem for source in context.sources]
     assert len(problems) == 3
-    assert "no UTF-8 text" in problems[0] and "more than" in problems[1] and "outside" in problems[2]
+    assert "not UTF-8 text" in problems[0] and "more than" in problems[1] and "outside" in problems[2]
 
 
 # --- imports ---

@@ -196,7 +196,7 @@ async def test_a_call_id_that_fits_into_no_address_is_replaced_by_one_of_ours():
 def test_an_odd_call_id_that_comes_again_is_refused_also_after_a_restart():
     first = CallIds().request("a/b", "../x y", {}, "p")
     again = CallIds([first.call_id]).request("a/b", "../x y", {}, "p")
-    assert not first.problem and "used before" in again.problem
+    assert not first.problem and "already used" in again.problem
     assert re.fullmatch("call-[0-9a-f]{24}", first.call_id) and re.fullmatch("call-[0-9a-f]{12}", again.call_id)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.agent.repetition import CODE, LONGEST_REPLY, PROSE, RepetitionDetector, ReplyGuard
+from assent.agent.repetition import CODE, MAX_REPLY_LENGTH, PROSE, RepetitionDetector, ReplyGuard
 from assent.commands import Submit
 from assent.events import ModelReplied, ModelRetry, TextDelta, TurnFinished
 from assent.models.model_protocol import CallChunk, Finished, TextChunk, ThoughtChunk
@@ -23,7 +23,7 @@ async def ending_of(harness: SessionHarness) -> TurnFinished:
     [
         ("max_tokens", "max_tokens", "output limit"),
         ("safety", "safety", "safety rules"),
-        ("other", "stopped", "without saying that it was complete"),
+        ("other", "stopped", "without marking it complete"),
     ],
 )
 @pytest.mark.spec("F9")
@@ -82,7 +82,7 @@ def test_a_reply_of_unlimited_size_is_stopped(kind: type[TextChunk] | type[Thoug
     guard = ReplyGuard()
     numbers = (guard.saw(kind("".join(str(n) + " " for n in range(n, n + 9_999)))) for n in range(0, 10**9, 9_999))
     end = next(found for found in numbers if found is not None)
-    assert end.reason == "max_tokens" and f"{LONGEST_REPLY:,}" in end.said
+    assert end.reason == "max_tokens" and f"{MAX_REPLY_LENGTH:,}" in end.said
 
 
 def test_a_reply_with_unlimited_calls_is_stopped():

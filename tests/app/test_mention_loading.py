@@ -16,7 +16,7 @@ from assent.parts import Media, Text
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
-from assent.tools.support.many_files import MOST_CHARACTERS
+from assent.tools.support.many_files import MAX_CHARACTERS
 from assent.tools.tool import ToolFailed
 from support.servers import SDK, open_shop, program
 from support.waiting import WAIT_LIMIT
@@ -172,7 +172,7 @@ async def test_no_rule_and_no_mode_brings_a_secret_along(folder: Path):
 async def test_binary_files_are_left_out_and_said(folder: Path):
     (folder / "x.bin").write_bytes(b"\x7fELF\0\0")
     (found,) = await load(folder, "@x.bin")
-    assert found.problem.startswith("no text but an ELF program")
+    assert found.problem.startswith("not text but an ELF program")
 
 
 async def test_a_pipe_does_not_hold_a_prompt_up(folder: Path):
@@ -186,11 +186,11 @@ async def test_a_pipe_does_not_hold_a_prompt_up(folder: Path):
 
 
 async def test_what_is_too_long_is_cut_and_what_comes_behind_it_is_left_out(folder: Path):
-    (folder / "long.txt").write_text("x" * (MOST_CHARACTERS + 9))
+    (folder / "long.txt").write_text("x" * (MAX_CHARACTERS + 9))
     long, short = await load(folder, "@long.txt @src/a.py")
     assert long.about == "1 line, cut"
     assert texts([long]).endswith("x\n... [cut; read on with read_file]")
-    assert len(texts([long])) < MOST_CHARACTERS + 100
+    assert len(texts([long])) < MAX_CHARACTERS + 100
     assert (short.name, short.problem) == ("src/a.py", "the limit is reached")
 
 

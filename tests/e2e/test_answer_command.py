@@ -111,7 +111,7 @@ def test_always_releases_the_other_call_that_it_covers(program: Program):
     running, session = start_waiting(program, shell("python3 add.py", "one"), shell("python3 add.py", "two"))
     with running:
         answered = program.run("answer", session, "one", "always")
-        assert answered.code == 0 and "`, with no other word, in " in answered.err
+        assert answered.code == 0 and "`, and nothing else, in " in answered.err
         ended = running.wait()
     assert ended.result["status"] == "success"
     assert (program.folder / "canary").read_text() == "x\nx\n"
@@ -183,7 +183,7 @@ def test_an_answer_to_a_file_that_changed_meanwhile_is_not_taken_and_it_is_asked
     ended = program.run("--resume", session, "-o", "json")
     assert (ended.code, ended.result["status"]) == (57, "waiting")
     assert target.read_text() == "somebody else's\n"
-    assert "the action changed since it was shown to you" in program.events_of_type("command.taken")[-1]["problem"]
+    assert "the action has changed since it was shown to you" in program.events_of_type("command.taken")[-1]["problem"]
     asked = program.events_of_type("approval.requested")
     assert "-somebody else's" in asked[-1]["approval"]["details"]["diff"]
 

@@ -137,7 +137,7 @@ UNUSABLE: dict[str, tuple[list[str], bytes, str]] = {
     "binary input": (["-p", "what is this?"], b"\x7fELF\0\0", "standard input is not text"),
     "too much input": (["-p", "what is this?"], b"a" * 8_000_001, "standard input is longer than"),
     "a bad rule": (["-p", "x", "--allowed-tools", "write file!"], b"", "cannot read the rule 'write file!'"),
-    "empty brackets": (["-p", "x", "--allowed-tools", "run_shell_command()"], b"", "empty brackets"),
+    "empty brackets": (["-p", "x", "--allowed-tools", "run_shell_command()"], b"", "empty parentheses"),
     "an unknown session": (["-p", "x", "--resume", "nope"], b"", "there is no session 'nope'"),
     "no session at all": (["-p", "x", "--resume"], b"", "there are no sessions yet"),
     "no terminal to ask on": (["-p", "x", "--ask", "inline"], b"", "needs a terminal"),

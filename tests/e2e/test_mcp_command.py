@@ -108,7 +108,7 @@ def test_servers_are_added_listed_accepted_and_removed(program: Program):
     listed = program.run("mcp", "list")
     assert listed.code == 0, listed.err
     assert "srv  ready (user, trusted)\n  mcp_srv_greet  Says hello.\\x1b[2J\n" in listed.out
-    assert "! a.b is refused: two tools would have its name" in listed.out
+    assert "! a.b is refused: another tool would have the same name" in listed.out
     offer(base, {"name": "greet", "description": "Says goodbye."})
     assert "mcp_srv_greet (new or changed: needs approval)" in program.run("mcp", "list").out
     assert program.run("mcp", "accept", "srv").out == "Accepted: mcp_srv_greet\n"

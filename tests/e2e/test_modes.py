@@ -34,7 +34,7 @@ def test_without_a_terminal_what_would_ask_is_refused_and_the_rest_runs(program:
     finished = run_batch(program)
     assert statuses(finished) == {"run": "error", "write": "error", "read": "success"}
     assert finished["run"]["failure"]["type"] == "approval_unavailable"
-    assert "nobody is there to give it" in finished["run"]["result"]["response"]["error"]
+    assert "nobody can give it" in finished["run"]["result"]["response"]["error"]
     assert program.events_of_type("approval.requested") == []
 
 

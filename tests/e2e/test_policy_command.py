@@ -68,7 +68,7 @@ def test_explain_says_which_rule_decides_each_part_in_words(program: Program):
     assert asked.out.startswith("ask: No rule allows `sh`.")
     assert "risk: medium" in asked.out
     call = program.run("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
-    assert call.out.startswith("ask: changes to files are asked in this mode.")
+    assert call.out.startswith("ask: changing files needs approval in this mode.")
 
 
 @pytest.mark.spec("J5")
@@ -161,7 +161,7 @@ def test_explain_judges_in_the_folder_and_the_mode_of_the_session(program: Progr
 @pytest.mark.spec("C7")
 def test_explain_says_what_an_address_would_get_and_asks_nobody_for_it(program: Program):
     fetch = ("policy", "explain", "--tool", "web_fetch", "--args")
-    assert program.run(*fetch, '{"prompt": "https://nowhere.invalid/a"}').out.startswith("ask: requests to the outside")
+    assert program.run(*fetch, '{"prompt": "https://nowhere.invalid/a"}').out.startswith("ask: web requests")
     program.home.mkdir(exist_ok=True)
     rule = '[[rule]]\ntool = "web_fetch"\ndomain = "nowhere.invalid"\ndecision = "allow"\n'
     (program.home / "policy.toml").write_text(rule)
@@ -184,9 +184,7 @@ def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
         assert answered.code == 0
         running.wait()
     listed = program.run("policy", "list", "--session", session).out
-    assert (
-        f"0 of 3 uses: Exactly `python3 add.py`, with no other word, in {program.folder}, for this session." in listed
-    )
+    assert f"0 of 3 uses: Exactly `python3 add.py`, and nothing else, in {program.folder}, for this session." in listed
     (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
     assert re.fullmatch("[0-9a-f]{16}", grant), "a person types it; with a dash in front it would be an option"
     assert "Recorded" in program.run("policy", "revoke", session, grant).out

@@ -42,9 +42,7 @@ def test_nothing_of_an_untrusted_folder_is_run_and_a_trusted_ones_calls_need_a_y
     assert "discovery_command" in program.run("trust", "--yes").out
 
     ended = program.run("-p", "go", "-m", model)
-    assert (
-        "Left out read_file of the project's own tools: a built-in tool has this name and goes before it" in ended.err
-    )
+    assert "Left out read_file of the project's own tools: a built-in tool has this name" in ended.err
     ended = program.run("-p", "go", "-m", model, "--allowed-tools", "discovered_tool_say")
     finished = [event for s in program.sessions() for event in program.events_of_type("call.finished", s)]
     assert [event["status"] for event in finished] == ["error", "error", "success"]
@@ -73,7 +71,7 @@ def test_the_list_shows_what_is_there_what_is_new_and_what_is_refused(program: P
     program.run("trust", "--yes")
     listed = program.run("mcp", "list")
     assert listed.code == 0, listed.err
-    assert "  discovered_tool_say  Says.\\x1b[2J\n  ! bad is refused: its parameters are no schema\n" in listed.out
+    assert "  discovered_tool_say  Says.\\x1b[2J\n  ! bad is refused: its parameters are not a schema\n" in listed.out
     (program.folder / "declarations").write_text('[{"name": "say", "description": "Shouts."}]')
     assert "discovered_tool_say (new or changed: needs approval)" in program.run("mcp", "list").out
     accepted = program.run("mcp", "accept", "project_tools")
@@ -95,7 +93,7 @@ async def test_the_terminal_opens_at_once_and_shows_the_tools_when_they_are_ther
         await ready.wait()
     (info,) = host.servers()
     assert (info.name, info.tools) == ("project_tools", 1)
-    assert info.problem == "left out bad: its parameters are no schema"
+    assert info.problem == "left out bad: its parameters are not a schema"
     assert [tool.name for tool in host.tools() if tool.server == "project_tools"] == ["discovered_tool_say"]
     (tmp_path / "declarations").write_text('[{"name": "say"}, {"name": "more"}]')
     ready.clear()

@@ -139,7 +139,7 @@ def test_a_mark_does_not_become_the_content_of_a_file(canaries: Program):
         "stream-json",
     )
     (finished,) = ended.of_type("call.finished")
-    assert "this line stands for something left out" in finished["result"]["response"]["error"]
+    assert "this line stands for omitted text" in finished["result"]["response"]["error"]
     assert not (canaries.folder / "new.py").exists()
 
 

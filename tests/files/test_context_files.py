@@ -60,7 +60,7 @@ def test_what_is_imported_is_known_as_such_also_when_it_cannot_be_read(tmp_path:
     (tmp_path / "GEMINI.md").write_bytes(b"\xff")
     main, a, bad, gemini = found(tmp_path)
     assert [file.imported for file in (main, a, bad, gemini)] == [False, True, True, False]
-    assert (bad.problem, gemini.problem) == ("it is no UTF-8 text", "it is no UTF-8 text")
+    assert (bad.problem, gemini.problem) == ("it is not UTF-8 text", "it is not UTF-8 text")
     assert main.imports == (("a.md", f"{tmp_path}/a.md"), ("bad.md", f"{tmp_path}/bad.md"))
     assert (a.size, a.problem, len(a.digest)) == (4, "", 64)
 
@@ -88,7 +88,7 @@ def test_imports_go_five_deep(tmp_path: Path) -> None:
 
 
 def test_there_are_only_so_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context_reader, "MOST_FILES", 3)
+    monkeypatch.setattr(context_reader, "MAX_FILES", 3)
     write(tmp_path, AGENTS="@a.md @b.md @c.md @a.md", a="", b="", c="")
     main, *rest = found(tmp_path)
     assert names(rest) == ["a.md", "b.md"]
@@ -118,7 +118,7 @@ def test_folders_with_context_files_are_found_at_any_depth_and_links_are_not_fol
 
 
 def test_only_so_many_folders_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context_reader, "_MOST_FOLDERS", 2)
+    monkeypatch.setattr(context_reader, "_MAX_FOLDERS", 2)
     write(tmp_path / "a" / "b" / "c", AGENTS="too deep")
     write(tmp_path / "a" / "b", AGENTS="found")
     assert folders_below(str(tmp_path)) == [f"{tmp_path}/a/b"]

@@ -174,9 +174,9 @@ class TestWriting:
     @pytest.mark.spec("J3")
     def test_refuses_if_the_content_is_not_what_was_shown(self, files: FileAccess, root: Path) -> None:
         (root / "a").write_bytes(b"changed by hand")
-        with pytest.raises(ChangedSinceShown, match="not what was shown"):
+        with pytest.raises(ChangedSinceShown, match="no longer what was shown"):
             files.write("a", NEW, digest_of(OLD))
-        with pytest.raises(ChangedSinceShown, match="already a file"):
+        with pytest.raises(ChangedSinceShown, match="already exists"):
             files.write("a", NEW, None)
         with pytest.raises(ChangedSinceShown, match="deleted"):
             files.write("b", NEW, digest_of(OLD))
@@ -316,7 +316,7 @@ def test_writing_leaves_the_other_name_of_a_file_alone(files: FileAccess, root: 
 def test_a_new_file_does_not_take_the_place_of_one_with_another_name(files: FileAccess, root: Path) -> None:
     (root / "a").write_bytes(OLD)
     (root / "b").hardlink_to(root / "a")
-    with pytest.raises(ChangedSinceShown, match="already a file"):
+    with pytest.raises(ChangedSinceShown, match="already exists"):
         files.write("a", NEW, None)
 
 
@@ -408,7 +408,7 @@ class TestBetweenTheStepsOfAWrite:
         (root / "a").write_bytes(OLD)
         with (
             self.meanwhile(monkeypatch, lambda: (root / "a").write_bytes(b"OLD CONTENT\n")),
-            pytest.raises(ChangedSinceShown, match="not what was shown"),
+            pytest.raises(ChangedSinceShown, match="no longer what was shown"),
         ):
             files.write("a", NEW, digest_of(OLD))
         assert tree(root) == {"a": b"OLD CONTENT\n"}
@@ -433,7 +433,7 @@ class TestBetweenTheStepsOfAWrite:
             monkeypatch.setattr(draft_module, "_NAMELESS", 0)
         with (
             self.meanwhile(monkeypatch, lambda: (root / "a").write_bytes(OLD)),
-            pytest.raises(ChangedSinceShown, match="already a file"),
+            pytest.raises(ChangedSinceShown, match="already exists"),
         ):
             files.write("a", NEW, None)
         assert tree(root) == {"a": OLD}
@@ -453,7 +453,7 @@ class TestBetweenTheStepsOfAWrite:
             link(*arguments, **options)
 
         monkeypatch.setattr(os, "link", late)
-        with pytest.raises(ChangedSinceShown, match="already a file"):
+        with pytest.raises(ChangedSinceShown, match="already exists"):
             files.write("a", NEW, None)
         assert tree(root) == {"a": OLD}
 
@@ -560,7 +560,7 @@ def test_a_replaced_root_is_not_the_workspace_any_more(files: FileAccess, root: 
     root.rename(root.parent / "moved")
     root.mkdir()
     (root / "a").write_bytes(OLD)
-    with pytest.raises(OutsideWorkspace, match="not the folder any more"):
+    with pytest.raises(OutsideWorkspace, match="no longer the folder"):
         files.read_bytes("a", 100)
 
 
@@ -684,7 +684,7 @@ class TestBetweenTheStepsOfADeletion:
     def test_changed_content_stays(self, files: FileAccess, root: Path, meanwhile: Any) -> None:
         (root / "a").write_bytes(OLD)
         meanwhile(lambda: (root / "a").write_bytes(NEW))
-        with pytest.raises(ChangedSinceShown, match="not what was shown"):
+        with pytest.raises(ChangedSinceShown, match="no longer what was shown"):
             files.delete("a", digest_of(OLD))
         assert tree(root) == {"a": NEW}
 
@@ -757,7 +757,7 @@ def test_errors_say_in_a_sentence_what_is_wrong(files: FileAccess) -> None:
     ("said", "kind", "sentence"),
     [
         (OSError(errno.ENOENT, ""), NotFound, "no such file"),
-        (OSError(errno.ENOTDIR, ""), NotFound, "a part of this path is a file"),
+        (OSError(errno.ENOTDIR, ""), NotFound, "part of this path is a file"),
         (OSError(errno.ELOOP, ""), ChangedSinceShown, "became a link"),
         (OSError(errno.EISDIR, ""), NotAFile, "not a regular file"),
         (OSError(errno.ENXIO, ""), NotAFile, "not a regular file"),

@@ -198,7 +198,7 @@ def test_what_is_no_ordinary_file_is_not_read_and_nothing_stays_open(tmp_path: P
     (tmp_path / "link").symlink_to("a")
     os.mkfifo(tmp_path / "pipe")
     before = len(os.listdir("/proc/self/fd"))
-    for path, sentence in (("link", "is a link"), ("pipe", "no ordinary file"), (".", "no ordinary file")):
+    for path, sentence in (("link", "is a link"), ("pipe", "not a regular file"), (".", "not a regular file")):
         with pytest.raises(NotPlain, match=sentence):
             read_plain(tmp_path / path)
     with pytest.raises(NotPlain):

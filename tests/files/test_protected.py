@@ -95,8 +95,8 @@ SECRET = """
 """
 LISTS: list[tuple[Callable[[Sequence[str]], str | None], str, str]] = [
     (why_protected, DECIDES, "decides what runs or what is allowed here"),
-    (why_run, RUN, "says what tools run or do here"),
-    (why_secret, SECRET, "is a usual place for secrets"),
+    (why_run, RUN, "decides what tools run or do here"),
+    (why_secret, SECRET, "usually holds secrets"),
 ]
 
 
@@ -168,7 +168,7 @@ def test_a_folder_with_protected_files_deep_inside_says_which(tmp_path: Path) ->
 def test_a_folder_is_searched_up_to_a_number_and_beyond_that_it_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protected, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(protected, "_MAX_ENTRIES", 3)
     for number in range(3):
         (tmp_path / str(number)).touch()
     assert why_contains_protected(str(tmp_path), ()) is None
@@ -256,7 +256,7 @@ def test_folders_that_hold_secrets_are_passed_over() -> None:
 @pytest.mark.spec("I2")
 def test_a_file_may_be_special_where_a_folder_of_that_name_is_not() -> None:
     for name in ("BUILD", "WORKSPACE", "BUCK", "TARGETS", "dune", "configure", "build", "Build.", "WORKSPACE ", "DUNE"):
-        assert why_run([name]) == f"{name} says what tools run or do here"
+        assert why_run([name]) == f"{name} decides what tools run or do here"
         assert why_run(["some", "where", name]) is not None
         assert why_run([name, "output.txt"]) is None
         assert why_run([name], folder=True) is None

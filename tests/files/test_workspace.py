@@ -438,7 +438,7 @@ def test_a_folder_too_large_or_too_closed_to_search_is_protected(
     for index in range(5):
         make(root / "many" / str(index))
     assert workspace.classify("many", "delete").kind == "inside"
-    monkeypatch.setattr(protected, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(protected, "_MAX_ENTRIES", 3)
     assert workspace.classify("many", "delete").kind == "protected"
 
     def refuse(path: str) -> None:
@@ -505,7 +505,7 @@ RUN_BY_TOOLS = [
 @pytest.mark.parametrize("path", RUN_BY_TOOLS)
 def test_a_file_that_tools_run_is_inside_and_known(workspace: Workspace, root: Path, path: str) -> None:
     assert workspace.classify(path, "write").kind == "inside"
-    assert "says what tools run" in workspace.classify(path, "write").runs
+    assert "decides what tools run" in workspace.classify(path, "write").runs
     assert workspace.classify(path.upper(), "write").runs
     (root / "alias").symlink_to(path)
     assert workspace.classify("alias", "write").runs
@@ -518,7 +518,7 @@ def test_other_files_are_not_run(workspace: Workspace, path: str) -> None:
 
 def test_only_what_is_written_may_be_run(workspace: Workspace) -> None:
     for op in ("write", "create"):
-        assert workspace.classify("Makefile", op).runs == "Makefile says what tools run or do here"
+        assert workspace.classify("Makefile", op).runs == "Makefile decides what tools run or do here"
         assert workspace.classify("a.py", op).runs == ""
     for op in ("read", "delete", "list", "rename"):
         assert workspace.classify("Makefile", op).runs == ""

@@ -68,7 +68,9 @@ SLOW = "h11 httpx httpx2 email http urllib.request google pydantic"
 
 
 def test_opening_gemini_imports_nothing_slow() -> None:
-    code = f"import sys, asyncio; from assent.models.model_choice import open_model; open_model('gemini-2.5-pro', {KEY}); "
+    code = (
+        f"import sys, asyncio; from assent.models.model_choice import open_model; open_model('gemini-2.5-pro', {KEY}); "
+    )
     code += f"print([name for name in '{SLOW}'.split() if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

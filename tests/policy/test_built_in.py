@@ -140,7 +140,7 @@ def test_too_many_matches_are_not_looked_through(tmp_path: Path) -> None:
     for number in range(2_001):
         (tmp_path / str(number)).touch()
     why = secret_behind(plan("cat *", str(tmp_path)))
-    assert why == "`*` matches more than 2000 files, too many to look for secrets among them"
+    assert why == "`*` matches more than 2000 files, too many to check for secrets"
     (tmp_path / "0").unlink()
     assert secret_behind(plan("cat *", str(tmp_path))) is None
 
@@ -184,7 +184,7 @@ def test_with_too_many_folders_none_is_known() -> None:
     *_, (_, last) = with_folders(plan(often))
     assert last == ()
     assert not stays_inside(plan(often), ("/w",))
-    assert secret_behind(plan(often)) == "it changes its folder too often to look for secrets behind its names"
+    assert secret_behind(plan(often)) == "it changes its folder too often to check its file names for secrets"
     fewer = ";".join(f"cd {number}" for number in range(5)) + "; cat x"
     *_, (_, last) = with_folders(plan(fewer))
     assert len(last) == 32
@@ -259,7 +259,7 @@ def test_a_wildcard_is_looked_through_for_secrets_or_asks(tmp_path: Path, monkey
     for name in ("ab", "ac"):
         (tmp_path / name).touch()
     assert secret_behind(plan("cat a*", str(tmp_path))) is None
-    monkeypatch.setattr("assent.policy.symlink_checks._MOST_MATCHES", 1)
+    monkeypatch.setattr("assent.policy.symlink_checks._MAX_MATCHES", 1)
     assert "too many" in (secret_behind(plan("cat a*", str(tmp_path))) or "")
     (tmp_path / "id_rsa").touch()
     assert "secrets" in (secret_behind(plan("cat i*", str(tmp_path))) or "")

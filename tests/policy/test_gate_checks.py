@@ -28,18 +28,18 @@ def ruling(one: Action, *rules: Rule, mode: Mode = "default") -> str:
 @pytest.mark.parametrize(
     ("details", "reason"),
     [
-        (EDIT, "changes to files are asked in this mode"),
+        (EDIT, "changing files needs approval in this mode"),
         (
             EditDetails(path="/w/.git/x", diff="", old=None, new="", protected="it decides"),
             "it is a protected file: it decides",
         ),
         (
             EditDetails(path="/w/Makefile", diff="", old=None, new="", protected="", runs="it runs"),
-            "an edit of this file is always asked: it runs",
+            "editing this file always needs approval: it runs",
         ),
-        (WEB, "requests to the outside are asked in this mode"),
-        (InfoDetails("x", warnings=("a look-alike",)), "look at the address: a look-alike"),
-        (MCP, "the server notes is not trusted by any rule"),
+        (WEB, "web requests need approval in this mode"),
+        (InfoDetails("x", warnings=("a look-alike",)), "check the address: a look-alike"),
+        (MCP, "no rule trusts the server notes"),
         (McpDetails(server="notes", tool="add", args={}, unseen="it changed"), "it changed"),
     ],
 )
@@ -336,7 +336,7 @@ def test_a_rule_about_an_argument_or_an_address(rule: Rule, one: Action, expecte
 def test_a_question_of_the_model_is_asked_whatever_is_allowed() -> None:
     question = action(AskDetails(()))
     assert ruling(question, Rule(ruling="allow"), mode="yolo") == "ask"
-    assert Policy(mode="yolo", roots=("/w",)).judge(question).reason == "the model asks you something"
+    assert Policy(mode="yolo", roots=("/w",)).judge(question).reason == "the model has a question for you"
 
 
 def test_an_ask_rule_holds_where_the_mode_would_allow() -> None:

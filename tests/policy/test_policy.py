@@ -252,7 +252,7 @@ def test_the_narrowest_sensible_scope_is_proposed_first_and_says_its_reach():
     assert grants_for(command("git log -3 | head")) == [
         (
             "exact",
-            "Exactly `git log -3`, with no other word. Exactly `head`, with no other word, in /w, for this session.",
+            "Exactly `git log -3`, and nothing else. Exactly `head`, and nothing else, in /w, for this session.",
         ),
         (
             "program",
@@ -500,9 +500,9 @@ def test_a_kept_file_does_not_hide_behind_many_others(guarded: Path, monkeypatch
     many_wildcards = unreadable.format(" ".join(f"x{n}*" for n in range(101)) + " sec*/*")
     many_folders = unreadable.format(" ".join(f"notes/{name}" for name in "abcd") + " && cd secrets && cat k")
     assert in_folder(guarded, many_wildcards, mode="yolo") == "deny"
-    monkeypatch.setattr("assent.policy.command_policy._MOST_FOLDERS", 3)
+    monkeypatch.setattr("assent.policy.command_policy._MAX_FOLDERS", 3)
     assert in_folder(guarded, many_folders, mode="yolo") == "deny"
-    monkeypatch.setattr("assent.policy.command_policy._MOST", 2)
+    monkeypatch.setattr("assent.policy.command_policy._MAX_PATHS", 2)
     assert in_folder(guarded, "ls notes/p*", mode="yolo") == "allow"
     assert in_folder(guarded, "ls notes/*", mode="yolo") == "deny"  # more than can be looked at
     assert in_folder(guarded, unreadable.format("notes/*"), mode="yolo") == "deny"
@@ -627,14 +627,14 @@ def test_a_file_that_tools_run_is_asked_about_where_edits_run_by_themselves() ->
             old="old",
             new="new",
             protected="",
-            runs="Makefile says what tools run or do here",
+            runs="Makefile decides what tools run or do here",
         )
         return judge(
             Action(tool="write_file", args={}, details=details, paths=("/w/Makefile",)), mode=mode, grants=grants
         )
 
     assert runs("auto_edit").ruling == "ask"
-    assert "says what tools run" in runs("auto_edit").reason
+    assert "decides what tools run" in runs("auto_edit").reason
     file, folder = proposed(edit("/w/Makefile"), "c")
     assert runs("default", folder).ruling == "ask"
     assert runs("default", file).ruling == "allow"

@@ -185,7 +185,7 @@ def test_a_large_sort_has_room_for_its_own_files(folder: Path) -> None:
 def test_without_the_kernel_files_are_handed_over_open(
     folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("starter", "openings"):
+    for module in ("starter", "file_limits"):
         monkeypatch.setattr(f"assent.process.{module}.available", lambda: False)
     link = folder / "sub"
     link.symlink_to("real")
@@ -221,23 +221,23 @@ def seconds(command: str, folder: Path) -> tuple[str, float]:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("cat *.txt", "passed over: 1 pipe(s) or device(s) that match *.txt"),
-        ("grep one *.txt", "passed over: 1 pipe(s)"),
-        ('for f in *.txt; do cat "$f"; done', "may wait for ever"),
-        ("cat pipe.txt", "pipe.txt: not an ordinary file"),
-        ("cat link", "link: not an ordinary file"),
-        ("grep x pipe.txt", "pipe.txt: not an ordinary file"),
-        ("cat < pipe.txt", "not an ordinary file"),
+        ("cat *.txt", "skipped: 1 pipe(s) or device(s) that match *.txt"),
+        ("grep one *.txt", "skipped: 1 pipe(s)"),
+        ('for f in *.txt; do cat "$f"; done', "may block forever"),
+        ("cat pipe.txt", "pipe.txt: not a regular file"),
+        ("cat link", "link: not a regular file"),
+        ("grep x pipe.txt", "pipe.txt: not a regular file"),
+        ("cat < pipe.txt", "not a regular file"),
         ("wc -l p*", "matches only pipes or devices"),
-        ("diff a.txt pipe.txt", "not an ordinary file"),
-        ("timeout 20 cat pipe.txt", "not an ordinary file"),
-        ("cat $(ls pipe.txt)", "not an ordinary file"),
+        ("diff a.txt pipe.txt", "not a regular file"),
+        ("timeout 20 cat pipe.txt", "not a regular file"),
+        ("cat $(ls pipe.txt)", "not a regular file"),
         ("ls -la *.txt", "pipe.txt"),
         ("grep -r one .", "one"),
         ("find . -name '*.txt' -exec cat {} +", "one"),
         ("find . -name '*.txt' | xargs cat", "one"),
-        ("git status", ".gitignore: not an ordinary file"),
-        ("rg one", ".gitignore: not an ordinary file"),
+        ("git status", ".gitignore: not a regular file"),
+        ("rg one", ".gitignore: not a regular file"),
     ],
 )
 def test_a_pipe_among_the_files_stops_nothing(folder: Path, command: str, said: str) -> None:

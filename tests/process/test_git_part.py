@@ -123,7 +123,7 @@ def test_the_workspace_is_shown(world: World, command: str, shown: str) -> None:
 
 
 def test_who_reads_changes_is_told_that_they_are_not_all(world: World) -> None:
-    assert "shown is only what is in the workspace, which is a part of the repository\n" in world.run("git show")[1]
+    assert "only files in the workspace are shown, which is part of a larger repository\n" in world.run("git show")[1]
 
 
 _BEYOND = [

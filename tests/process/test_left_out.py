@@ -179,7 +179,7 @@ def test_the_history_of_a_file_that_was_a_secret_is_refused(repository: Reposito
     repository.git("commit", "-qam", "no secret any more")
     code, output = repository.run(command)
     assert (code, "hunter2" in output) == (REFUSED, False), output
-    assert output == "git: its history is also that of .env, a usual place for secrets\n"
+    assert output == "git: its history includes .env, which usually holds secrets\n"
 
 
 @pytest.mark.spec("C7")
@@ -239,7 +239,7 @@ def test_a_merge_shows_no_secret(repository: Repository) -> None:
 def test_where_names_take_too_long_to_list_patterns_do(
     tracked: Repository, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(left_out, "PATIENCE", 0.0)
+    monkeypatch.setattr(left_out, "LISTING_TIMEOUT", 0.0)
     _, output = tracked.run(command)
     assert "hunter2" not in output
     assert "left out: files in usual places for secrets, if there are any\n" in output

@@ -49,12 +49,12 @@ def test_names_that_are_left_out_are_counted() -> None:
 def test_a_quote_that_is_never_closed_ends_it_with_what_was_counted() -> None:
     assert sifted(b"a\nb\n'c\nd\n", "words", lambda name: name != "a") == (
         b"b\0",
-        Sifted(dropped=1, problem="a quote does not end in: 'c"),
+        Sifted(dropped=1, problem="a quote is not closed in: 'c"),
     )
 
 
 def test_a_line_without_an_end_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assent.process.name_filter._LONGEST", 10)
+    monkeypatch.setattr("assent.process.name_filter._MAX_LINE_LENGTH", 10)
     assert sifted(b"a\n" + b"b" * 10, "lines") == (b"a\0" + b"b" * 10 + b"\0", Sifted())
     assert sifted(b"a\n" + b"b" * 11, "lines") == (b"a\0", Sifted(problem="a line is longer than 10 bytes"))
 

@@ -277,7 +277,7 @@ def test_a_folder_is_no_remote(world: World, command: str) -> None:
         shutil.copy(world.program("hook"), world.work / name / "hooks" / "pre-receive")
     code, output = world.run(command)
     assert (code, world.what_ran()) == (REFUSED, [])
-    assert "is no remote, but a folder, whose own hooks and settings would run" in output
+    assert "is not a remote but a folder, whose own hooks and settings would run" in output
 
 
 def test_an_old_description_of_a_remote_is_refused(world: World) -> None:
@@ -286,7 +286,7 @@ def test_an_old_description_of_a_remote_is_refused(world: World) -> None:
     (world.work / ".git" / "remotes" / "old").write_text("URL: ./nested\n")
     assert world.run("git fetch old") == (
         REFUSED,
-        "git: it describes other repositories in an old way that cannot be checked\n",
+        "git: it defines remotes in an old format that cannot be checked\n",
     )
 
 

@@ -188,7 +188,7 @@ async def test_arguments_in_an_answer_are_validated_and_the_question_stays(args:
 async def test_edited_arguments_cannot_pass_a_deny_rule():
     harness = SchedulerHarness(rules=[Rule(ruling="deny", tool="run_note", argument="forbidden")])
     await asked(harness, "run_note", text="fine")
-    with pytest.raises(Refused, match="forbids"):
+    with pytest.raises(Refused, match="denies"):
         await harness.answer("c1", args={"text": "forbidden"})
 
 
@@ -357,7 +357,7 @@ async def test_of_two_answers_that_come_together_exactly_one_is_taken():
 @pytest.mark.spec("C10")
 async def test_an_answer_to_a_call_that_does_not_exist_is_refused():
     harness = SchedulerHarness()
-    with pytest.raises(NotWaiting, match="no call nothing waits"):
+    with pytest.raises(NotWaiting, match="no call nothing is waiting"):
         await harness.answer("nothing", digest="x")
 
 
@@ -383,7 +383,7 @@ async def test_a_file_that_changed_after_the_answer_is_asked_again():
     assert harness.world.effects == []
     again = harness.approval("c1")
     assert isinstance(again.details, EditDetails) and again.details.old == "changed by somebody"
-    assert "changed after you approved" in again.why
+    assert "changed since you approved" in again.why
     await harness.answer("c1")
     await batch.results()
     assert harness.world.files["/w/f"] == "new"
@@ -432,7 +432,7 @@ async def test_an_always_answer_is_recorded_as_a_grant_with_its_origin():
     await harness.answer("c1", "proceed_always", by="ann")
     await batch.results()
     (event,) = harness.recorded(GrantAdded)
-    assert event.grant.reach == shown.reach == "Exactly `make`, with no other word, in /w, for this session."
+    assert event.grant.reach == shown.reach == "Exactly `make`, and nothing else, in /w, for this session."
     assert (event.grant.by, event.grant.from_call) == ("ann", "c1")
 
 

@@ -277,7 +277,7 @@ async def test_with_nobody_to_ask_what_would_ask_is_refused_with_a_clear_reason(
     ).results()
     assert isinstance(asks, Failed)
     assert asks.failure.type == "approval_unavailable"
-    assert "nobody is there to give it" in asks.failure.message
+    assert "nobody can give it" in asks.failure.message
     assert isinstance(reads, Success)
     assert harness.world.effects == ["b"]
 

@@ -82,7 +82,7 @@ async def test_a_program_is_started_and_all_its_pages_of_tools_prompts_and_resou
         assert shop.states() == ["connecting", "ready"]
         declared = {declaration.name: declaration for declaration in shop.registry.declarations()}
         assert declared["mcp_srv_echo"].schema["required"] == ["text"]
-        assert declared["mcp_srv_echo"].description.endswith("which says of it: Does echo.")
+        assert declared["mcp_srv_echo"].description.endswith("which describes it as: Does echo.")
 
 
 @pytest.mark.spec("E5")

@@ -95,7 +95,8 @@ async def test_a_trusted_tool_that_changes_its_definition_asks_again_until_a_per
         batch = harness.schedule(harness.call("mcp_srv_add", "c2"))
         await harness.settle()
         assert (
-            harness.approval("c2").why == "the server has changed what it says of this tool since you last agreed to it"
+            harness.approval("c2").why
+            == "the server has changed its description of this tool since you last approved it"
         )
         await harness.answer("c2")
         await batch.results()
@@ -146,7 +147,7 @@ async def test_a_yes_to_a_tool_that_changed_meanwhile_is_asked_again(tmp_path: P
         assert harness.asked() == ["c1", "c1"]
         details = harness.approval("c1").details
         assert isinstance(details, McpDetails) and details.description == "Removes."
-        assert harness.approval("c1").why == "what it would do changed after you approved it"
+        assert harness.approval("c1").why == "what it would do has changed since you approved it"
 
 
 async def test_a_tool_that_is_gone_before_its_yes_is_not_called(tmp_path: Path):

@@ -99,7 +99,7 @@ async def test_garbage_on_the_output_is_logged_safely_and_forgiven(tmp_path: Pat
 @pytest.mark.parametrize(
     ("how", "reason"),
     [
-        ("noise", "it writes what is no message to its standard output"),
+        ("noise", "it writes something other than messages to its standard output"),
         ("endless", "a line of more than 33,554,432 bytes"),
     ],
 )
@@ -185,7 +185,7 @@ def test_names_are_what_models_take_and_never_those_of_built_in_tools(tmp_path: 
 def test_two_tools_that_come_to_one_name_are_both_refused(names: tuple[str, str]):
     found, refused = define("srv", [Offer(names[0], schema=OBJECT), Offer(names[1], schema=OBJECT), Offer("other")])
     assert [definition.tool for definition in found] == ["other"]
-    assert {refusal.reason for refusal in refused} == {"two tools would have its name"}
+    assert {refusal.reason for refusal in refused} == {"another tool would have the same name"}
 
 
 def deep(levels: int) -> dict[str, object]:
@@ -198,8 +198,8 @@ def deep(levels: int) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
-        ({"type": "string"}, "no object"),
-        ({"type": "object", "properties": 5}, "its schema is none"),
+        ({"type": "string"}, "not an object"),
+        ({"type": "object", "properties": 5}, "its schema is invalid"),
         ({"type": "object", "properties": {"a": {"$ref": "https://example.org/x"}}}, "outside it"),
         ({"type": "object", "properties": {"a\u200b": {"type": "string"}}}, "hidden characters"),
         ({"type": "object", "properties": {"a": {"enum": ["\u202ex"]}}}, "hidden characters"),

@@ -196,7 +196,7 @@ async def test_an_event_stream_that_breaks_off_makes_a_call_unknown_and_is_opene
 async def test_an_address_of_the_one_kind_is_not_tried_as_the_other_when_the_entry_says_which(tmp_path: Path):
     async with serving(tmp_path, "sse") as url, open_shop(tmp_path, address(url, type="http")) as shop:
         assert shop.told[1].state == "failed"
-        assert shop.told[1].reason == "the server answers with HTTP status 405"
+        assert shop.told[1].reason == "the server answered with HTTP status 405"
 
 
 @pytest.mark.spec("E5")

@@ -9,7 +9,7 @@ from test_mcp_calls import call, said
 
 from assent.files.private_folder import PrivateFolder
 from assent.mcp.kept_results import KeptResults
-from assent.mcp.salvage import MOST_ITEMS, salvaged
+from assent.mcp.salvage import MAX_ITEMS, salvaged
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
 from assent.tools.tool import ToolFailed
@@ -65,8 +65,8 @@ async def test_malformed_prompts_resources_and_templates_are_dropped_alone_and_n
     ("content", "expected"),
     [
         ([{"type": "hologram"}], "[a content part of an unknown type ('hologram') was left out]"),
-        ([{"type": "image", "data": 5}], "[a content part of type image that cannot be read was left out]"),
-        ([{"type": "resource", "resource": 1}], "[a content part of type resource that cannot be read was left out]"),
+        ([{"type": "image", "data": 5}], "[an unreadable content part of type image was left out]"),
+        ([{"type": "resource", "resource": 1}], "[an unreadable content part of type resource was left out]"),
         (["plain"], "[a content part of an unknown type was left out]"),
         ("plain", "[a content part of an unknown type was left out]"),
         ([{"text": "no type"}], "[a content part of an unknown type was left out]"),
@@ -116,15 +116,15 @@ async def test_prompts_and_resources_keep_their_readable_parts(tmp_path: Path):
     async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
         given = await shop.manager.prompt("srv", "p", {})
         assert given == (Text("hello"), Text("[a content part of an unknown type ('x') was left out]"))
-        note = Text("[a content part that cannot be read was left out]")
+        note = Text("[an unreadable content part was left out]")
         assert await shop.manager.read("srv:a:1") == (Text("one"), note, Media("a/b", "QUI="))
 
 
 def test_thousands_of_items_are_cut_and_counted():
-    tools: list[Any] = [{"name": f"t{n}", "inputSchema": OBJECT} for n in range(MOST_ITEMS + 5)]
+    tools: list[Any] = [{"name": f"t{n}", "inputSchema": OBJECT} for n in range(MAX_ITEMS + 5)]
     answer, dropped = salvaged("tools/list", "2025-11-25", {"tools": tools})
-    assert len(answer["tools"]) == MOST_ITEMS and [refusal.tool for refusal in dropped] == ["5 others"]
-    parts = [{"type": "text", "text": "x"}] * (MOST_ITEMS + 5)
+    assert len(answer["tools"]) == MAX_ITEMS and [refusal.tool for refusal in dropped] == ["5 others"]
+    parts = [{"type": "text", "text": "x"}] * (MAX_ITEMS + 5)
     answer, _ = salvaged("tools/call", "2025-11-25", {"content": parts})
     assert answer["content"][-1]["text"] == "[5 content parts were left out]"
 
@@ -138,7 +138,7 @@ async def test_a_list_that_leads_in_a_circle_ends(tmp_path: Path):
     async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
         assert shop.states() == ["connecting", "ready"]
         assert (tmp_path / "asked").read_text().splitlines().count("tools/list") == 2
-        assert shop.manager.status()[0].refused[0].reason == "two tools would have its name"
+        assert shop.manager.status()[0].refused[0].reason == "another tool would have the same name"
 
 
 @pytest.mark.spec("E5")

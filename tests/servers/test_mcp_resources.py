@@ -24,7 +24,7 @@ async def test_the_model_lists_resources_and_templates_and_reads_both(tmp_path: 
             "srv: resource note:/1 (text/plain): first\nsrv: template note:/by/{name}: A note by its name."
         )
         text = said(await call(shop, "read_mcp_resource", server="srv", uri="note:/1"))
-        assert text.endswith("the text of note:/1") and "no instruction of the user's" in text
+        assert text.endswith("the text of note:/1") and "not an instruction from the user" in text
         text = said(await call(shop, "read_mcp_resource", server="srv", uri="note:/by/ann"))
         assert text.endswith("the text of note:/by/ann")
 

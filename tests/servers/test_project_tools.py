@@ -104,7 +104,7 @@ async def test_the_tools_are_found_and_called_with_their_name_and_json_on_the_in
     async with open_project(tmp_path, *printed) as project:
         assert project.tools.status.state == "ready" and project.names() == ["discovered_tool_say"]
         (declaration,) = [d for d in project.registry.declarations() if d.name == "discovered_tool_say"]
-        assert declaration.description == "A tool of this project, which says of it: Says it."
+        assert declaration.description == "A tool of this project, which describes it as: Says it."
         assert declaration.schema == OBJECT
         result = await project.call("say", text="hé")
         assert json.loads(str(result.content)) == {"name": "say", "given": {"text": "hé"}, "folder": str(tmp_path)}
@@ -130,7 +130,7 @@ async def test_a_bad_declaration_is_dropped_alone_and_named(tmp_path: Path):
     async with open_project(tmp_path, *printed) as project:
         assert project.names() == ["discovered_tool_good"]
         refused = {refusal.tool: refusal.reason for refusal in project.tools.status.refused}
-        assert refused["read_file"] == "a built-in tool has this name and goes before it"
+        assert refused["read_file"] == "a built-in tool has this name"
         assert set(refused) == {
             *("declaration number 2", "declaration number 3", "read_file", "odd", "odd2", "deep", "--help"),
             *("twice", "Twice"),
@@ -139,7 +139,7 @@ async def test_a_bad_declaration_is_dropped_alone_and_named(tmp_path: Path):
 
 @pytest.mark.parametrize("printed", [b"", b"hello", b"{}", b"[1", b"\xff[]", b"[" * 100_000])
 def test_what_is_no_json_array_is_refused_as_a_whole(printed: bytes):
-    with pytest.raises(BadDiscovery, match="it printed no JSON"):
+    with pytest.raises(BadDiscovery, match="it did not print"):
         declared(printed, ())
 
 
@@ -155,9 +155,9 @@ def test_more_declarations_than_anybody_needs_are_cut_and_counted():
         (("no-such-program",), "cannot start `no-such-program`: No such file or directory"),
         (("sh", "-c", "echo broken >&2; exit 3"), "it ended with code 3: broken"),
         (("sh", "-c", "kill -9 $$"), "it ended by signal 9"),
-        (("sh", "-c", "echo nothing"), "it printed no JSON: JSON is malformed: invalid character (byte 4)"),
+        (("sh", "-c", "echo nothing"), "it did not print JSON: JSON is malformed: invalid character (byte 4)"),
         (("sh", "-c", "yes '[]'"), "it printed more than 4,194,304 bytes"),
-        (("sleep", "600"), "it did not end within 0.5 s"),
+        (("sleep", "600"), "it did not finish within 0.5 s"),
     ],
 )
 async def test_a_discovery_that_fails_says_why_and_leaves_nothing(
@@ -190,7 +190,7 @@ async def test_a_call_that_takes_too_long_or_prints_too_much_is_ended(tmp_path: 
     async with open_project(tmp_path, {"name": "wait"}, {"name": "flood"}, timeout=3.0) as project:
         screen = Screen()
         result = await project.call("wait", screen)
-        assert str(result.content).endswith("Timed out: it ran for 3 seconds and was ended.")
+        assert str(result.content).endswith("Timed out: it ran for 3 seconds and was stopped.")
         assert not alive(screen.pid)
     async with open_project(tmp_path, {"name": "flood"}, timeout=60.0) as project:
         result = await project.call("flood")
@@ -234,7 +234,7 @@ async def test_a_call_asks_and_shows_the_command_and_the_arguments(tmp_path: Pat
         assert isinstance(details, McpDetails)
         assert (details.tool, details.args, details.description) == ("say", {"text": "x"}, "Says it.\\x1b[2J")
         assert details.command.startswith(" ".join((*SCRIPT, "call", "say"))) and str(tmp_path) in details.command
-        assert harness.approval("c1").why == "it runs a command of the project, and no rule allows this tool"
+        assert harness.approval("c1").why == "it runs a project command, and no rule allows this tool"
         await harness.answer("c1")
         assert isinstance((await batch.results())[0], Success)
 
@@ -264,7 +264,7 @@ async def test_a_tool_that_changed_since_the_last_session_asks_again_whatever_is
         harness = SchedulerHarness(registry=project.registry, rules=(rule,))
         batch = harness.schedule(harness.call("discovered_tool_say", "c1"))
         await harness.settle()
-        assert harness.approval("c1").why.startswith("the project's command has changed what it says of this tool")
+        assert harness.approval("c1").why.startswith("the project's command has changed its description of this tool")
         await harness.answer("c1")
         await batch.results()
         assert project.tools.status.unseen, "the other is still new"

@@ -191,7 +191,7 @@ async def test_one_running_call_can_be_cancelled_alone():
         await harness.send(runner, Submit("go"))
         await harness.until(lambda: harness.world.running)
         assert await harness.send(runner, CancelCall("a")) == ""
-        assert await harness.send(runner, CancelCall("zzz")) == "no call zzz is under way"
+        assert await harness.send(runner, CancelCall("zzz")) == "call zzz is not in progress"
         assert (await harness.until_done()).status == "completed"
 
 

@@ -96,12 +96,12 @@ async def test_a_file_that_changed_since_is_left_alone_and_it_is_said_why(root: 
         assert isinstance(refused, Failed)
         assert refused.failure.type == "changed_since_shown"
         assert refused.failure.message == (
-            "a.txt was changed after this call, so it was left alone. Take back the newer changes first: second."
+            "a.txt was changed after this call, so it was not touched. Undo the newer changes first: second."
         )
         (root / "a.txt").write_text("somebody else's")
         refused = await undo(harness, runner, "second")
         assert isinstance(refused, Failed)
-        assert refused.failure.message == "a.txt was changed after this call, so it was left alone."
+        assert refused.failure.message == "a.txt was changed after this call, so it was not touched."
         (root / "a.txt").unlink()
         refused = await undo(harness, runner, "second")
         assert isinstance(refused, Failed) and "was deleted after this call" in refused.failure.message
@@ -149,7 +149,7 @@ async def test_a_large_content_is_kept_beside_the_log_for_its_owner_only(root: P
         assert (root / "a.txt").read_bytes() == before
         kept.write_bytes(b"tampered")
         refused = await undo(harness, runner, "w")
-        assert isinstance(refused, Failed) and "not kept any more" in refused.failure.message
+        assert isinstance(refused, Failed) and "no longer kept" in refused.failure.message
 
 
 async def test_what_was_remembered_can_be_taken_back(root: Path):

@@ -25,7 +25,7 @@ E = TypeVar("E", bound=DurableEvent)
 
 
 class AppHarness:
-    """Short words for what a person does, and for what they see."""
+    """Short names for what a person does and sees."""
 
     def __init__(
         self, folder: Path, home: Path, *replies: Json, model: str = "", settings: Settings | None = None
@@ -70,7 +70,7 @@ class AppHarness:
         await self.pilot.pause()
 
     async def types(self, text: str) -> None:
-        """Into whatever has the keyboard; a line end is Enter."""
+        """Into whatever has the focus; a newline is Enter."""
         await self.pilot.press(*("enter" if character == "\n" else character for character in text))
 
     async def say(self, text: str) -> None:
@@ -113,7 +113,7 @@ class AppHarness:
         await self.until(lambda: text not in self.shown)
 
     async def until_asked(self, count: int = 1) -> None:
-        """Until so many questions wait, the panel has the keyboard and what fits was looked at."""
+        """Wait until this many questions are open, the panel has the focus and everything that fits has been seen."""
         await self.until(lambda: self.app.client is not None and len(self.runner.waiting()) == count)
         await self.until(lambda: self.app.panel.has_focus or not self.app.prompt.is_empty)
         await self.settle()

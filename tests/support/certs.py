@@ -1,4 +1,4 @@
-"""A certificate for TLS on loopback, made afresh."""
+"""A fresh certificate for TLS on loopback."""
 
 import ssl
 from datetime import UTC, datetime, timedelta

@@ -1,8 +1,7 @@
-"""One crash, seen from outside: Assent runs commands that do not want to end, is killed, and is opened again.
+"""One crash, seen from outside: Assent runs commands that resist ending, is killed, and is opened again.
 
-What is checked: nobody is left, what was announced is in the log, every call has one end, and its
-effect (a line in a file) is there at most once, and exactly once where the log says that it succeeded. Nothing of the
-program's own code is asked.
+Checked: no process is left, everything announced is in the log, every call has one end, and its effect (a line in a
+file) exists at most once, and exactly once if the log says that it succeeded. None of the program's own code is used.
 """
 
 import asyncio
@@ -57,7 +56,7 @@ WAYS = {
 
 
 class Crash(Struct, frozen=True):
-    """Which front end, what hits it, and when: at a fail point, or some time after a moment that can be seen."""
+    """Which front end, what hits it, and when: at a fail point, or some time after a visible moment."""
 
     front: Front
     number: int
@@ -157,10 +156,12 @@ class Rehearsal:
                     self.announced.append(msgspec.json.decode(to_wire(envelope)))
 
     def _until_moment(self, ended: Callable[[], object]) -> None:
-        """Until a command runs, if it shall be then; and a little longer. At a fail point it dies by itself, or not."""
+        """Wait until a command runs, if that is required; and a little longer. At a fail point it dies by itself, or
+        not.
+        """
         deadline = time.monotonic() + WAIT_LIMIT
         while (self.crash.running or self.crash.hit) and not self.effects() and ended() is None:
-            assert time.monotonic() < deadline, "the commands do not begin"
+            assert time.monotonic() < deadline, "the commands do not start"
             time.sleep(0.005)
         if ended() is None:
             time.sleep(self.crash.delay)
@@ -173,7 +174,7 @@ class Rehearsal:
             time.sleep(0.02)
 
     def survivors(self) -> list[str]:
-        """Every process that works in the project: they kept that, whatever else they cleared."""
+        """Every process whose working directory is the project: they kept that, whatever else they cleared."""
         found: list[str] = []
         for name in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError):
@@ -202,7 +203,7 @@ class Rehearsal:
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
         stored = {event["seq"]: event["type"] for event in events}
         missing = [event for event in self.announced if stored.get(event["seq"]) != event["type"]]
-        assert not missing, f"announced, and not in the log: {missing}"
+        assert not missing, f"announced, but not in the log: {missing}"
         requested = Counter(event["request"]["call_id"] for event in events if event["type"] == "call.requested")
         started = Counter(event["call_id"] for event in events if event["type"] == "call.started")
         ended = {event["call_id"]: event for event in events if event["type"] == "call.finished"}
@@ -215,7 +216,7 @@ class Rehearsal:
                 assert effects[call_id] == 1, f"{call_id} lost its effect"
             if event["status"] == "error":
                 assert event["failure"]["type"] == "interrupted", event["failure"]
-                assert "still runs" not in event["failure"]["message"]
+                assert "still running" not in event["failure"]["message"]
 
 
 def rehearse(base: Path, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Cutting bytes at given places."""
+"""Splits bytes at given positions."""
 
 from itertools import pairwise
 

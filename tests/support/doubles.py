@@ -1,4 +1,4 @@
-"""Small real tools for tests: each does one thing that can be observed, and lets the test decide when."""
+"""Small real tools for tests: each does one observable thing, and lets the test decide when."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -25,7 +25,7 @@ from assent.tools.tool import (
 
 
 class World:
-    """What the tools of a test touch: files, a list of effects, and doors that hold a call until they open."""
+    """What the tools of a test touch: files, a list of effects, and gates that hold a call until they open."""
 
     def __init__(self) -> None:
         self.effects: list[str] = []
@@ -89,7 +89,7 @@ class _Note(Invocation):
 
 
 class ReadNote(Tool[NoteParams]):
-    """Harmless: never asks."""
+    """Harmless: never needs approval."""
 
     name = "read_note"
     display_name = "Read note"
@@ -227,7 +227,7 @@ class StackedEditNote(EditNote):
 
 
 class ListJournal:
-    """A journal that remembers; `record` can be made to fail, as a full disk would."""
+    """A journal in memory; `record` can be made to fail, as on a full disk."""
 
     def __init__(self) -> None:
         self.events: list[DurableEvent] = []

@@ -82,7 +82,7 @@ class WireScenario(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Received(Struct, frozen=True):
-    """A request as it came in."""
+    """A received request."""
 
     method: str
     path: str
@@ -105,12 +105,12 @@ class FakeGemini:
         self.connections = 0
         """How many there were."""
         self.hung_up = asyncio.Event()
-        """Set when a client left a reply that hangs."""
+        """Set when a client has left a hanging reply."""
         self.port = 0
         self.play(scenario)
 
     def play(self, scenario: dict[str, Any] | bytes) -> None:
-        """Begin a scenario anew and forget the requests."""
+        """Start a scenario over and forget the requests."""
         raw = scenario if isinstance(scenario, bytes) else msgspec.json.encode(scenario)
         self._slots = unroll(parse_scenario(raw, "of the fake", WireScenario).replies)
         self._next = 0
@@ -218,7 +218,7 @@ class FakeGemini:
 
 
 class Wire:
-    """Where a response is written: it cuts the bytes as the scenario says."""
+    """Where a response is written: it splits the bytes as the scenario says."""
 
     def __init__(self, fake: FakeGemini, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._fake, self._reader, self._writer = fake, reader, writer

@@ -1,7 +1,7 @@
-"""A web on loopback: real servers, real TLS, and a name server that says what it is told.
+"""A web on loopback: real servers, real TLS, and a name server with scripted answers.
 
-Every public address leads to the same two servers (port 443 to the one with TLS); what is dialled, looked up and asked
-is remembered. A page is the raw bytes of its response; `HANG` at its end keeps the connection open.
+Every public address leads to the same two servers (port 443 to the one with TLS); everything dialled, looked up and
+requested is recorded. A page is the raw bytes of its response; `HANG` at its end keeps the connection open.
 """
 
 import asyncio
@@ -59,14 +59,14 @@ class FakeWeb:
         self._tls = tls
         self._ports: dict[int, int] = {}
         self.names: dict[str, list[Sequence[str]]] = {}
-        """What the name server says, one answer after the other, the last for ever; otherwise PUBLIC."""
+        """DNS answers, one after the other, the last one forever; otherwise PUBLIC."""
         self.dead: set[str] = set()
         """Addresses that refuse connections."""
         self.looked_up: list[str] = []
         self.dialled: list[tuple[str, int]] = []
         self.heads: list[str] = []
         self.asked, self.left = asyncio.Event(), asyncio.Event()
-        """Set when the first request has come, and when a client has left a page that hangs."""
+        """Set when the first request has arrived, and when a client has left a hanging page."""
         self.now = 0.0
         self.web = Web(self._resolve, self.dial, limits, clock=lambda: self.now)
 

@@ -1,6 +1,7 @@
-"""A real MCP server, written with the SDK: `mcp_server.py FOLDER [--http | --sse]`. Its folder is how tests talk to it.
+"""A real MCP server, written with the SDK: `mcp_server.py FOLDER [--http | --sse]`. Tests talk to it through its
+folder.
 
-`events` gets a line for each thing that happened; `tools.json`, when there, replaces the list of tools; the port of an
+`events` gets a line for each thing that happened; `tools.json`, if present, replaces the list of tools; the port of an
 HTTP server is written to `port`.
 """
 
@@ -39,7 +40,7 @@ def tools() -> list[dict[str, Any]]:
 
 
 async def list_tools(_: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    """Four to a page."""
+    """Four per page."""
     start = int(params.cursor) if params is not None and params.cursor else 0
     listed = tools()
     page = [types.Tool.model_validate({**t, "inputSchema": {"type": "object", **t["inputSchema"]}}) for t in listed]
@@ -167,7 +168,7 @@ def listen() -> None:
 
 
 def event_stream() -> Any:
-    """The older transport: GET /sse, and POST where its first event says."""
+    """The older transport: GET /sse, and POST to the address in its first event."""
     from mcp.server.sse import SseServerTransport
 
     transport = SseServerTransport("/messages/")
@@ -185,7 +186,7 @@ def event_stream() -> Any:
 
 
 class Guarded:
-    """Lets in who brings the token in the file `token`; everybody, when there is none."""
+    """Accepts clients with the token in the file `token`; everyone, if there is none."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Follows a how-to page: takes its code blocks and does with a copy of the source what the page says."""
+"""Follows a how-to page: takes its code blocks and applies them to a copy of the source."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from support.program import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120.0
-"""A whole run of pytest takes two; a busy machine may need many times that."""
+"""A whole pytest run takes two; a busy machine may need many times that."""
 _BLOCK = re.compile(r"^```(python|diff)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATA = re.compile(r"Save this as `(\S+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -23,7 +23,7 @@ class Newcomer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         package = Path(assent.__file__).parent
-        shutil.copytree(package, folder / "src/assent")  # with what is compiled already
+        shutil.copytree(package, folder / "src/assent")  # including compiled files
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -32,7 +32,7 @@ class Newcomer:
         }
 
     def follows(self, page: str) -> None:
-        """A block begins with the name of its file; one marked `diff` adds lines below lines that are there."""
+        """A block begins with the name of its file; one marked `diff` adds lines below existing lines."""
         text = (ROOT / "docs/howto" / page).read_text(encoding="utf-8")
         for kind, name, body in _BLOCK.findall(text):
             path = self.folder / name
@@ -62,7 +62,7 @@ class Newcomer:
 
 
 def _added(text: str, changes: str) -> str:
-    """Lines with a blank in front are looked for; those with a plus come below the one before."""
+    """Lines with a leading space are searched for; those with a plus go below the previous one."""
     place = 0
     for line in changes.splitlines(keepends=True):
         if line[0] == "+":

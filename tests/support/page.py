@@ -1,7 +1,7 @@
 """`assent serve` as a person starts it, and a browser that opens its page.
 
-The server is a real process with a home of its own; it can be killed and started again on the same port. Nobody sleeps:
-the page is watched through locators that wait.
+The server is a real process with its own home; it can be killed and started again on the same port. Nothing sleeps: the
+page is watched through locators that wait.
 """
 
 import re
@@ -56,7 +56,7 @@ CONTRAST = """() => {
         return [Math.round(ratio * 100) / 100, element.className, element.textContent.slice(0, 30)];
     }).filter(([ratio]) => ratio < 4.5);
 }"""
-"""Texts with too little contrast to what is behind them."""
+"""Texts with too little contrast to their background."""
 UNNAMED = """() => [...document.querySelectorAll("button, a, input, select, textarea")]
     .filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length))
     .map((one) => one.outerHTML)"""
@@ -103,7 +103,7 @@ class Served(Program):
         self.process.stdout.close()
 
     def token(self, name: str, role: str, owner: str = "") -> str:
-        """A token as `assent serve token add` gives it; with an owner it sees that one's sessions only."""
+        """A token as `assent serve token add` creates it; with an owner it sees only that owner's sessions."""
         if name not in self._tokens:
             args = ("serve", "token", "add", name, "--role", role, *(("--owner", owner) if owner else ()))
             self._tokens[name] = self.run(*args).out.strip()
@@ -118,13 +118,13 @@ class Served(Program):
         return folder
 
     def play(self, *replies: Json) -> str:
-        """A model of its own for one session."""
+        """A separate model for one session."""
         self._count += 1
         return self.scenario(*replies, name=f"play{self._count}")
 
 
 class Tab:
-    """One page, with the words a person would use for what is on it. Everything odd it says is collected."""
+    """One page, with the words a person would use for what is on it. Every console message is collected."""
 
     def __init__(self, served: Served, page: Page, token: str) -> None:
         self.served, self.page, self.token = served, page, token
@@ -146,7 +146,7 @@ class Tab:
         self.page.goto(f"{self.served.address}/{hash}")
 
     def begin(self, model: str, folder: Path, prompt: str = "go") -> str:
-        """Starts a session as a person does; gives its id."""
+        """Start a session as a person does; return its id."""
         page = self.page
         page.get_by_role("complementary").get_by_role("button", name="New session").click()
         window = page.get_by_role("dialog", name="New session")
@@ -165,7 +165,7 @@ class Tab:
         self.press("Yes, once", title)
 
     def press(self, button: str | re.Pattern[str], title: str = "") -> None:
-        """Presses until the question takes it: it is deaf for a moment after it appeared."""
+        """Press until the question accepts it: it ignores keys for a moment after it appeared."""
         found = self.card(title).get_by_role("button", name=button)
         expect(found).to_be_enabled()
         self.page.wait_for_timeout(450)
@@ -183,7 +183,7 @@ class Tab:
 
 
 class Windows:
-    """Opens tabs; each in a browser context of its own, as if on another machine."""
+    """Opens tabs; each in its own browser context, as if on another machine."""
 
     def __init__(self, served: Served, browser: Browser) -> None:
         self._served, self._browser = served, browser

@@ -1,7 +1,7 @@
-"""Assent as a person starts it: a real process, with a home and a project folder of its own, and nothing else around.
+"""Assent as a person starts it: a real process, with its own home and project folder, and nothing else around.
 
-Nobody here sleeps: `Running` waits for lines of output, `Ended` is what came of it, and `events` reads the log that is
-on disk without the program's own code.
+Nothing here sleeps: `Running` waits for lines of output, `Ended` is the result, and `events` reads the log on disk
+without the program's own code.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 class Ended(Struct, frozen=True):
-    """How a run ended and what it said."""
+    """How a run ended and what it printed."""
 
     code: int
     out: str
@@ -34,7 +34,7 @@ class Ended(Struct, frozen=True):
 
     @property
     def lines(self) -> list[Json]:
-        """Standard output as JSON lines; fails on a line that is none."""
+        """Standard output as JSON lines; fails on any other line."""
         return [msgspec.json.decode(line) for line in self.out.splitlines()]
 
     @property
@@ -61,8 +61,9 @@ class Running:
         self._watchdog.start()
 
     def goes_on(self) -> None:
-        """It lives as long as the test, however slow the machine is: each wait has its own patience. It is ended with
-        the last who knows it."""
+        """It lives as long as the test, however slow the machine is: each wait has its own timeout. It is ended with
+        the last reference to it.
+        """
         self._watchdog.cancel()
         weakref.finalize(self, self.process.kill)
 
@@ -80,13 +81,13 @@ class Running:
                 self._heard.notify_all()
 
     def until_error(self, text: str) -> None:
-        """Waits until standard error says so."""
+        """Wait until standard error contains the text."""
         with self._heard:
             said = self._heard.wait_for(lambda: text.encode() in b"".join(self._errors), WAIT_LIMIT)
-        assert said, f"{text!r} was not said: {b''.join(self._errors).decode()}"
+        assert said, f"{text!r} was not printed: {b''.join(self._errors).decode()}"
 
     def __iter__(self) -> Iterator[str]:
-        """The lines that were not read yet, until the process closes its output."""
+        """The lines not read yet, until the process closes its output."""
         assert self.process.stdout is not None
         if self.process.stdout.closed:
             return
@@ -95,7 +96,7 @@ class Running:
             yield self.seen[-1]
 
     def until(self, condition: Callable[[Json], object]) -> Json:
-        """Reads on to the first event of the stream that fulfils the condition."""
+        """Read until the first event of the stream that satisfies the condition."""
         for line in self:
             event: Json = msgspec.json.decode(line)
             if condition(event):
@@ -114,7 +115,7 @@ class Running:
         self.process.send_signal(number)
 
     def wait(self) -> Ended:
-        """Reads the rest of the output and waits for the end."""
+        """Read the rest of the output and wait for the end."""
         for _ in self:
             pass
         code = self.process.wait()
@@ -149,13 +150,13 @@ class Program:
         }
 
     def scenario(self, *replies: Json, name: str = "scenario") -> str:
-        """Writes the replies down; gives the name of the model that plays them."""
+        """Write the replies to a file; return the name of the model that plays them."""
         path = self.folder.parent / f"{name}.json"
         path.write_bytes(msgspec.json.encode({"replies": replies}))
         return f"scripted:{path}"
 
     def waiting_script(self) -> str:
-        """A script of the folder that reads its pipe `fifo`; gives the command that runs it."""
+        """A script in the folder that reads its pipe `fifo`; returns the command that runs it."""
         os.mkfifo(self.folder / "fifo")
         script = self.folder / "wait.sh"
         script.write_text("#!/bin/sh\ncat fifo\n")
@@ -205,13 +206,13 @@ class Program:
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     async def run_beside(self, *args: str, env: Mapping[str, str] | None = None) -> Ended:
-        """Like `run`, while this loop goes on serving."""
+        """Like `run`, while this loop keeps serving."""
         return await asyncio.to_thread(self.run, *args, env=env)
 
     # --- the log, read without the program's own code ---
 
     def sessions(self) -> list[str]:
-        """The ids, the oldest first."""
+        """The ids, oldest first."""
         return [row[0] for row in self._query("SELECT id FROM sessions ORDER BY created_at")]
 
     def events(self, session: str | None = None) -> list[Json]:
@@ -224,7 +225,7 @@ class Program:
         return [event for event in self.events(session) if event["type"] == name]
 
     def inbox(self, session: str) -> list[str]:
-        """The keys of the commands that nobody has taken."""
+        """The keys of the commands that have not been handled."""
         return [row[0] for row in self._query("SELECT key FROM inbox WHERE session = ? AND NOT taken", session)]
 
     def _query(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
@@ -246,7 +247,7 @@ def says(text: str, **more: Any) -> Json:
 
 
 def asks_for(*calls: Json, text: str = "", **more: Any) -> Json:
-    """A reply that asks for these calls."""
+    """A reply with these calls."""
     return {"chunks": [*([{"text": text}] if text else []), *({"call": call} for call in calls)], **more}
 
 

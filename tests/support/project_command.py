@@ -1,7 +1,7 @@
-"""Commands of a project, as one script: `project_command.py discover` and `project_command.py call NAME`.
+"""The commands of a project, as one script: `project_command.py discover` and `project_command.py call NAME`.
 
-In the folder it is run in, `declarations` is what discovery prints; a call of `fail`, `killed`, `warn`, `wait`,
-`flood`, `environment` or `long` does that, any other tells what it got.
+In the current folder, `declarations` is what discovery prints; a call of `fail`, `killed`, `warn`, `wait`, `flood`,
+`environment` or `long` does that, and any other reports what it got.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A small reverse proxy that does TLS, as a person would put in front of the server."""
+"""A small TLS reverse proxy, as a person would put in front of the server."""
 
 import asyncio
 import re
@@ -9,13 +9,13 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Proxy:
-    """Adds where the client is (as `client` says) to what the request says of it, as proxies do."""
+    """Appends the client's address (from `client`) to the request's own header, as proxies do."""
 
     def __init__(self, context: ssl.SSLContext, client: str = "203.0.113.9") -> None:
         self._context = context
         self.client = client
         self.behind = 0
-        """The port of the server that it stands before."""
+        """The port of the server behind it."""
 
     async def __aenter__(self) -> int:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)

@@ -1,9 +1,9 @@
-"""A small MCP server over HTTP with sessions (2025-11-25), by hand: `raw_mcp_http.py FOLDER PORT [HOW …]`.
+"""A small hand-written MCP server over HTTP with sessions (2025-11-25): `raw_mcp_http.py FOLDER PORT [HOW …]`.
 
-It forgets its sessions with its life, as real ones do. HOW: `400` or `404` is how it refuses a session that it does not
-know, `stream` answers calls with an event stream, `ids` gives its events ids, `get` offers a stream for its own
-messages, `sse` is the older transport (GET /mcp hands out the stream), `status=N` answers every call with that status.
-Its tools: echo; wait, which never answers; bad, which is an error of its own.
+It forgets its sessions when it exits, as real ones do. HOW: `400` or `404` is how it refuses an unknown session,
+`stream` answers calls with an event stream, `ids` gives its events ids, `get` offers a stream for its own messages,
+`sse` is the older transport (GET /mcp returns the stream), `status=N` answers every call with that status. Its tools:
+echo; wait, which never answers; bad, which returns its own error.
 """
 
 import json

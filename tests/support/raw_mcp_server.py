@@ -1,9 +1,9 @@
-"""A small MCP server of the older kind (2025-11-25), by hand: starts at once, and misbehaves as its arguments say.
+"""A small hand-written MCP server of the older kind (2025-11-25): starts at once, and misbehaves as its arguments say.
 
 `raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|old|stubborn|storm]`. `tools.json` in its folder is its
-list of tools; each start is a line in `events`. A call of the tool `again` tells that the list has changed, `ask` asks
-the client for everything that a server may ask for and tells what it answered. `answers.json` has whole answers by
-method, which go before all others.
+list of tools; each start is a line in `events`. A call of the tool `again` reports that the list has changed; `ask`
+asks the client for everything that a server may ask for and reports the answers. `answers.json` has whole answers by
+method, which take precedence.
 """
 
 import json
@@ -74,7 +74,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 
 def asked() -> dict[str, Any]:
-    """What the client answers to all that a server may ask; what it must ignore comes in between."""
+    """What the client answers to everything that a server may ask; messages that it must ignore come in between."""
     write({"method": "notifications/no_such", "params": {}})
     write({"method": "notifications/progress", "params": {"progressToken": "nobody's", "progress": 1}})
     write({"method": "notifications/cancelled", "params": {"requestId": 99_999}})

@@ -37,7 +37,7 @@ class Server:
 
 
 class RawServer(Server):
-    """Reads the head of a request, sends the bytes and closes; without bytes it says nothing at all."""
+    """Reads the head of a request, sends the bytes and closes; without bytes it sends nothing at all."""
 
     def __init__(self, answer: bytes | None) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class RawServer(Server):
 
 
 class FakeProxy(Server):
-    """Takes every CONNECT to the same port of this machine, or refuses with the given status."""
+    """Sends every CONNECT to the same port of this machine, or refuses with the given status."""
 
     def __init__(self, target_port: int, status: int = 200) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A session as a film: events that a test wrote down, with fixed times, shown by the real app.
+"""A recorded session: events that a test wrote down, with fixed times, shown by the real app.
 
 For pictures only: nothing runs here, so that every picture is the same each time. What the app sends is kept in `sent`.
 """
@@ -51,7 +51,7 @@ from assent.tools.builtin import builtin_tools
 FOLDER = "/projects/cart"
 START = 1_750_000_000.0
 NOW = START + 12.3
-"""The time at which everybody looks at it."""
+"""The time at which everyone looks at it."""
 SESSION = "20250615-1706-film"
 PROMPT = f"{SESSION}########0"
 
@@ -171,7 +171,7 @@ class FilmClient:
         return self._film.envelopes
 
     def on_link(self, changed: Callable[[bool], None]) -> None:
-        """It is a film: nobody goes away."""
+        """It is a recording: nobody leaves."""
 
     async def events(self) -> AsyncIterator[Envelope]:
         await self._closed.wait()

@@ -1,4 +1,4 @@
-"""A scheduler on a desk: tools, policy and journal put together for a test, with short words for what tests do."""
+"""A scheduler for tests: tools, policy and journal put together, with short names for what tests do."""
 
 import asyncio
 import itertools
@@ -60,7 +60,7 @@ class SchedulerHarness:
         self.now = 1000.0
         """The clock."""
         self.timer = 0.0
-        """Goes on as time does; the clock may be set."""
+        """Monotonic; the clock may be changed."""
         self.scheduler = Scheduler(
             "s",
             registry or Registry(note_tools(self.world)),
@@ -84,16 +84,16 @@ class SchedulerHarness:
         return self.scheduler.schedule(requests)
 
     async def run(self, *requests: CallRequest) -> list[str]:
-        """Schedules, waits, and gives the final states' names."""
+        """Schedule, wait, and return the names of the final states."""
         return [type(call).__name__ for call in await self.schedule(*requests).results()]
 
     async def settle(self) -> None:
-        """Lets everything go on that can go on without the test."""
+        """Let everything continue that can continue without the test."""
         for _ in range(50):
             await asyncio.sleep(0)
 
     def calls(self) -> dict[str, ToolCall]:
-        """The state of every call, made from the journal alone."""
+        """The state of every call, rebuilt from the journal alone."""
         states: dict[str, ToolCall] = {}
         for event in self.journal.events:
             if isinstance(event, CallRequested):
@@ -103,7 +103,7 @@ class SchedulerHarness:
         return states
 
     def approval(self, call_id: str) -> Approval:
-        """The question that waits for this call."""
+        """The open question of this call."""
         waiting = {call.request.call_id: call.approval for call in self.scheduler.waiting()}
         return waiting[call_id]
 

@@ -1,6 +1,6 @@
 """Pictures of the terminal UI: made by the real app, kept as SVG, compared byte for byte.
 
-`pytest --update-screens` writes them anew. A picture that differs is written to the test's folder, and the message says
+`pytest --update-screens` rewrites them. A picture that differs is written to the test's folder, and the message says
 where; open both in a browser.
 """
 
@@ -26,7 +26,7 @@ Play = Callable[["Pilot[None]"], Awaitable[None]]
 
 
 def normalised(svg: str) -> str:
-    """Without what differs from run to run (the prefix of all ids), and without fonts from elsewhere."""
+    """Without what differs from run to run (the prefix of all ids), and without external fonts."""
     prefix = re.search(r"terminal-\d+", svg)
     assert prefix is not None
     svg = svg.replace(prefix[0], "t")
@@ -37,7 +37,7 @@ def normalised(svg: str) -> str:
 async def showing(
     recording: RecordedSession, size: tuple[int, int], look: str = "dark"
 ) -> AsyncGenerator["Pilot[None]"]:
-    """The app with this film on its screen, drawn to the end."""
+    """The app with this recording on its screen, fully drawn."""
     guard = KeyGuard(quiet=0, settle=0)
     app = AssentApp(FilmHost(recording), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
     async with app.run_test(size=size) as pilot:
@@ -49,7 +49,7 @@ async def showing(
 
 
 async def settle(pilot: "Pilot[None]") -> None:
-    """Until a key is an answer, and all that was set off is drawn."""
+    """Wait until a key is an answer, and everything triggered has been drawn."""
     app = pilot.app
     assert isinstance(app, AssentApp)
     await pilot.pause()
@@ -66,7 +66,7 @@ async def picture(
     async with showing(recording, size, look) as pilot:
         if play is not None:
             await play(pilot)
-        assert not blinking(pilot.app.screen), "a picture of a cursor that blinks depends on the moment"
+        assert not blinking(pilot.app.screen), "a picture with a blinking cursor depends on timing"
         return await _at_rest(pilot)
 
 
@@ -76,7 +76,7 @@ def blinking(screen: Screen[object]) -> list[Input | TextArea]:
 
 
 async def _at_rest(pilot: "Pilot[None]") -> str:
-    """The picture, once it stays the same."""
+    """The picture, once it no longer changes."""
     before = ""
     while True:
         await settle(pilot)

@@ -1,4 +1,4 @@
-"""A real server on loopback, in this process or in one of its own, with a log on disk and scripted models."""
+"""A real server on loopback, in this process or in its own, with a log on disk and scripted models."""
 
 import asyncio
 import os
@@ -79,7 +79,7 @@ class Served:
 
 
 async def until_waiting(api: Api, session: str | None = None, count: int = 1) -> list[Json]:
-    """What waits (in a session), once there is so much."""
+    """What is waiting (in a session), once there is that much."""
     async with asyncio.timeout(WAIT_LIMIT):
         while True:
             found: list[Json] = (await api.approvals())["approvals"]
@@ -90,7 +90,7 @@ async def until_waiting(api: Api, session: str | None = None, count: int = 1) ->
 
 
 async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list[Envelope]:
-    """Follows the stream to the first event of that type; gives all that came."""
+    """Follow the stream to the first event of that type; return everything received."""
     seen: list[Envelope] = []
     async with asyncio.timeout(WAIT_LIMIT):
         events = api.events(session, after)
@@ -108,7 +108,7 @@ async def refused(work: Awaitable[object]) -> ApiProblem:
     return caught.value
 
 
-# --- in a process of its own, to be killed ---
+# --- in its own process, to be killed ---
 
 
 class ServedProgram:
@@ -129,7 +129,7 @@ class ServedProgram:
         return Api(Http(found["url"], found["token"], ca=None if self._ca is None else str(self._ca)))
 
     def kill(self) -> None:
-        """As `kill -9` does."""
+        """Like `kill -9`."""
         assert self.running is not None
         self.running.kill()
 

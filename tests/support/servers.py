@@ -1,4 +1,4 @@
-"""MCP servers in a test: entries for the real ones of this folder, and a manager that keeps what it was told."""
+"""MCP servers for tests: entries for the real ones of this folder, and a manager that records what it was told."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def offer(folder: Path, *tools: str | dict[str, Any]) -> None:
 
 
 def prepare(folder: Path, **answers: Any) -> None:
-    """Whole answers of the raw server by method, with `_` for `/`; what it can, it says it can."""
+    """Whole answers of the raw server by method, with `_` for `/`; it also declares these capabilities."""
     named: dict[str, Any] = {method.replace("_", "/"): answer for method, answer in answers.items()}
     if "initialize" not in named:
         about = {"name": "raw", "version": "1"}
@@ -55,7 +55,7 @@ def noted(folder: Path) -> list[str]:
 
 
 class Shop:
-    """A manager with its registry, and every status that it told."""
+    """A manager with its registry, and every status that it reported."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Shop:
         return [status.state for status in self.told]
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Waits until the condition holds, looking at every change of status."""
+        """Wait until the condition holds, checking at every change of status."""
         async with asyncio.timeout(WAIT_LIMIT):
             while not condition():
                 self._news.clear()

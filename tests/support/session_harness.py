@@ -97,7 +97,7 @@ class SessionHarness:
         self._listener = asyncio.create_task(listen())
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Waits, without a clock, until the condition holds."""
+        """Wait, without a clock, until the condition holds."""
         async with asyncio.timeout(WAIT_LIMIT):
             while not condition():  # noqa: ASYNC110 (any condition, not one event)
                 await asyncio.sleep(0)
@@ -110,7 +110,7 @@ class SessionHarness:
         return runner.waiting()
 
     async def send(self, runner: Runner, command: Command, key: str | None = None) -> str:
-        """Sends and waits until it was taken; gives the problem, empty when there was none."""
+        """Send and wait until it was handled; returns the problem, empty if there was none."""
         key = await runner.send(command, key)
         await self.until(lambda: self._taken(key) is not None)
         taken = self._taken(key)
@@ -139,7 +139,7 @@ class SessionHarness:
 
 
 async def crash(harness: SessionHarness, runner: Runner) -> None:
-    """What kill -9 does to a process: every task is gone at once, nothing more is written."""
+    """Like kill -9: every task is gone at once, nothing more is written."""
     runner._fence = msgspec.structs.replace(runner._fence, token=-1)  # pyright: ignore[reportPrivateUsage]
     runner._journal._fence = runner._fence  # pyright: ignore[reportPrivateUsage]
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

@@ -1,4 +1,6 @@
-"""A desk for slash commands: a real session in one process, a small app for the screens, and notes of what was said."""
+"""A harness for slash commands: a real session in one process, a small app for the screens, and a record of what was
+said.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -39,7 +41,7 @@ T = TypeVar("T")
 
 
 class FakeHost:
-    """What a test wants there to be; sessions and forks are those of the real log."""
+    """What a test provides; sessions and forks are those of the real log."""
 
     folder = "/w"
 
@@ -53,12 +55,12 @@ class FakeHost:
         self.prompt_infos: list[Prompt] = []
         self.resource_infos: list[ServerResource] = []
         self.prompt_texts: dict[str, str] = {}
-        """By name, with places for the arguments."""
+        """By name, with placeholders for the arguments."""
         self.model_names = ["gemini-2.5-pro", "gemini-2.5-flash"]
         self.can_fork = True
 
     async def open(self, session: str | None = None, mode: Mode | None = None) -> LocalClient:
-        raise NotHere("sessions are opened by the desk")
+        raise NotHere("sessions are opened by the harness")
 
     async def sessions(self) -> Sequence[SessionInfo]:
         return await self.harness.log.sessions()
@@ -118,14 +120,14 @@ class FakeHost:
         return ()
 
     async def use_prompt(self, name: str, argument: str) -> None:
-        raise NotHere("prompts are filled by the desk")
+        raise NotHere("prompts are filled by the harness")
 
     async def close(self) -> None:
         pass
 
 
 class DeskApp(App[None]):
-    """The desk: what a command says and does is kept in lists."""
+    """The harness: what a command says and does is kept in lists."""
 
     def __init__(self, client: LocalClient, host: FakeHost, preferences: Path) -> None:
         super().__init__()
@@ -183,7 +185,7 @@ class DeskApp(App[None]):
 
 
 class Slash:
-    """Short words for what the tests do."""
+    """Short names for what the tests do."""
 
     def __init__(self, app: DeskApp, pilot: "Pilot[None]", harness: SessionHarness, runner: Runner) -> None:
         self.app = app
@@ -192,7 +194,7 @@ class Slash:
         self.runner = runner
 
     def start(self, line: str) -> None:
-        """Runs the line in the background, as the app does; `finish` waits for its end."""
+        """Run the line in the background, as the app does; `finish` waits for its end."""
         self._worker = self.app.run_worker(self.app.registry.run(line, self.app), exit_on_error=False)
 
     async def finish(self) -> bool:
@@ -207,7 +209,7 @@ class Slash:
         return await self.finish()
 
     async def open(self, line: str) -> ListScreen:
-        """Runs a line that opens a list, and waits until its rows are there."""
+        """Run a line that opens a list, and wait until its rows are there."""
         self.start(line)
         await self.until(lambda: isinstance(self.app.screen, ListScreen))
         return await self.loaded()
@@ -256,7 +258,7 @@ async def follow(
     commands: Sequence[CustomCommand] = (),
     size: tuple[int, int] = (80, 24),
 ) -> AsyncGenerator[Slash]:
-    """Shows the session and tells its news, until the session is closed."""
+    """Show the session and report its events until the session is closed."""
     host = FakeHost(harness)
     host.customs = list(commands)
     app = DeskApp(client, host, preferences)

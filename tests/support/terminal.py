@@ -1,6 +1,6 @@
 """A terminal with a person in front of it: a real pseudo-terminal, what it shows, and keys to press.
 
-Nobody sleeps: `until` reads what the program prints until the screen shows a text.
+Nothing sleeps: `until` reads the program's output until the screen shows a text.
 """
 
 import fcntl
@@ -20,11 +20,11 @@ from support.program import Program
 from support.waiting import WAIT_LIMIT
 
 COLUMNS, ROWS = 250, 200
-"""So large that nothing scrolls away and hardly a line is broken."""
+"""So large that nothing scrolls away and hardly a line is wrapped."""
 QUIET = 0.9
 """Seconds without a key after which a key counts, with a little to spare."""
-MOST_PIECES = 64
-"""Of output, before somebody looks at the screen again: a program may print without end."""
+MAX_PIECES = 64
+"""Pieces of output before the screen is checked again: a program may print endlessly."""
 
 
 class Terminal:
@@ -35,7 +35,7 @@ class Terminal:
         env: Mapping[str, str] | None = None,
         size: tuple[int, int] = (COLUMNS, ROWS),
     ) -> None:
-        """Starts the program with this as its controlling terminal, as a shell does."""
+        """Start the program with this as its controlling terminal, as a shell does."""
         self._master, theirs = os.openpty()
         termios.tcsetwinsize(theirs, (size[1], size[0]))
         self._screen: Any = _Screen(*size)
@@ -66,46 +66,46 @@ class Terminal:
         return "\n".join(self._screen.rows()).rstrip()
 
     def until(self, text: str, count: int = 1) -> str:
-        """Reads on until the text is on the screen so many times."""
+        """Read until the text is on the screen this many times."""
         self.until_true(lambda: self.shown.count(text) >= count, f"{text!r} did not appear")
         return self.shown
 
     def until_any(self, *texts: str) -> str:
-        """Reads on until one of the texts is on the screen."""
+        """Read until one of the texts is on the screen."""
         self.until_true(lambda: any(text in self.shown for text in texts), f"none of {texts} appeared")
         return self.shown
 
     def until_true(self, condition: Callable[[], object], problem: str) -> None:
-        """Reads on until it is so."""
+        """Read until the condition holds."""
         deadline = time.monotonic() + WAIT_LIMIT
         while not condition():
             assert self._read(deadline), f"{problem}:\n{self.shown}"
 
     def until_silent(self, condition: Callable[[], object], problem: str) -> None:
-        """As `until_true`, where the program may print nothing meanwhile."""
+        """Like `until_true`, if the program may print nothing meanwhile."""
         deadline = time.monotonic() + WAIT_LIMIT
         while not condition():
             assert time.monotonic() < deadline, f"{problem}:\n{self.shown}"
             self.read_for(0.05)
 
     def read_for(self, seconds: float) -> None:
-        """Reads what is printed in that time: what a person sees who waits."""
+        """Read what is printed in that time: what a waiting person sees."""
         deadline = time.monotonic() + seconds
         while select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
             if not self._read(deadline + WAIT_LIMIT):
                 return
 
     def resize(self, columns: int, rows: int) -> None:
-        """As pulling at the window does."""
+        """Like dragging the window's edge."""
         self._screen.resize(rows, columns)
         termios.tcsetwinsize(self._master, (rows, columns))
 
     def type(self, keys: str) -> None:
-        """Typed keys are echoed by the terminal itself, so that the screen shows when they have arrived."""
+        """The terminal itself echoes typed keys, so that the screen shows when they have arrived."""
         os.write(self._master, keys.encode())
 
     def press(self, key: str) -> None:
-        """One deliberate key, after a silence."""
+        """One deliberate key, after a pause."""
         self.read_for(QUIET)
         self.type(key)
 
@@ -116,18 +116,18 @@ class Terminal:
         self.type("\x03")
 
     def interrupt_twice(self) -> None:
-        """At once: on a busy machine the second of two might come too late to count as such."""
+        """At once: on a busy machine the second of two might come too late to count."""
         self.type("\x03\x03")
 
     def wait(self) -> int:
-        """Reads all that is still printed; gives the exit code."""
+        """Read everything that is still printed; return the exit code."""
         deadline = time.monotonic() + WAIT_LIMIT
         while self._read(deadline):
             pass
         return self.process.wait(WAIT_LIMIT)
 
     def close(self) -> None:
-        """Hangs up, as closing the window does."""
+        """Hang up, like closing the window."""
         if self._master >= 0:
             os.close(self._master)
             self._master = -1
@@ -141,12 +141,12 @@ class Terminal:
         return bool(data)
 
     def _read_all(self) -> bytes:
-        """Whatever is there now: a terminal hands it out in small pieces."""
+        """Everything available now: a terminal returns it in small pieces."""
         pieces: list[bytes] = []
-        with suppress(OSError):  # how a terminal says that the last program has left it
+        with suppress(OSError):  # how a terminal reports that the last program has left it
             while piece := os.read(self._master, 65536):
                 pieces.append(piece)
-                if len(pieces) == MOST_PIECES or not select.select([self._master], [], [], 0)[0]:
+                if len(pieces) == MAX_PIECES or not select.select([self._master], [], [], 0)[0]:
                     break
         return b"".join(pieces)
 
@@ -155,14 +155,14 @@ _ALTERNATE_SCREEN = 1049
 
 
 class _Screen(pyte.Screen):
-    """Knows that a private mode or device question is not for drawing, and that the alternate screen begins empty."""
+    """Knows that a private mode or device query is not for drawing, and that the alternate screen begins empty."""
 
     def __init__(self, columns: int, lines: int) -> None:
         self._rows: list[str] = []
         super().__init__(columns, lines)
 
     def rows(self) -> list[str]:
-        """Without the blanks behind them. Only those that changed are put together again, as they are read often."""
+        """Without trailing spaces. Only changed lines are joined again, because they are read often."""
         if len(self._rows) != self.lines:
             self._rows, self.dirty = [""] * self.lines, set(range(self.lines))
         for y in self.dirty:
@@ -183,7 +183,7 @@ class _Screen(pyte.Screen):
         self._switch(modes, **kwargs)
 
     def _switch(self, modes: tuple[int, ...], private: bool = False) -> None:
-        """What the other screen showed is forgotten, so that only what is drawn anew is there."""
+        """What the other screen showed is forgotten, so that only what is drawn again is there."""
         if _ALTERNATE_SCREEN in modes and private:
             self.erase_in_display(2)
 

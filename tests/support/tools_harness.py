@@ -61,7 +61,7 @@ class ToolsHarness:
         self.scheduler = self.opened()
 
     def opened(self) -> Scheduler:
-        """A scheduler as a new process would make it."""
+        """A scheduler as a new process would create it."""
         return Scheduler("s", self.registry, self.policy, self.journal, gate=self.gate, attended=self._attended)
 
     def schedule(self, *specs: Spec) -> Batch:
@@ -71,11 +71,11 @@ class ToolsHarness:
         )
 
     async def run(self, *specs: Spec) -> list[Terminal]:
-        """The results of a batch in which everything that is asked gets a yes."""
+        """The results of a batch in which every question gets a yes."""
         return await self.finish(self.schedule(*specs))
 
     async def finish(self, batch: Batch, outcome: Outcome = "proceed_once") -> list[Terminal]:
-        """Everything that is asked gets this answer."""
+        """Every question gets this answer."""
         results = asyncio.ensure_future(batch.results())
         while not results.done():
             await self.settle()
@@ -92,7 +92,7 @@ class ToolsHarness:
         return {call.request.call_id: call.approval for call in self.scheduler.waiting()}
 
     def shown(self, call_id: str) -> EditDetails:
-        """The edit that waits for an answer."""
+        """The edit that is waiting for an answer."""
         details = self.waiting()[call_id].details
         assert isinstance(details, EditDetails)
         return details

@@ -1,8 +1,8 @@
 """How long a test waits for something that must come, and how it waits for a condition that sets no event.
 
-The limit is no measure of speed: what works comes in a fraction of it, and a busy machine may take much longer. It only
-says when a test stops waiting and tells what did not come. It is shorter than the time that pytest gives a whole test,
-so that the message is that of the test.
+The limit does not measure speed: what works takes a fraction of it, and a busy machine may take much longer. It only
+says when a test gives up and reports what did not come. It is shorter than pytest's limit for a whole test, so that the
+message comes from the test.
 """
 
 import asyncio

@@ -75,7 +75,7 @@ async def test_with_nobody_to_ask_the_model_is_told_so():
         await harness.until_done()
         refused = runner.state.calls["a"]
     assert isinstance(refused, Failed)
-    assert (refused.failure.type, "nobody is there" in refused.failure.message) == ("approval_unavailable", True)
+    assert (refused.failure.type, "nobody can give it" in refused.failure.message) == ("approval_unavailable", True)
 
 
 async def test_a_deny_rule_keeps_the_model_from_asking():

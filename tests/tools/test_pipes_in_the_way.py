@@ -49,7 +49,7 @@ async def test_a_pipe_is_not_read(bench: Bench, tool: str) -> None:
 
 def test_settings_that_are_a_pipe_are_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "settings.toml")
-    with pytest.raises(BadSettings, match="no ordinary file"):
+    with pytest.raises(BadSettings, match="not a regular file"):
         load_settings({"ASSENT_HOME": str(tmp_path)})
 
 

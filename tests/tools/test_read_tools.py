@@ -50,7 +50,7 @@ async def test_a_long_file_is_cut_and_says_how_to_read_on(bench: Bench) -> None:
     head, _, body = text.partition("\n--- FILE CONTENT ---\n")
     assert head == (
         "IMPORTANT: The file content has been truncated.\n"
-        "Showing lines 1-2000 of 4501. To read on, call read_file again with start_line: 2001."
+        "Showing lines 1-2000 of 4501. To continue reading, call read_file again with start_line: 2001."
     )
     assert body.splitlines() == [str(n) for n in range(1, 2001)]
     rest = await bench.text("read_file", file_path="long", start_line=4001)
@@ -92,7 +92,7 @@ async def test_pictures_and_the_like_are_given_as_media(bench: Bench) -> None:
 async def test_binary_is_refused_with_what_it_is(bench: Bench) -> None:
     (bench.root / "ls.txt").write_bytes(b"\x7fELF\x02\x01\0\0" + bytes(99))
     refused = await failure(bench, "read_file", file_path="ls.txt")
-    assert refused.message == "ls.txt is no text but an ELF program or library, 107 bytes; it cannot be shown."
+    assert refused.message == "ls.txt is not text but an ELF program or library, 107 bytes; it cannot be shown."
 
 
 async def test_a_missing_file_names_the_ones_that_look_alike(bench: Bench) -> None:
@@ -129,7 +129,7 @@ async def test_a_link_out_of_the_workspace_is_not_followed(bench: Bench) -> None
 async def test_a_usual_place_for_secrets_is_worth_a_question(bench: Bench) -> None:
     (bench.root / ".env").write_text("KEY=1\n")
     invocation = bench.build("read_file", file_path=".env")
-    with pytest.raises(ToolFailed, match="usual place for secrets"):
+    with pytest.raises(ToolFailed, match="usually holds secrets"):
         await invocation.execute(PERMIT, Heard())
     details = await invocation.should_confirm()
     assert isinstance(details, InfoDetails) and ".env" in details.prompt
@@ -286,7 +286,7 @@ async def test_names_only_lists_each_file_once(bench: Bench, searcher: str) -> N
 async def test_a_search_stops_at_its_limit_and_says_so(bench: Bench, searcher: str) -> None:
     (bench.root / "many").write_text("x\n" * 100_000)
     text = await bench.text("grep_search", pattern="x", total_max_matches=5)
-    assert text.startswith('Found 5 match(es) (stopped there: there may be more) for "x"')
+    assert text.startswith('Found 5 match(es) (stopped there; there may be more) for "x"')
     assert text.count("\nL") == 5
 
 
@@ -305,7 +305,7 @@ async def test_a_broken_expression_is_explained(bench: Bench, searcher: str) -> 
     (bench.root / "f").write_text("x")
     refused = await failure(bench, "grep_search", pattern="(")
     assert refused.type == "grep_execution_error"
-    assert "no regular expression" in refused.message
+    assert "not a valid regular expression" in refused.message
 
 
 async def test_a_pattern_that_looks_like_an_option_is_a_pattern(bench: Bench, searcher: str) -> None:

@@ -111,7 +111,7 @@ async def test_after_the_yes_the_model_is_told_why_the_edit_does_not_fit(bench: 
     invocation = bench.build("replace", **args)
     action = await make_action(Policy(roots=(str(bench.root),)), bench.tools["replace"], args, invocation)
     assert isinstance(action.details, EditDetails)
-    assert action.details.secret == ".env is a usual place for secrets"
+    assert action.details.secret == ".env usually holds secrets"
     assert invocation.modifiable() is None
     with pytest.raises(ToolFailed, match="hunter2"):
         await invocation.execute(PERMIT, Heard())
@@ -154,7 +154,7 @@ async def test_a_search_says_the_same_whether_a_secret_matches_or_not(
 
 async def test_a_secret_is_no_place_to_search_in(bench: Bench) -> None:
     for name in SECRETS:
-        with pytest.raises(ToolFailed, match="read_file asks"):
+        with pytest.raises(ToolFailed, match="call read_file"):
             await bench.text("grep_search", pattern="hunter2", dir_path=name)
 
 

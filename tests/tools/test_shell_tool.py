@@ -180,7 +180,7 @@ async def test_a_file_of_whole_output_ends_where_read_file_could_not_follow(tmp_
         whole.add("0123456789abcde\n" * 62_500)
     whole.close()
     assert Path(whole.path).stat().st_size == 20_000_000
-    assert "The first 20,000,000 bytes of it are in" in whole.note(21_000_000)
+    assert "The first 20,000,000 bytes are in" in whole.note(21_000_000)
 
 
 async def test_a_full_disk_costs_the_file_and_not_the_command(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ async def test_a_silent_command_is_ended_and_its_output_kept(bench: Bench) -> No
 
     tool = shell(bench, limits=CommandLimits(idle_seconds=0.1))
     result = await run(tool, "echo begun; : > printed; sleep 300", Patient())
-    line = "Timed out: no output for 0.1 seconds, so the command was ended."
+    line = "Timed out: no output for 0.1 seconds, so the command was stopped."
     assert result.content == f"{line}\nOutput: begun\n{line}"
 
 
@@ -245,7 +245,7 @@ async def test_a_command_that_prints_without_end_is_stopped_and_said_so(bench: B
 async def test_a_command_that_takes_too_much_memory_is_stopped_and_said_so(bench: Bench) -> None:
     hungry = "import sys, time; x = bytearray(80_000_000); print('full', flush=True); time.sleep(300)"
     result = await run(shell(bench, limits=CommandLimits(memory_mb=60)), f"{sys.executable} -c {shlex.quote(hungry)}")
-    assert "Stopped: the command took more than 60 MB of memory." in str(result.content)
+    assert "Stopped: the command used more than 60 MB of memory." in str(result.content)
 
 
 @pytest.mark.spec("D1")

@@ -16,11 +16,11 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "file_path": {
-                        "description": "The file, relative to the workspace root or absolute.",
+                        "description": "File to read, relative to the workspace root or absolute.",
                         "type": "string",
                     },
                     "start_line": {
-                        "description": "First line to read, counted from 1.",
+                        "description": "First line to read, starting at 1.",
                         "anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}],
                         "default": None,
                     },
@@ -42,13 +42,13 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "items": {"type": "string"},
                     },
                     "exclude": {
-                        "description": "Patterns of paths to leave out.",
+                        "description": "Path patterns to leave out.",
                         "type": "array",
                         "items": {"type": "string"},
                         "default": [],
                     },
                     "recursive": {
-                        "description": "Of a folder take also the folders in it. Default: true.",
+                        "description": "Include subfolders of a folder. Default: true.",
                         "type": "boolean",
                         "default": True,
                     },
@@ -58,7 +58,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "default": True,
                     },
                     "respect_git_ignore": {
-                        "description": "Leave out what git ignores. Default: true.",
+                        "description": "Skip files that git ignores. Default: true.",
                         "type": "boolean",
                         "default": True,
                     },
@@ -70,11 +70,11 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "dir_path": {
-                        "description": "The folder, relative to the workspace root or absolute.",
+                        "description": "Folder to list, relative to the workspace root or absolute.",
                         "type": "string",
                     },
                     "ignore": {
-                        "description": "Patterns of names to leave out, e.g. `*.log`.",
+                        "description": "Name patterns to leave out, e.g. `*.log`.",
                         "type": "array",
                         "items": {"type": "string"},
                         "default": [],
@@ -87,7 +87,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "pattern": {
-                        "description": "Pattern of the path, e.g. `src/**/*.py`; `**` is any number of folders.",
+                        "description": "Path pattern, e.g. `src/**/*.py`; `**` matches any number of folders.",
                         "type": "string",
                     },
                     "dir_path": {
@@ -96,12 +96,12 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "default": "",
                     },
                     "case_sensitive": {
-                        "description": "Tell upper from lower case. Default: false.",
+                        "description": "Match case exactly. Default: false.",
                         "type": "boolean",
                         "default": False,
                     },
                     "respect_git_ignore": {
-                        "description": "Leave out what git ignores. Default: true.",
+                        "description": "Skip files that git ignores. Default: true.",
                         "type": "boolean",
                         "default": True,
                     },
@@ -113,7 +113,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "pattern": {
-                        "description": "Regular expression to look for (plain text with fixed_strings).",
+                        "description": "Regular expression to search for (plain text with fixed_strings).",
                         "type": "string",
                     },
                     "dir_path": {
@@ -122,27 +122,27 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "default": "",
                     },
                     "include_pattern": {
-                        "description": "Only files that match this glob, e.g. `*.{ts,tsx}`.",
+                        "description": "Only search files that match this glob, e.g. `*.{ts,tsx}`.",
                         "type": "string",
                         "default": "",
                     },
                     "exclude_pattern": {
-                        "description": "Leave out lines that match this regular expression.",
+                        "description": "Skip lines that match this regular expression.",
                         "type": "string",
                         "default": "",
                     },
                     "names_only": {
-                        "description": "Only the paths of the files with a match.",
+                        "description": "Return only the paths of files with a match.",
                         "type": "boolean",
                         "default": False,
                     },
                     "case_sensitive": {
-                        "description": "Tell upper from lower case. Default: false.",
+                        "description": "Match case exactly. Default: false.",
                         "type": "boolean",
                         "default": False,
                     },
                     "fixed_strings": {
-                        "description": "Take the pattern as plain text.",
+                        "description": "Treat the pattern as plain text.",
                         "type": "boolean",
                         "default": False,
                     },
@@ -161,14 +161,18 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}],
                         "default": None,
                     },
-                    "no_ignore": {"description": "Search also what git ignores.", "type": "boolean", "default": False},
+                    "no_ignore": {
+                        "description": "Also search files that git ignores.",
+                        "type": "boolean",
+                        "default": False,
+                    },
                     "max_matches_per_file": {
-                        "description": "At most so many matches in one file.",
+                        "description": "Maximum number of matches per file.",
                         "anyOf": [{"type": "integer", "minimum": 1, "maximum": 5000}, {"type": "null"}],
                         "default": None,
                     },
                     "total_max_matches": {
-                        "description": "At most so many matches. Default: 100.",
+                        "description": "Maximum number of matches. Default: 100.",
                         "type": "integer",
                         "minimum": 1,
                         "maximum": 5000,
@@ -182,7 +186,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "file_path": {
-                        "description": "The file, relative to the workspace root or absolute.",
+                        "description": "File to write, relative to the workspace root or absolute.",
                         "type": "string",
                     },
                     "content": {
@@ -197,19 +201,19 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "file_path": {
-                        "description": "The file, relative to the workspace root or absolute.",
+                        "description": "File to change, relative to the workspace root or absolute.",
                         "type": "string",
                     },
                     "instruction": {
-                        "description": "What this change is for, in one sentence.",
+                        "description": "The purpose of this change, in one sentence.",
                         "type": "string",
                         "default": "",
                     },
                     "old_string": {
-                        "description": "The exact text to replace, with its indentation, and enough lines around it to be found only once. Empty to create a new file.",
+                        "description": "The exact text to replace, including indentation, with enough surrounding lines to be unique. Empty to create a new file.",
                         "type": "string",
                     },
-                    "new_string": {"description": "The exact text to put in its place, complete.", "type": "string"},
+                    "new_string": {"description": "The exact and complete replacement text.", "type": "string"},
                     "allow_multiple": {
                         "description": "Replace every occurrence. Default: false.",
                         "type": "boolean",
@@ -229,7 +233,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "default": "",
                     },
                     "dir_path": {
-                        "description": "Folder to run it in, relative to the workspace root or absolute. Default: the root.",
+                        "description": "Folder to run in, relative to the workspace root or absolute. Default: the root.",
                         "type": "string",
                         "default": "",
                     },
@@ -241,7 +245,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "prompt": {
-                        "description": "The addresses to fetch (at most 20, each beginning with http:// or https:// and with blanks around it), and what you want from them, in a sentence for the user.",
+                        "description": "The addresses to fetch (at most 20, each starting with http:// or https:// and surrounded by spaces), and what you want from them, in a sentence for the user.",
                         "type": "string",
                     }
                 },
@@ -252,7 +256,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "todos": {
-                        "description": "The whole list, in order; it replaces the one before. At most one is in_progress.",
+                        "description": "The whole list, in order; it replaces the previous one. At most one step is in_progress.",
                         "type": "array",
                         "items": {
                             "type": "object",
@@ -272,7 +276,7 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "type": "object",
                 "properties": {
                     "questions": {
-                        "description": "One to four questions that belong together.",
+                        "description": "One to four related questions.",
                         "type": "array",
                         "items": {
                             "type": "object",

@@ -78,7 +78,7 @@ async def test_the_addresses_of_a_prompt_are_shown_in_their_one_spelling(prompt:
     ("prompt", "why"),
     [
         ("Read the docs.", "at least one address"),
-        ("http://localhost:8080/", "localhost is a name of this machine"),
+        ("http://localhost:8080/", "localhost is a name for this machine"),
         ("http://127.0.0.1/", "127.0.0.1"),
         ("http://2130706433/", "127.0.0.1"),
         ("http://[::1]/", "::1"),
@@ -151,7 +151,7 @@ async def test_a_host_can_be_allowed_for_a_run_and_covers_only_itself_and_below(
 
 @pytest.mark.parametrize("text", ["web_fetch(com)", "web_fetch(https://example.org)", "web_fetch(a b.c)"])
 def test_a_rule_for_what_is_no_host_is_refused(text: str) -> None:
-    with pytest.raises(BadRule, match="is no domain"):
+    with pytest.raises(BadRule, match="is not a domain"):
         parse_allowed(text)
 
 
@@ -177,7 +177,7 @@ async def test_an_address_that_may_carry_data_is_asked_about_even_on_an_allowed_
         await judged(carrying, grants=(grant,)),
         await judged(carrying, Rule(ruling="allow", tool="web_fetch")),
     ):
-        assert (verdict.ruling, "may carry coded data" in verdict.reason) == ("ask", True)
+        assert (verdict.ruling, "may carry encoded data" in verdict.reason) == ("ask", True)
 
 
 @pytest.mark.spec("J4")
@@ -188,7 +188,7 @@ async def test_always_for_a_host_lets_the_next_page_of_it_through_and_no_other_h
         first = scheduler.schedule(harness.call("web_fetch", prompt="http://docs.example.org/a"))
         await harness.settle()
         (waiting,) = scheduler.waiting()
-        assert waiting.approval.scopes[0].reach == "Requests to docs.example.org by web_fetch, for this session."
+        assert waiting.approval.scopes[0].reach == "Requests by web_fetch to docs.example.org, for this session."
         assert fake.looked_up == []
         await scheduler.answer(
             Answer(call_id=waiting.request.call_id, outcome="proceed_always", digest=waiting.approval.digest)
@@ -225,11 +225,11 @@ async def test_one_failure_among_several_leaves_the_others_and_all_failures_fail
         assert isinstance(result.content, str) and result.failure is None
         assert "http://a.example/ (status 200, 1 bytes) ---\nA" in result.content
         assert "http://b.example/ was not fetched: " in result.content
-        assert "has moved to another host: http://d.example/x ---\nNothing was fetched from there." in result.content
+        assert "has moved to another host: http://d.example/x ---\nNothing was fetched." in result.content
         assert set(fake.looked_up) == {"a.example", "b.example", "c.example", "d.example"}
         missing = await run(fake, "http://a.example/missing")
         assert missing.failure is not None and "no such page" in str(missing.content)
-        with pytest.raises(ToolFailed, match=r"b\.example/ was not fetched: .* it is no text but image/png, 1 bytes"):
+        with pytest.raises(ToolFailed, match=r"b\.example/ was not fetched: .* it is not text but image/png, 1 bytes"):
             await run(fake, "http://b.example")
 
 

@@ -47,5 +47,5 @@ async def test_a_search_may_be_granted_as_a_whole_for_the_session() -> None:
 async def test_an_empty_query_is_refused_and_an_empty_answer_is_a_failure() -> None:
     with pytest.raises(InvalidParams, match="must not be empty"):
         FOUND.build({"query": " \n"})
-    with pytest.raises(ToolFailed, match='Nothing was found for "x"'):
+    with pytest.raises(ToolFailed, match='No results for "x"'):
         await tool(SearchAnswer(" ")).build({"query": "x"}).execute(PERMIT, Heard())

@@ -51,7 +51,7 @@ def stored(first: int, size: int) -> bytes:
 @pytest.mark.parametrize(
     ("packed", "size"),
     [
-        (gzip.compress(b"x" * 50), 50),
+        (gzip.compress(b"x" * 50, mtime=0), 50),
         (zlib.compress(b"x" * 50), 50),
         (zlib.compress(b"x" * 50)[2:-4], 50),
         (zlib.compress(b"")[2:-4], 0),  # two bytes
@@ -68,18 +68,18 @@ def test_what_is_packed_is_known_by_its_first_bytes_however_few_come_at_a_time(p
 
 @pytest.mark.parametrize("unpacker", [Plain(), Packed()])
 def test_no_more_comes_out_than_there_is_room_for(unpacker: Plain | Packed) -> None:
-    data = b"x" * 50 if isinstance(unpacker, Plain) else gzip.compress(b"x" * 50)
+    data = b"x" * 50 if isinstance(unpacker, Plain) else gzip.compress(b"x" * 50, mtime=0)
     assert unpacker.feed(data, 20) == b"x" * 20
 
 
 def test_packed_content_must_be_whole_and_nothing_at_all_is_whole() -> None:
     Packed().end()
-    for part in (b"\x1f", gzip.compress(b"x" * 50)[:-1]):
+    for part in (b"\x1f", gzip.compress(b"x" * 50, mtime=0)[:-1]):
         unpacker = Packed()
         unpacker.feed(part, 1000)
-        with pytest.raises(Broken, match="cut"):
+        with pytest.raises(Broken, match="incomplete"):
             unpacker.end()
-    with pytest.raises(Broken, match="cannot be unpacked"):
+    with pytest.raises(Broken, match="cannot be decompressed"):
         Packed().feed(b"no such thing", 1000)
 
 
@@ -94,7 +94,7 @@ def test_the_codings_that_were_asked_for_are_known(coding: str, kind: type) -> N
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "gzip, gzip", "compress"])
 def test_other_codings_are_refused(coding: str) -> None:
-    with pytest.raises(Broken, match="not asked for"):
+    with pytest.raises(Broken, match="unsupported encoding"):
         unpacker_for({"content-encoding": coding})
 
 
@@ -102,7 +102,7 @@ def test_other_codings_are_refused(coding: str) -> None:
 
 
 def test_a_zero_byte_is_no_text_but_a_page_may_have_one() -> None:
-    with pytest.raises(Unreadable, match=r"it is no text \(3 bytes\)"):
+    with pytest.raises(Unreadable, match=r"it is not text \(3 bytes\)"):
         to_text(b"a\0b", "text/plain", "text")
     assert to_text(b"a\0b", "text/html", "html") == "a\0b"
     assert to_text(b"x" * 4096 + b"\0", "", "text").endswith("\0"), "only the beginning is looked at"

@@ -1,7 +1,7 @@
-"""What the model is told besides the conversation: the texts of context files, put together.
+"""Assembles what the model is told besides the conversation: the texts of context files.
 
-It reads nothing: whoever found the files hands them over, and says which of them may take effect. Those of folders
-below count from the first call that works there.
+It reads nothing: the caller finds the files and says which of them may take effect. Those of subfolders count from the
+first call that works there.
 """
 
 import os
@@ -21,7 +21,7 @@ class Context(Struct, frozen=True):
 
 
 class Touched:
-    """The folders below the session's own in which calls have worked and which have context files."""
+    """Subfolders of the session's folder in which calls have worked and which have context files."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -29,7 +29,7 @@ class Touched:
         self.folders: list[str] = []
 
     def saw(self, folders: Iterable[str]) -> bool:
-        """Takes note of where a finished call has worked; true when there is a new folder with context files."""
+        """Note where a finished call worked; true if there is a new folder with context files."""
         before = len(self.folders)
         for place in folders:
             while place.startswith(self._folder + "/") and place not in self._seen:
@@ -42,7 +42,9 @@ class Touched:
 
 
 def assemble(found: Sequence[tuple[ContextFile, str]]) -> Context:
-    """Each file with why it may not take effect (empty: it may). Imports stand where they are imported, once."""
+    """Each file with the reason why it may not take effect (empty: it may). An import appears once, where it is
+    imported.
+    """
     sources = tuple(ContextSource(file.path, file.size, file.digest, file.problem or why) for file, why in found)
     allowed = {file.path: file for file, why in found if not why and not file.problem}
     told: set[str] = set()

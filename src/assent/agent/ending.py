@@ -1,4 +1,6 @@
-"""What the end of the last reply means for the turn. A reply that was cut or withheld is no success, and is told."""
+"""What the end of the last reply means for the turn. A reply that was cut or withheld is not a success, and is
+reported.
+"""
 
 from msgspec import Struct
 
@@ -7,8 +9,8 @@ from assent.parts import Failure, Text
 
 _CUT = "The reply reached the model's output limit and was cut off"
 _CUT_BEFORE = "The model reached its output limit before it wrote an answer"
-_WITHHELD = "The model's provider stopped the reply for its safety rules"
-_OTHER = "The model stopped its reply without saying that it was complete"
+_WITHHELD = "The provider stopped the reply because of its safety rules"
+_OTHER = "The model stopped its reply without marking it complete"
 _REPEATED = "The model repeated the same text over and over, so its reply was stopped"
 
 
@@ -18,7 +20,7 @@ class Ending(Struct, frozen=True):
 
 
 def turn_ending(caller: ModelReplied) -> Ending:
-    """How the turn ends with this reply, when it has no calls."""
+    """How the turn ends with this reply, if it has no calls."""
     answered = any(isinstance(part, Text) for part in caller.parts)
     match caller.finish:
         case "stop":
@@ -26,12 +28,12 @@ def turn_ending(caller: ModelReplied) -> Ending:
         case "cancelled":
             return Ending("cancelled")
         case "repetition":
-            return Ending("loop_detected", Failure("repetition", f"{_REPEATED}. Say what it should do instead."))
+            return Ending("loop_detected", Failure("repetition", f"{_REPEATED}. Tell it what to do instead."))
         case "max_tokens":
             advice = 'Send "continue" to go on.' if answered else "Ask for less at once, or for less thinking."
             return _incomplete("max_tokens", _CUT if answered else _CUT_BEFORE, caller.said, advice)
         case "safety":
-            advice = "Say it in another way, or leave out what it objects to."
+            advice = "Rephrase your request, or leave out what was rejected."
             return _incomplete("safety", _WITHHELD, caller.said, advice)
         case "other":
             return _incomplete("stopped", _OTHER, caller.said, 'Send "continue" to go on.')

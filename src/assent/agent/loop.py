@@ -1,4 +1,4 @@
-"""The loop: ask the model, run what it asks for, send the results back under the same prompt id, until none is left."""
+"""The loop: ask the model, run its calls, send the results back under the same prompt id, until no call is left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,8 +16,8 @@ from assent.scheduler.scheduler import Scheduler
 from assent.secrets.mask import Masker
 
 DEFAULT_MAX_TURNS = 100
-THINKS = 0.1
-"""Seconds after which a request has left, and hardly any model has answered."""
+PREPARE_DELAY = 0.1
+"""Seconds after which a request has been sent, and hardly any model has answered."""
 
 
 class AgentLoop:
@@ -36,7 +36,9 @@ class AgentLoop:
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
     ) -> None:
-        """`settled` is told of every batch that is over, before the model is; `make_room` comes before each request."""
+        """`settled` is called with every finished batch, before the model gets the results; `make_room` runs before
+        each request.
+        """
         self._turn = turn
         self._scheduler = scheduler
         self._journal = journal
@@ -54,12 +56,12 @@ class AgentLoop:
         """The turn's end is being recorded: there is nothing left to cancel."""
         self._cancel_reason = ""
         self.closing = False
-        """Set when the session is being closed: the model is not asked again."""
+        """Set while the session is closing: the model is not asked again."""
 
     async def run(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> TurnStatus:
-        """Carries a prompt to its end, which is recorded whatever it is.
+        """Run a prompt to its end, which is always recorded.
 
-        After a crash `unfinished` are the calls that it left, and `ended` is set when only the record is missing.
+        After a crash, `unfinished` are the calls that were left, and `ended` is set if only the record is missing.
         """
         before = self._usage()
         self._begun = True
@@ -72,7 +74,7 @@ class AgentLoop:
         except ModelError as error:
             ending = Ending("failed", Failure(error.type, self._masker.text(str(error))))
         except Parked:
-            raise  # the turn is not over: it goes on when the session is opened again
+            raise  # the turn is not over: it continues when the session is opened again
         except Exception as error:
             told = self._masker.text(f"{type(error).__name__}: {error}")
             ending = Ending("failed", Failure("internal_error", told))
@@ -87,18 +89,18 @@ class AgentLoop:
         return ending.status
 
     def cancel(self, task: "asyncio.Task[None]", reason: str) -> None:
-        """Ends the turn that runs in `task`. One that has not begun ends as soon as it does: a task cancelled that
-        early would not run at all, and never record its end.
+        """Cancel the turn that runs in `task`. A turn that has not started ends as soon as it does: a task cancelled
+        that early would never run, and never record its end.
         """
         if self._ending:
-            return  # it is over; the next prompt must not pay for it
+            return  # it is over; the next prompt must not be cancelled instead
         self._cancel_wanted = True
         self._cancel_reason = reason or "The user cancelled the turn."
         if self._begun and not task.cancelling():
             task.cancel()
 
     def never_began(self) -> None:
-        """The turn that was to be cancelled is gone; the next one must not pay for it."""
+        """The turn to cancel is over; the next one must not be cancelled instead."""
         self._cancel_wanted = False
 
     async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> Ending:
@@ -107,10 +109,10 @@ class AgentLoop:
             return Ending("cancelled")
         for _ in range(self._max_turns):
             await self._make_room(prompt_id)
-            caller = await self._ask(prompt_id)
-            if not caller.calls:
-                return caller.ending
-            results = await self._schedule(caller.calls)
+            reply = await self._ask(prompt_id)
+            if not reply.calls:
+                return reply.ending
+            results = await self._schedule(reply.calls)
             if _all_cancelled(results) or self.closing:
                 return Ending("cancelled")
             if guard.saw(results):
@@ -118,8 +120,8 @@ class AgentLoop:
         return Ending("max_turns")
 
     async def _ask(self, prompt_id: str) -> Reply:
-        """While the model thinks, but not before the request is out, the tools may get ready."""
-        preparing = asyncio.get_running_loop().call_later(THINKS, self._scheduler.prepare)
+        """Prepare the tools while the model thinks, but not before the request has been sent."""
+        preparing = asyncio.get_running_loop().call_later(PREPARE_DELAY, self._scheduler.prepare)
         try:
             return await self._turn.run(self._request(), prompt_id)
         finally:
@@ -141,11 +143,11 @@ class AgentLoop:
             await batch.results()
             raise
         finally:
-            del batch  # as in its own `results`
+            del batch  # in the order of its own `results`
 
 
 def _all_cancelled(calls: Sequence[Terminal]) -> bool:
-    """Then there is nothing to tell the model now: the results wait in the history for the next prompt."""
+    """Then there is nothing to tell the model now: the results stay in the history for the next prompt."""
     return bool(calls) and all(isinstance(call, Cancelled) for call in calls)
 
 

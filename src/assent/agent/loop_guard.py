@@ -1,6 +1,6 @@
 """Notices when the model goes in circles: the same calls with the same results, over and over.
 
-A call whose result changes is not a loop: waiting for something to be ready is legitimate.
+A call whose result changes is not a loop: polling is legitimate.
 """
 
 from collections import deque
@@ -10,20 +10,20 @@ import msgspec
 
 from assent.scheduler.call import Terminal
 
-LONGEST_CYCLE = 5
+MAX_CYCLE = 5
 REPEATS = 5
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 class LoopGuard:
     def __init__(self) -> None:
-        self._seen: deque[bytes] = deque(maxlen=LONGEST_CYCLE * REPEATS)
+        self._seen: deque[bytes] = deque(maxlen=MAX_CYCLE * REPEATS)
 
     def saw(self, calls: Sequence[Terminal]) -> bool:
-        """Takes note of finished calls; true when the newest ones repeat a cycle often enough."""
+        """Note finished calls; true if the newest ones repeat a cycle often enough."""
         for call in calls:
             self._seen.append(_encoder.encode([call.request.tool, call.request.args, call.result.response]))
-            if any(self._cycles(length) for length in range(1, LONGEST_CYCLE + 1)):
+            if any(self._cycles(length) for length in range(1, MAX_CYCLE + 1)):
                 return True
         return False
 

@@ -1,6 +1,6 @@
-"""One reply of the model: streamed to whoever watches, recorded only when it is whole.
+"""One reply of the model: streamed as it arrives, recorded only when complete.
 
-A reply that was cut, malformed or empty is asked for again; nothing of it is kept and no call of it is run. When the
+A reply that was cut, malformed or empty is requested again; nothing of it is kept and none of its calls is run. If the
 person cancels, the text so far is kept and the calls are not.
 """
 
@@ -34,25 +34,25 @@ from assent.scheduler.ids import CallIds
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 Show = Callable[[Chunk, bool], None]
-"""Told of each chunk as it comes, and whether it goes on with the thought before it."""
+"""Called with each chunk as it arrives, and whether it continues the previous thought."""
 
 
 class Retries(Struct, frozen=True):
-    """How often a broken reply is asked for again, and how long we wait before."""
+    """How often to request a broken reply again, and how long to wait before."""
 
     attempts: int = 5
     first_delay: float = 1.0
     longest_delay: float = 30.0
 
     def delay(self, attempt: int, asked: float | None) -> float:
-        """Doubling with jitter; the provider's own wish goes first, unless it is unreasonable."""
+        """Doubling with jitter; the provider's own delay takes precedence, unless it is unreasonable."""
         if asked is not None:
             return min(asked, 2 * self.longest_delay)
         return min(self.first_delay * 2 ** (attempt - 1), self.longest_delay) * random.uniform(0.7, 1.3)
 
 
 class _Collected:
-    """The parts of a reply so far; runs of text become one part, and so do the pieces of a thought."""
+    """The parts of a reply so far; consecutive texts become one part, and so do the pieces of a thought."""
 
     def __init__(self) -> None:
         self._parts: list[ModelPart] = []
@@ -83,7 +83,7 @@ class _Collected:
                 self.finished = chunk
 
     def stop(self, finished: Finished) -> None:
-        """Ends the reply before its own end. It is not whole, so none of its calls is kept."""
+        """End the reply early. It is incomplete, so none of its calls is kept."""
         self._close()
         self._parts = [part for part in self._parts if not isinstance(part, Call)]
         self.finished = finished
@@ -118,11 +118,11 @@ class _Collected:
 
 
 class Reply(Struct, frozen=True):
-    """What the loop needs of a reply, which is recorded by then."""
+    """What the loop needs from a reply, which has been recorded by then."""
 
     calls: tuple[CallRequest, ...]
     ending: Ending
-    """How the turn ends when there are no calls."""
+    """How the turn ends if there are no calls."""
 
 
 class ModelCaller:
@@ -139,25 +139,25 @@ class ModelCaller:
     ) -> None:
         self._model = model
         self._fallback = fallback
-        """Makes the smaller model that takes over when the quota is used up."""
+        """Creates the smaller model that takes over when the quota is used up."""
         self._journal = journal
         self._ids = ids
         self._retries = retries or Retries()
         self._sleep = sleep
 
     def use(self, model: Model) -> None:
-        """From the next request on; whatever was fallen back to is forgotten."""
+        """Takes effect with the next request; any fallback is forgotten."""
         self._model = model
 
     async def run(self, request: Request, prompt_id: str) -> Reply:
         return await self._patiently(lambda: self._attempt(request, prompt_id), prompt_id)
 
     async def text(self, request: Request, prompt_id: str) -> tuple[str, Usage]:
-        """The text of a reply that is no part of the conversation: not shown, not recorded, its calls not run."""
+        """The text of a reply that is not part of the conversation: not shown, not recorded, its calls not run."""
         return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]], prompt_id: str) -> T:
-        """With retries, and with the smaller model when the quota is used up."""
+        """With retries, and with the smaller model if the quota is used up."""
         attempt = 1
         while True:
             try:
@@ -176,7 +176,7 @@ class ModelCaller:
             attempt += 1
 
     def _fall_back(self, smaller: Model, prompt_id: str, reason: str) -> None:
-        """Goes on with the smaller model for the rest of this run, and says so."""
+        """Switch to the smaller model for the rest of this run, and say so."""
         self._journal.announce(ModelFallback(prompt_id, self._model.name, smaller.name, reason))
         self._model, self._fallback = smaller, None
 
@@ -184,7 +184,7 @@ class ModelCaller:
         collected = _Collected()
         await self._collect(request, collected)
         if collected.finished is None:
-            raise BrokenStream("the reply was cut off before its end")
+            raise BrokenStream("the reply was cut off")
         texts = (part.text for part in collected.parts() if isinstance(part, Text))
         return "".join(texts), collected.finished.usage
 
@@ -198,7 +198,7 @@ class ModelCaller:
         return await self._accept(collected, prompt_id)
 
     async def _collect(self, request: Request, into: _Collected, show: Show | None = None) -> None:
-        """Reads the reply to its end, or to where it turns out to have none."""
+        """Read the reply to its end, or to the point where it breaks."""
         guard = ReplyGuard()
         async with aclosing(self._model.stream(request)) as chunks:
             async for chunk in chunks:
@@ -222,7 +222,7 @@ class ModelCaller:
     async def _accept(self, collected: _Collected, prompt_id: str) -> Reply:
         finished, parts = collected.finished, collected.parts()
         if finished is None:
-            raise BrokenStream("the reply was cut off before its end")
+            raise BrokenStream("the reply was cut off")
         if finished.reason in ("stop", "other") and not any(isinstance(part, Text | Call) for part in parts):
             raise BrokenStream("the reply was empty")
         requests: list[CallRequest] = []

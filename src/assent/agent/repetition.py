@@ -1,28 +1,28 @@
 """Notices a reply that never ends: the same text over and over, or more of it than any model may send.
 
-Only an exact repetition counts. Lists, tables and code often look alike from line to line without being a loop, and
-inside a code fence long runs of the same line are ordinary data, so far more of them is needed there.
+Only exact repetition counts. Lists, tables and code often look alike from line to line without being a loop, and inside
+a code fence long runs of the same line are ordinary data, so the limit is much higher there.
 """
 
 from assent.models.model_protocol import CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 
-LONGEST_REPLY = 4_000_000
-"""Characters; about ten times what the largest output limit of a model allows."""
+MAX_REPLY_LENGTH = 4_000_000
+"""In characters; about ten times the largest output limit of any model."""
 REPEATS = 10
 PROSE = 2_000
-"""Characters of nothing but repetition that stop a reply."""
+"""Characters of pure repetition that stop a reply."""
 CODE = 12_000
-LONGEST_PERIOD = 2_400
+MAX_PERIOD = 2_400
 
-_WINDOW = REPEATS * LONGEST_PERIOD
+_WINDOW = REPEATS * MAX_PERIOD
 _INTERVAL = 1_000
 _PROBE = 100
 _CANDIDATES = 50
-_CALL = 1_000  # what a call weighs beside the text in its arguments
+_CALL = 1_000  # the size of a call in addition to the text of its arguments
 
 
 class RepetitionDetector:
-    """Fed with the pieces of one text. The cost of a piece does not grow with the text."""
+    """Gets the pieces of one text. The cost of a piece does not grow with the text."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -31,7 +31,7 @@ class RepetitionDetector:
         self._in_code = False
 
     def feed(self, text: str) -> bool:
-        """True when the text so far ends in too many repetitions of the same passage."""
+        """True if the text so far ends in too many repetitions of the same passage."""
         self._pending.append(text)
         self._unchecked += len(text)
         if self._unchecked < _INTERVAL:
@@ -67,7 +67,7 @@ class ReplyGuard:
         self._thoughts = RepetitionDetector()
 
     def saw(self, chunk: Chunk) -> Finished | None:
-        """How the reply ends here, when it must not go on."""
+        """How the reply ends here, if it must not continue."""
         match chunk:
             case TextChunk(text):
                 return self._judge(len(text) + 1, self._texts.feed(text))
@@ -83,6 +83,6 @@ class ReplyGuard:
         self._size += size
         if repeated:
             return Finished("repetition")
-        if self._size > LONGEST_REPLY:
-            return Finished("max_tokens", said=f"stopped after {LONGEST_REPLY:,} characters")
+        if self._size > MAX_REPLY_LENGTH:
+            return Finished("max_tokens", said=f"stopped after {MAX_REPLY_LENGTH:,} characters")
         return None

@@ -1,4 +1,4 @@
-"""About how many tokens something is, without asking anybody: four letters make one, other scripts more."""
+"""Estimates token counts offline: four Latin letters are about one token, other scripts need more."""
 
 import msgspec
 

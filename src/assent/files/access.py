@@ -1,14 +1,12 @@
 """The only place that reads or writes the user's files.
 
-Every operation judges the path again and then walks to it with open folders, following no link on the way, so
-that what was judged is what is touched. A write replaces exactly the content that was shown: it
-takes the digest of that content, compares before it starts and again right before the file is put in place.
-Afterwards the file has the old content or the new one, never a mixture, and nothing else is left in the
-folder.
+Every operation judges the path again and then walks to it with open folders, following no link on the way, so that what
+was judged is what is touched. A write replaces exactly the content that was shown: it takes the digest of that content,
+and compares before it starts and again right before the file is put in place. Afterwards the file has the old content
+or the new one, never a mixture, and nothing else is left in the folder.
 
-It asks nobody: `protected_ok` says that someone did. What remains possible is a change by another process in
-the moment between the last comparison and the rename (microseconds; no system call does both), and that a
-folder is moved elsewhere in that moment.
+It asks nobody: `protected_ok` says that somebody did. Two races remain: another process may change the file between the
+last comparison and the rename (microseconds; no system call does both), or move the folder in that moment.
 """
 
 import os
@@ -43,7 +41,7 @@ from assent.files.workspace import Operation, Workspace
 
 
 class FileContent(msgspec.Struct, frozen=True):
-    """What a file held at one moment. `digest` (SHA-256, hex) is what a later write is compared with."""
+    """What a file contained at one moment. A later write is compared with `digest` (SHA-256, hex)."""
 
     data: bytes
     digest: str
@@ -64,7 +62,7 @@ class FileAccess:
     """Reads and writes within one workspace."""
 
     def __init__(self, workspace: Workspace, *, new_mode: int = 0o644) -> None:
-        """`new_mode`: the permissions of files that did not exist before."""
+        """`new_mode`: the permissions of new files."""
         self._workspace = workspace
         self._new_mode = new_mode
         self._root_ids = {root: _identity_of(root) for root in (*workspace.roots, *workspace.readable)}
@@ -81,9 +79,9 @@ class FileAccess:
             return FileContent(data, digest_of(data), stat.S_IMODE(found.st_mode), len(data))
 
     def write(self, path: str, data: bytes, expected: str | None, *, protected_ok: bool = False) -> str:
-        """Put `data` in place of the content with the digest `expected` (None: nothing may be there yet).
+        """Replace the content that has the digest `expected` (None: nothing may exist yet) with `data`.
 
-        Gives the digest of the new content. The folder must exist; `make_dirs` makes it.
+        Returns the digest of the new content. The folder must exist, unless `make_dirs` creates it.
         """
         op = "create" if expected is None else "write"
         with self._target(path, op, protected_ok) as (folder, name):
@@ -106,8 +104,8 @@ class FileAccess:
             os.fsync(folder)
 
     def make_dirs(self, path: str, *, protected_ok: bool = False) -> None:
-        """Make a folder and the ones above it that are missing, beneath the root."""
-        inner = os.path.join(path, "x")  # what is judged is a new file in it: an empty folder brings nothing
+        """Create a folder and its missing parents, below the root."""
+        inner = os.path.join(path, "x")  # judged as a new file in it: an empty folder brings nothing
         with self._target(inner, "create", protected_ok, make=True):
             return
 
@@ -122,7 +120,7 @@ class FileAccess:
         try:
             size = entry.stat(follow_symlinks=False).st_size
         except FileNotFoundError:
-            return None  # deleted while we were looking
+            return None  # deleted in the meantime
         if entry.is_symlink():
             leads = self._workspace.classify(os.path.join(folder, entry.name), "list").kind
             return Entry(entry.name, "link", size, inside=leads == "inside")
@@ -147,7 +145,7 @@ class FileAccess:
     def _target(
         self, path: str, op: Operation, protected_ok: bool, *, make: bool = False
     ) -> Generator[tuple[int, str]]:
-        """The open folder that holds the file, and the file's name in it."""
+        """The open folder that contains the file, and the file's name in it."""
         canonical = self._judge(path, op, protected_ok=protected_ok)
         if canonical in self._workspace.roots:
             raise NotAFile(path, "this is a folder")
@@ -156,8 +154,8 @@ class FileAccess:
 
     @contextmanager
     def _folder(self, canonical: str, path: str, *, make: bool) -> Generator[int]:
-        """Walk from the root to a folder, each step from the one before and without following links."""
-        found = self._workspace.below_readable(canonical)  # judged before: only reading comes as far as outside
+        """Walk from the root to a folder, each step from the previous one and without following links."""
+        found = self._workspace.below_readable(canonical)  # judged before: only reading may go outside
         if found is None:
             raise OutsideWorkspace(path, f"{canonical} is outside the workspace")
         root, names = found
@@ -174,14 +172,14 @@ class FileAccess:
         if identity(os.fstat(fd)) == (self._root_ids[root] or identity(os.fstat(fd))):
             return fd
         os.close(fd)
-        raise OutsideWorkspace(path, f"{root} is not the folder any more that was opened as the workspace")
+        raise OutsideWorkspace(path, f"{root} is no longer the folder that was opened as the workspace")
 
     def _check_still_there(self, path: str, op: Operation, folder: int) -> None:
-        """The path must still lead to the folder that is open: it may have been moved away."""
+        """The path must still lead to the open folder: it may have been moved away."""
         canonical = self._judge(path, op, protected_ok=True)
         with self._folder(os.path.dirname(canonical), path, make=False) as again:
             if identity(os.fstat(again)) != identity(os.fstat(folder)):
-                raise ChangedSinceShown(path, "its folder was replaced meanwhile")
+                raise ChangedSinceShown(path, "its folder has been replaced")
 
 
 def _put(draft: AtomicWrite, name: str, path: str, before: os.stat_result | None) -> None:
@@ -191,11 +189,11 @@ def _put(draft: AtomicWrite, name: str, path: str, before: os.stat_result | None
     try:
         draft.become_new(name)
     except FileExistsError:
-        raise ChangedSinceShown(path, "there is already a file of this name") from None
+        raise ChangedSinceShown(path, "a file of this name already exists") from None
 
 
 def _identity_of(path: str) -> tuple[int, int] | None:
     try:
         return identity(os.stat(path))
     except OSError:
-        return None  # not there yet: there is nothing to compare with
+        return None  # does not exist yet, so there is nothing to compare with

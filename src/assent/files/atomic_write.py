@@ -1,8 +1,8 @@
-"""A new content on its way into a folder: written and synced out of sight, then put in place at once.
+"""New content on its way into a folder: written and synced out of sight, then put in place atomically.
 
-The draft has no name at all where the system can do that (`O_TMPFILE`), so that even a killed process leaves
-nothing behind; elsewhere it is a hidden file that only its owner may read. It knows an open folder and a
-name, not paths, and does not decide whether the content may be replaced.
+If the system supports it (`O_TMPFILE`), the draft has no name, so that even a killed process leaves nothing behind;
+otherwise it is a hidden file that only its owner may read. It knows an open folder and a name, not paths, and does not
+decide whether the content may be replaced.
 """
 
 import errno
@@ -16,7 +16,7 @@ _NOT_SUPPORTED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT, er
 
 
 class AtomicWrite:
-    """Use as a context; what was not put in place is gone afterwards."""
+    """Use as a context manager; a draft that was not put in place is gone afterwards."""
 
     def __init__(self, folder: int, mode: int) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class AtomicWrite:
                 os.unlink(self._name, dir_fd=self._folder)
 
     def write(self, data: bytes, like: os.stat_result | None) -> None:
-        """Write and sync everything; mode and owner as those of the file it will replace."""
+        """Write and sync everything, with the mode and owner of the file it will replace."""
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._fd, rest) :]
@@ -56,7 +56,7 @@ class AtomicWrite:
             self._rename_if_free(name)
 
     def replace(self, name: str) -> None:
-        """Take the place of an existing file at once."""
+        """Atomically replace an existing file."""
         if self._name is None:
             self._name = _hidden_name()  # known before it exists, so that no interruption can leave it behind
             self._link_nameless(self._name)
@@ -67,7 +67,7 @@ class AtomicWrite:
         os.link(f"/proc/self/fd/{self._fd}", name, dst_dir_fd=self._folder, follow_symlinks=True)
 
     def _rename_if_free(self, name: str) -> None:
-        """For file systems without hard links: nearly as good, with a moment between look and rename."""
+        """For file systems without hard links: nearly as good, with a gap between check and rename."""
         with suppress(FileNotFoundError):
             os.stat(name, dir_fd=self._folder, follow_symlinks=False)
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
@@ -94,7 +94,7 @@ class AtomicWrite:
             try:
                 os.fchown(self._fd, like.st_uid, like.st_gid)
             except PermissionError:
-                return  # only root may give files away; the content is ours to write all the same
+                return  # only root may give files away; we may still write the content
 
 
 def _hidden_name() -> str:

@@ -1,8 +1,8 @@
-"""Context files: what a person wrote down for every conversation in a folder, and what those files import.
+"""Context files: a person's notes for every conversation in a folder, and what those files import.
 
-Found from the repository's root (or the home folder) down to the folder itself, outermost first. Each file is read like
-any file of the user: no link leads out of the boundary, and a usual place for secrets is never imported. Whether what
-was read may take effect is not decided here.
+Found from the repository root (or the home folder) down to the folder itself, outermost first. Each file is read like
+any user file: no link leads out of the boundary, and files that usually hold secrets are never imported. Whether the
+text may take effect is not decided here.
 """
 
 import os
@@ -19,10 +19,10 @@ from assent.files.workspace import Workspace
 
 NAMES = ("ASSENT.md", "AGENTS.md", "GEMINI.md")
 SIZE_LIMIT = 200_000
-MOST_FILES = 50
-DEEPEST_IMPORT = 5
+MAX_FILES = 50
+MAX_IMPORT_DEPTH = 5
 
-_MOST_FOLDERS = 5_000
+_MAX_FOLDERS = 5_000
 _NEVER_BELOW = ("node_modules", "__pycache__", "venv")
 
 
@@ -39,9 +39,9 @@ class ContextFile(Struct, frozen=True, kw_only=True):
 
 
 def find_context(folder: str, home: str = "", below: Iterable[str] = ()) -> list[ContextFile]:
-    """The files for a folder and all that they import, each once; those of outer folders first.
+    """The files for a folder and everything they import, each once; outermost folders first.
 
-    `below` are folders inside it that matter, too.
+    `below` are relevant folders inside it.
     """
     top = _top(folder, home)
     reader = _Reader(top)
@@ -58,10 +58,10 @@ def files_in(folder: str) -> list[str]:
 
 
 def folders_below(folder: str) -> list[str]:
-    """Those inside a folder that have context files; hidden ones and other people's code are left out."""
+    """Subfolders that have context files; hidden folders and third-party code are left out."""
     found: list[str] = []
     waiting = [folder]
-    for _ in range(_MOST_FOLDERS):
+    for _ in range(_MAX_FOLDERS):
         if not waiting:
             break
         place = waiting.pop()
@@ -91,7 +91,7 @@ class _Reader:
         self.found: dict[str, ContextFile] = {}
 
     @cached_property
-    def _workspace(self) -> Workspace:  # most folders have no such file, and need none
+    def _workspace(self) -> Workspace:  # most folders have no such file
         return Workspace([self._top], self._top)
 
     @cached_property
@@ -99,11 +99,11 @@ class _Reader:
         return FileAccess(self._workspace)
 
     def read(self, path: str, depth: int = 0) -> str:
-        """Gives the path under which the file is known; empty when there is none."""
+        """Returns the path under which the file is known; empty if there is none."""
         place = self._workspace.classify(path, "read").path
         if place in self.found:
             return place
-        if len(self.found) >= MOST_FILES:
+        if len(self.found) >= MAX_FILES:
             return ""
         try:
             content = self._access.read_bytes(path, SIZE_LIMIT)
@@ -111,7 +111,7 @@ class _Reader:
         except NotFound:
             return ""
         except (WorkspaceError, UnicodeDecodeError) as error:
-            problem = str(error) if isinstance(error, WorkspaceError) else "it is no UTF-8 text"
+            problem = str(error) if isinstance(error, WorkspaceError) else "it is not UTF-8 text"
             self.found[place] = ContextFile(path=place, imported=depth > 0, problem=problem)
             return place
         self.found[place] = file = ContextFile(
@@ -121,7 +121,7 @@ class _Reader:
         return place
 
     def _imports(self, file: ContextFile, depth: int) -> Iterator[tuple[str, str]]:
-        if depth >= DEEPEST_IMPORT:
+        if depth >= MAX_IMPORT_DEPTH:
             return
         for mention in imports(file.text):
             if place := self.read(os.path.join(os.path.dirname(file.path), mention.path), depth + 1):
@@ -135,7 +135,7 @@ def _with_imports(file: ContextFile, imports: tuple[tuple[str, str], ...]) -> Co
 
 
 def _top(folder: str, home: str) -> str:
-    """The repository's root; without one the home folder, or where that is not above, the folder itself."""
+    """The repository root; without one the home folder, or if that is not above, the folder itself."""
     place = folder
     while not os.path.lexists(os.path.join(place, ".git")):
         above = os.path.dirname(place)
@@ -148,7 +148,7 @@ def _top(folder: str, home: str) -> str:
 
 
 def _down(top: str, folder: str) -> list[str]:
-    """The folders on the way from the one to the other, both included."""
+    """The folders on the way from one to the other, both included."""
     places = [folder]
     while places[0] != top:
         places.insert(0, os.path.dirname(places[0]))

@@ -1,14 +1,14 @@
-"""Why a file could not be read or written, one type a reason, each with a sentence for a person.
+"""Why a file could not be read or written: one type per reason, each with a message for a person.
 
 WorkspaceError
-├── RejectedPath        the text is no usable path (empty, control characters, link loop, too long)
+├── RejectedPath        the text is not a usable path (empty, control characters, link loop, too long)
 ├── OutsideWorkspace    it leads out of the folders the user opened
-├── ProtectedPath       a special file; needs a question of its own
+├── ProtectedPath       a special file; needs its own approval
 ├── ChangedSinceShown   it is not what the user saw when deciding
 ├── NotAFile            a folder, device, pipe or socket where a regular file is needed
 ├── NotFound            there is nothing (or a folder on the way is missing)
 ├── TooLarge            more bytes than the caller wants
-└── CannotAccess        the system refused: rights, full disk, read-only
+└── CannotAccess        the system refused: permissions, full disk, read-only
 """
 
 import errno
@@ -33,11 +33,11 @@ class OutsideWorkspace(WorkspaceError):
 
 
 class ProtectedPath(WorkspaceError):
-    """The path needs a question of its own."""
+    """The path needs its own approval."""
 
 
 class ChangedSinceShown(WorkspaceError):
-    """What is on disk is not what was shown."""
+    """The content on disk is not what was shown."""
 
 
 class NotAFile(WorkspaceError):
@@ -49,7 +49,7 @@ class NotFound(WorkspaceError):
 
 
 class TooLarge(WorkspaceError):
-    """The file has more bytes than were asked for."""
+    """The file has more bytes than requested."""
 
 
 class CannotAccess(WorkspaceError):
@@ -57,14 +57,14 @@ class CannotAccess(WorkspaceError):
 
 
 def from_os(path: str, error: OSError) -> WorkspaceError:
-    """The typed error for what the system said about a path that was walked without following links."""
+    """The typed error for a system error on a path that was walked without following links."""
     match error.errno:
         case errno.ENOENT:
             return NotFound(path, "there is no such file or folder")
         case errno.ELOOP:
             return ChangedSinceShown(path, "it became a link after it was checked")
         case errno.ENOTDIR:
-            return NotFound(path, "a part of this path is a file, not a folder")
+            return NotFound(path, "part of this path is a file, not a folder")
         case errno.EISDIR | errno.ENXIO:
             return NotAFile(path, "this is not a regular file")
         case code:

@@ -1,8 +1,8 @@
-"""Secrets that have a second name (hard link): `notes.txt` may be the very file that `.env` is.
+"""Secrets that have a second name (hard link): `notes.txt` may be the same file as `.env`.
 
-Only files with more than one name are looked at. They are rare where people work; package managers make many of them,
-so their folders are passed over. One walk serves all questions of the next seconds. Where a folder is too large to
-tell, nobody knows, and who asks must ask a person.
+Only files with more than one name are checked. They are rare where people work; package managers create many, so their
+folders are skipped. One walk serves all queries of the next seconds. If a folder is too large to check, the answer is
+unknown, and the caller must ask a person.
 """
 
 import os
@@ -13,25 +13,25 @@ from functools import lru_cache
 
 from assent.files.protected import why_secret
 
-_MOST_ENTRIES = 50_000
+_MAX_ENTRIES = 50_000
 _KEPT_SECONDS = 3.0
 _PASSED_OVER = frozenset((".git", "node_modules", "site-packages", ".venv", "venv", ".tox", ".cache", "target"))
-"""Whole trees that tools make: their keys are no secrets of the person, and a `cacert.pem` there has many names."""
+"""Whole trees that tools create: their keys are not the person's secrets, and a `cacert.pem` there has many names."""
 
 Identity = tuple[int, int]
 
 
 class TooManyFiles(Exception):
-    """There are more files than anybody wants to wait for."""
+    """There are too many files to check in reasonable time."""
 
 
 def has_other_names(path: str) -> bool:
-    """Whether this regular file can be reached by another name as well (hard link)."""
+    """Whether this regular file has another name as well (hard link)."""
     return _linked(path) is not None
 
 
 def why_second_name(path: str, roots: Sequence[str]) -> str | None:
-    """The sentence for a file that is a secret of the workspace by another name, or may be."""
+    """The reason if a file is, or may be, a workspace secret under another name."""
     identity = _linked(path)
     if identity is None:
         return None
@@ -39,7 +39,7 @@ def why_second_name(path: str, roots: Sequence[str]) -> str | None:
         twin = secrets_with_second_names(roots).get(identity)
     except TooManyFiles:
         return "it has a second name (hard link), which may be that of a secret"
-    return None if twin is None else f"it is another name of {twin}, a usual place for secrets"
+    return None if twin is None else f"it is another name for {twin}, which usually holds secrets"
 
 
 def secrets_with_second_names(roots: Sequence[str]) -> dict[Identity, str]:
@@ -53,14 +53,14 @@ def _secrets(roots: tuple[str, ...], _moment: int) -> dict[Identity, str]:
 
 
 def _linked_below(roots: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], Identity]]:
-    """Files with several names: where they are, their components below the root, and which file it is."""
+    """Files with several names: their paths, their components below the root, and their identity."""
     seen = 0
     todo: list[tuple[str, tuple[str, ...]]] = [(root, ()) for root in roots]
     while todo:
         folder, above = todo.pop()
         for entry in _entries(folder):
             seen += 1
-            if seen > _MOST_ENTRIES:
+            if seen > _MAX_ENTRIES:
                 raise TooManyFiles
             names = (*above, entry.name)
             if entry.is_dir(follow_symlinks=False):
@@ -79,7 +79,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _linked(file: str | os.DirEntry[str]) -> Identity | None:
-    """Which file it is, if it has several names."""
+    """The file's identity, if it has several names."""
     try:
         found = os.lstat(file)
     except OSError:

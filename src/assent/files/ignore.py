@@ -1,6 +1,6 @@
 """What git ignores, while walking down a tree: the .gitignore files of the folders on the way.
 
-It reads no files itself; whoever walks hands it their text. `.git` itself is always left out.
+It reads no files itself; the caller passes their text. `.git` itself is always left out.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class IgnoreRules:
-    """The rules that hold in one folder: those of the folders above and its own, the nearest deciding."""
+    """The rules for one folder: its own and those of the folders above, the nearest taking precedence."""
 
     def __init__(
         self, folder: str = "", above: "IgnoreRules | None" = None, spec: "GitIgnoreSpec | None" = None
@@ -20,7 +20,7 @@ class IgnoreRules:
         self._spec = spec
 
     def below(self, folder: str, gitignore: str | None) -> "IgnoreRules":
-        """The rules inside `folder`, a path relative to where the walk began, ending in `/` (or empty)."""
+        """The rules inside `folder`, a path relative to the start of the walk, ending in `/` (or empty)."""
         if not gitignore:
             return self
         from pathspec import GitIgnoreSpec

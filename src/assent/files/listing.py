@@ -1,8 +1,8 @@
-"""Paths below a folder, for completing what a person types: names only, quickly, and never more than is asked for.
+"""Paths below a folder, for completing what a person types: names only, quickly, and never more than requested.
 
-Level by level, so that what is left out when the time is up lies deep. Links are neither listed nor followed, and so
-nothing outside the folder is. What git ignores, repositories' own folders, usual places for secrets and names that do
-not print are left out. It blocks: `list_paths` calls it in a thread.
+Level by level, so that only deep paths are missing when the time is up. Links are neither listed nor followed, so
+nothing outside the folder is listed. Files that git ignores, repository folders, files that usually hold secrets and
+unprintable names are left out. It blocks: `list_paths` calls it in a thread.
 """
 
 import asyncio
@@ -15,24 +15,24 @@ from itertools import islice
 from assent.files.ignore import IgnoreRules
 from assent.files.protected import fold, why_secret
 
-MOST_PATHS = 20_000
+MAX_PATHS = 20_000
 SECONDS = 0.2
-_MOST_RULES = 200_000
+_MAX_RULES = 200_000
 _REPOSITORIES = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", "git~1"})
 
 Folder = tuple[str, IgnoreRules]
-"""A folder to look at, relative and with a slash at its end (empty for the first), and the rules above it."""
+"""A folder to visit, relative and with a trailing slash (empty for the first), and the rules above it."""
 
 
 async def list_paths(folder: str) -> list[str]:
-    """Relative paths, folders with a slash at their end; those near the top first."""
+    """Relative paths, folders with a trailing slash; those near the top first."""
     return await asyncio.to_thread(paths_below, folder)
 
 
 def paths_below(
-    folder: str, most: int = MOST_PATHS, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
+    folder: str, most: int = MAX_PATHS, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
 ) -> list[str]:
-    """At most so many paths, and no more of them once the time is up."""
+    """At most this many paths, and no more once the time is up."""
     found: list[str] = []
     waiting: deque[Folder] = deque([("", IgnoreRules())])
     end = clock() + seconds
@@ -47,10 +47,10 @@ def paths_below(
 
 
 def _entries(top: str, folder: str, rules: IgnoreRules) -> Iterator[Folder]:
-    """What is in one folder, each with the rules that hold there."""
+    """The content of one folder, each entry with the rules that apply there."""
     try:
         with os.scandir(f"{top}/{folder}") as scanned:
-            entries = sorted(islice(scanned, MOST_PATHS), key=lambda entry: entry.name)
+            entries = sorted(islice(scanned, MAX_PATHS), key=lambda entry: entry.name)
     except OSError:
         return  # what cannot be read has nothing to offer
     if any(entry.name == ".gitignore" for entry in entries):
@@ -68,13 +68,13 @@ def _is_offered(name: str) -> bool:
 
 
 def _rules_in(path: str) -> str | None:
-    """The text of a .gitignore: a plain file of a sensible size, not a link to anything else."""
+    """The text of a .gitignore: a regular file of a sensible size, not a link."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     with os.fdopen(fd, encoding="utf-8", errors="replace") as file:
         try:
-            return file.read(_MOST_RULES)
+            return file.read(_MAX_RULES)
         except OSError:
             return None

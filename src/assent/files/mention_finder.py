@@ -1,7 +1,7 @@
-"""What a text names after `@`: paths, in a prompt that a person sends and in the notes that they keep. Pure.
+"""Finds what a text names after `@`: paths, in a prompt that a person sends and in their notes. Pure.
 
-A path with blanks or quotes is written `@"a b.txt"` or `@a\\ b.txt`. What follows a letter is none (`ann@example.org`),
-and neither is what stands in code. Whether there is such a file is not known here.
+A path with spaces or quotes is written `@"a b.txt"` or `@a\\ b.txt`. An `@` after a letter does not count
+(`ann@example.org`), and neither does one in code. Whether the file exists is not known here.
 """
 
 import re
@@ -12,11 +12,11 @@ from msgspec import Struct
 
 QUOTED = r'(?:\\[^\n]|[^"\\\n])*'
 BARE = r'(?:\\[^\n]|[^\s"\\])'
-AT = r"(?<![^\s(\[{<])@"  # at the start, or after a blank or an opening bracket
+AT = r"(?<![^\s(\[{<])@"  # at the start, or after whitespace or an opening bracket
 _CODE = r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`"
 _MENTION = rf'{_CODE}|{AT}(?:"(?P<quoted>{QUOTED})"|(?P<bare>{BARE}+))'
 _PUNCTUATION = ",.;:!?)]}>'*`"
-_LONGEST = 4_096
+_MAX_LENGTH = 4_096
 """Characters: no path is longer."""
 _OPENING = {")": "(", "]": "[", "}": "{", ">": "<"}
 
@@ -24,14 +24,14 @@ _OPENING = {")": "(", "]": "[", "}": "{", ">": "<"}
 class Mention(Struct, frozen=True):
     path: str
     start: int
-    """Where in the text it stands, the sign included."""
+    """Its position in the text, including the sign."""
     end: int
 
 
 def mentions(text: str) -> Iterator[Mention]:
-    """In their order, the same path as often as it is named."""
+    """In order; a path appears as often as it is named."""
     for match in _pattern().finditer(text):
-        if match.end() - match.start() > _LONGEST:
+        if match.end() - match.start() > _MAX_LENGTH:
             continue
         if match["quoted"]:
             yield Mention(unescaped(match["quoted"]), match.start(), match.end())
@@ -49,7 +49,7 @@ def unescaped(text: str) -> str:
 
 
 def _without_punctuation(bare: str) -> str:
-    """Punctuation at the end belongs to the sentence, unless it is part of a pattern or closes what the path opens."""
+    """Trailing punctuation belongs to the sentence, unless it is part of a pattern or closes a bracket in the path."""
     end = len(bare)
     while end and bare[end - 1] in _PUNCTUATION and not _belongs(bare[:end]):
         end -= 1

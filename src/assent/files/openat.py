@@ -1,7 +1,7 @@
-"""Small steps beneath an open folder: no path, no link followed, regular files only.
+"""Small steps below an open folder: no path, no link followed, regular files only.
 
-Everything here takes a folder that is already open and one name in it, so that nobody can exchange what lies
-above. `path` is only what a person called it, for the errors.
+Everything here takes an open folder and one name in it, so that nobody can replace what is above. `path` is only the
+person's name for it, for errors.
 """
 
 import errno
@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 
 
 def digest_of(data: bytes) -> str:
-    """What binds an approval to a content: SHA-256 in hex."""
+    """Binds an approval to a content: SHA-256 in hex."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -45,7 +45,7 @@ def step(folder: int, name: str, *, make: bool) -> int:
 
 @contextmanager
 def open_file(folder: int, name: str, path: str) -> Generator[int]:
-    """A regular file, open for reading. Looked at first: opening a device or a pipe can have effects."""
+    """A regular file, open for reading. Checked first: opening a device or a pipe can have side effects."""
     _check_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
     fd = os.open(name, _FILE, dir_fd=folder)
     try:
@@ -68,25 +68,25 @@ def _check_regular(found: os.stat_result, path: str) -> None:
 
 
 def preimage(folder: int, name: str, path: str, expected: str | None) -> os.stat_result | None:
-    """The file to be replaced, whose content must have the digest `expected`; None if it must not exist."""
+    """The file to replace, whose content must have the digest `expected`; None if it must not exist."""
     try:
         with open_file(folder, name, path) as fd:
             if expected is None:
-                raise ChangedSinceShown(path, "there is already a file of this name")
+                raise ChangedSinceShown(path, "a file of this name already exists")
             if _digest(fd) != expected:
-                raise ChangedSinceShown(path, "its content is not what was shown any more")
+                raise ChangedSinceShown(path, "its content is no longer what was shown")
             return os.fstat(fd)
     except FileNotFoundError:
         if expected is None:
             return None
-        raise ChangedSinceShown(path, "it was deleted since it was shown") from None
+        raise ChangedSinceShown(path, "it was deleted after it was shown") from None
 
 
 def check_unchanged(folder: int, name: str, path: str, before: os.stat_result | None, expected: str | None) -> None:
     """Right before the effect: the same file with the same content as at the start."""
     now = preimage(folder, name, path, expected)
     if now is not None and before is not None and identity(now) != identity(before):
-        raise ChangedSinceShown(path, "the file was replaced by another one meanwhile")
+        raise ChangedSinceShown(path, "the file was replaced by another one")
 
 
 def read(fd: int, limit: int) -> bytes:
@@ -107,7 +107,7 @@ def _digest(fd: int) -> str:
 
 @contextmanager
 def typed_errors(path: str) -> Generator[None]:
-    """What the system says, as an error that a person understands."""
+    """A system error as an error that a person understands."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Files and folders of our own, outside the workspace: made when first needed, readable by their owner only.
+"""Files and folders of our own, outside the workspace: created when first needed, readable by their owner only.
 
-In folders lie whole outputs that were too long for the model, and contents of files from before a large change. Names
-come from call ids, which a model may have chosen, so only harmless characters of them are used.
+They hold complete outputs that were too long for the model, and file contents from before a large change. Names come
+from call ids, which a model may have chosen, so only harmless characters of them are used.
 """
 
 import os
@@ -15,11 +15,11 @@ from typing import NamedTuple
 from assent.files.regular_file import read_plain
 
 _ODD = re.compile(r"[^a-z0-9._-]+")
-_LONGEST_NAME = 80
+_MAX_NAME_LENGTH = 80
 
 
 def make_private(folder: str) -> None:
-    """Makes the folder and those above it that are missing."""
+    """Create the folder and its missing parents."""
     if not os.path.isdir(folder):
         make_private(os.path.dirname(folder))
         with suppress(FileExistsError):
@@ -31,7 +31,7 @@ class PrivateFolder:
         self.path = path
 
     def create(self, name: str) -> "PrivateFile":
-        """A new file; one of the same name is not touched, the new one gets a number."""
+        """A new file; an existing one of the same name is not touched, and the new one gets a number."""
         make_private(self.path)
         base, dot, ending = _harmless(name).rpartition(".")
         for number in range(1, 1000):
@@ -43,7 +43,7 @@ class PrivateFolder:
         raise FileExistsError(f"there are too many files called {name} in {self.path}")
 
     def keep(self, data: bytes) -> str:
-        """Stores a content under its own hash and gives the name; the same content is stored once."""
+        """Store a content under its own hash and return the name; the same content is stored once."""
         import hashlib
 
         name = hashlib.sha256(data).hexdigest()
@@ -54,7 +54,7 @@ class PrivateFolder:
         return name
 
     def piece(self, name: str, offset: int, limit: int) -> "Piece | None":
-        """Some bytes of a file, without reading the rest; None when there is no such file that is ours."""
+        """Some bytes of a file, without reading the rest; None if we have no such file."""
         try:
             handle = self._open_own(_harmless(name))
         except OSError:
@@ -74,11 +74,11 @@ class PrivateFolder:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             os.close(handle)
-            raise PermissionError(f"{name} is no file of ours")
+            raise PermissionError(f"{name} is not one of our files")
         return handle
 
     def share(self, other: "PrivateFolder", names: Iterable[str]) -> None:
-        """The files of these names in the other folder are also here; where that cannot be, they are not."""
+        """Make the files of these names in the other folder available here; skip those for which that fails."""
         with suppress(OSError):
             there = {entry.name for entry in os.scandir(other.path) if entry.is_file(follow_symlinks=False)}
             wanted = there & {_harmless(name) for name in names}
@@ -88,7 +88,7 @@ class PrivateFolder:
                 os.link(os.path.join(other.path, name), os.path.join(self.path, name), follow_symlinks=False)
 
     def remove(self) -> None:
-        """The folder and the files in it are gone; a folder in it would be none of ours, and stays."""
+        """Remove the folder and the files in it; a folder in it is not ours, and stays."""
         with suppress(OSError):
             with os.scandir(self.path) as entries:
                 for entry in entries:
@@ -104,7 +104,7 @@ class PrivateFolder:
 class Piece(NamedTuple):
     data: bytes
     total: int
-    """Bytes of the whole file."""
+    """Size of the whole file in bytes."""
 
 
 class PrivateFile:
@@ -128,12 +128,12 @@ class PrivateFile:
 
 
 def _harmless(name: str) -> str:
-    """A name that is one file in its folder whatever it was: cut from the left, so that the ending stays."""
-    return _ODD.sub("_", name.lower()).lstrip(".-")[-_LONGEST_NAME:] or "_"
+    """A name that is one file in its folder, whatever it was: cut from the left, so that the extension stays."""
+    return _ODD.sub("_", name.lower()).lstrip(".-")[-_MAX_NAME_LENGTH:] or "_"
 
 
 def save_private(path: Path, data: bytes) -> None:
-    """Writes a file as a whole: the old content or the new, never a mixture, also when two processes do it at once."""
+    """Write a whole file: the old content or the new, never a mixture, even if two processes write at once."""
     import secrets
 
     make_private(str(path.parent))
@@ -148,5 +148,5 @@ def save_private(path: Path, data: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             os.unlink(draft)
-        error.filename = str(path)  # a full disk does not say which file it has no room for
+        error.filename = str(path)  # a full-disk error does not say which file it is about
         raise

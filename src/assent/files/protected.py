@@ -1,17 +1,17 @@
 """The one list of special files, for the file tools and the shell gate alike. There are three kinds:
 
 - *Protected*: decides what runs or what is allowed (`.git`, hooks, CI, editor and shell configuration, our own
-  settings). A change needs a question of its own, and no "always" is offered.
-- *Run by tools*: an ordinary file of a project that tools run or obey (`Makefile`, `package.json`, `conftest.py`).
-  It is inside the workspace like any other, but nothing changes it without a question (`run_by_tools`).
-- *Secret*: where keys and passwords usually are. The content would go to the model, so reading asks.
+  settings). A change needs its own approval, and no "always" is offered.
+- *Run by tools*: an ordinary project file that tools run or obey (`Makefile`, `package.json`, `conftest.py`).
+  It is inside the workspace like any other, but nothing changes it without approval (`run_by_tools`).
+- *Secret*: where keys and passwords usually are. The content would go to the model, so reading needs approval.
 
-Names are compared case-folded and without what some file systems ignore (`.GIT`, `.git.`, `.g\u200cit`,
-`GIT~1` are all `.git` somewhere), at any depth, whether the file exists or not.
+Names are compared case-folded and without what some file systems ignore (`.GIT`, `.git.`, `.g\u200cit`, `GIT~1` are all
+`.git` somewhere), at any depth, whether the file exists or not.
 
-Which names are those of secrets is said in `secret_names`.
+`secret_names` lists the names of secrets.
 
-It knows names only: where the workspace is and what a path resolves to is the workspace's business.
+It knows names only: the workspace knows where it is and what a path resolves to.
 """
 
 import os
@@ -22,7 +22,7 @@ from functools import cache
 from itertools import islice
 
 from assent.files import run_by_tools
-from assent.files.secret_names import secret_folders as secret_folders  # for who asks here for all special names
+from assent.files.secret_names import secret_folders as secret_folders  # one module for all special names
 from assent.files.secret_names import secret_globs as secret_globs
 from assent.files.secret_names import secret_part
 
@@ -63,40 +63,40 @@ _PATHS = """
     .config/mise .config/systemd .config/environment.d .config/direnv .config/pip .config/code .config/husky
     .docker/config.json .docker/cli-plugins .local/bin .local/share/assent .local/state/assent
 """
-# What file systems leave out when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and ext4 without regard to
-# case passes over all that Unicode calls ignorable.
+# What file systems ignore when they compare names: `.g<U+200C>it` opens `.git` on HFS+, and a case-insensitive ext4
+# skips everything that Unicode calls ignorable.
 _IGNORED = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_MOST_ENTRIES = 20_000
+_MAX_ENTRIES = 20_000
 _SHORT_LOOK = 5_000
 
 
 def why_protected(names: Sequence[str], *, may_bring: bool = False) -> str | None:
-    """The sentence for a path below the workspace (its components) that must not be changed like any other.
+    """The reason if a path below the workspace (its components) must not be changed like any other.
 
-    `may_bring`: something new arrives under this name; `.github` itself counts, it may hold workflows.
+    `may_bring`: something new arrives under this name; `.github` itself counts, because it may contain workflows.
     """
     found = _protected().find(names, may_bring=may_bring)
     return None if found is None else f"{found} decides what runs or what is allowed here"
 
 
 def why_run(names: Sequence[str], *, folder: bool = False) -> str | None:
-    """The sentence for a file of a project that tools run or obey. `folder`: it becomes one, as `build` often is."""
+    """The reason if tools run or obey this project file. `folder`: it becomes a folder, as `build` often is."""
     file = next((one for one in names[-1:] if fold(one) in run_by_tools.FILES.split()), None)
     found = _run().find(names) or (None if folder else file)
-    return None if found is None else f"{found} says what tools run or do here"
+    return None if found is None else f"{found} decides what tools run or do here"
 
 
 def why_secret(names: Sequence[str]) -> str | None:
-    """The sentence for a path whose content is likely a secret."""
+    """The reason if the content of this path is likely a secret."""
     found = secret_part(names, [fold(name) for name in names])
-    return None if found is None else f"{found} is a usual place for secrets"
+    return None if found is None else f"{found} usually holds secrets"
 
 
 class _List:
-    """Names at any depth, patterns of names, and names below each other."""
+    """Names at any depth, patterns of names, and nested names."""
 
     def __init__(self, names: str, patterns: str, paths: str) -> None:
         self.names = frozenset(names.split())
@@ -119,32 +119,32 @@ class _List:
 
 
 def why_contains_protected(folder: str, names: Sequence[str]) -> str | None:
-    """The sentence for a folder that would take protected files with it when it is moved or deleted."""
+    """The reason if moving or deleting a folder would take protected files with it."""
     try:
         for seen, inner in enumerate(_below(folder, tuple(names))):
             if why_protected(inner):
                 return f"it contains {'/'.join(inner[len(names) :])}, which decides what runs or what is allowed"
-            if seen >= _MOST_ENTRIES:
-                return f"it has more than {_MOST_ENTRIES} entries, too many to look for protected files"
+            if seen >= _MAX_ENTRIES:
+                return f"it has more than {_MAX_ENTRIES} entries, too many to check for protected files"
     except OSError as error:
         return f"it cannot be searched for protected files ({error.strerror})"
     return None
 
 
 def secrets_below(folder: str) -> int:
-    """How many files below a folder are usual places for secrets, as far as a short look tells."""
+    """How many files below a folder usually hold secrets, according to a quick look."""
     return len(secret_files(folder))
 
 
 def secret_files(folder: str) -> list[str]:
-    """The files below a folder that are usual places for secrets, as far as a short look tells."""
+    """The files below a folder that usually hold secrets, according to a quick look."""
     entries = islice(_below(folder, (), strict=False), _SHORT_LOOK)
     paths = [os.path.join(folder, *names) for names in entries if why_secret(names)]
     return [path for path in paths if not os.path.isdir(path)]
 
 
 def fold(name: str) -> str:
-    """A name as the most forgiving file system compares it."""
+    """A name as the most lenient file system compares it."""
     folded = name.casefold()
     if not folded.isascii():
         import unicodedata  # only names with other letters need it
@@ -154,8 +154,8 @@ def fold(name: str) -> str:
 
 
 def _below(folder: str, names: tuple[str, ...], *, strict: bool = True) -> Iterator[tuple[str, ...]]:
-    """Every entry under a folder as components; links are entries, not ways on. Unless it is strict, a folder that
-    cannot be read is as good as empty.
+    """Every entry below a folder as components; links are entries, but not followed. Unless it is strict, an unreadable
+    folder counts as empty.
     """
     todo = [(folder, names)]
     while todo:
@@ -178,5 +178,5 @@ def _run() -> _List:
 
 
 def protected_names() -> frozenset[str]:
-    """Names that are protected or run by tools, to try a wildcard on."""
+    """Names that are protected or run by tools, to test a wildcard against."""
     return _protected().names | _run().names

@@ -1,4 +1,4 @@
-"""Reads a configuration file as it is: a regular file, not through a link, not larger than it may be."""
+"""Reads a configuration file as it is: a regular file, not through a link, and not too large."""
 
 import os
 
@@ -10,7 +10,7 @@ class NotPlain(Exception):
 
 
 def read_plain(path: str | os.PathLike[str], limit: int = SIZE_LIMIT) -> bytes:
-    """Raises FileNotFoundError when there is nothing, NotPlain for whatever is no ordinary file."""
+    """Raises FileNotFoundError if there is nothing, NotPlain for anything but a regular file."""
     try:
         return read_regular(path, limit, follow=False)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
-"""From the text of a path to where it really leads: a walk, name by name, that reads every link itself.
+"""Resolves the text of a path to where it really leads: a walk, name by name, that reads every link itself.
 
-A link to something that does not exist counts as its target. Nothing is decoded (`%2e` is three letters),
-nothing is compared by prefix, `..` is taken after links are resolved, as the kernel does. It knows no
-workspace and opens no file. The result is that of `os.path.realpath`, except that links in `/proc` are not
-followed: they lead to another place in every process.
+A link to something that does not exist counts as its target. Nothing is decoded (`%2e` is three characters), nothing is
+compared by prefix, and `..` applies after links are resolved, as in the kernel. It knows no workspace and opens no
+file. The result is that of `os.path.realpath`, except that links in `/proc` are not followed: they lead to another
+place in every process.
 """
 
 import os
@@ -12,9 +12,9 @@ import stat
 
 import msgspec
 
-_MOST_LINKS = 40  # as the kernel
-_LONGEST_PATH = 4096
-_LONGEST_NAME = 255
+_MAX_LINKS = 40  # like the kernel
+_MAX_PATH_LENGTH = 4096
+_MAX_NAME_LENGTH = 255
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -34,9 +34,9 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 def resolve(path: str, cwd: str, *, follow_last: bool = True) -> Resolved:
-    """The canonical path. Without `follow_last` a link in the last place is kept, as `rm` and `mv` do."""
+    """The canonical path. Without `follow_last` a final link is kept, as for `rm` and `mv`."""
     _check_text(path)
-    # `~/x` means the home folder to whoever wrote it; `~x` stays a name unless there is such a user
+    # `~/x` means the home folder to its author; `~x` stays a name unless there is such a user
     absolute = os.path.join(_absolute(cwd), os.path.expanduser(path))
     normal = os.path.normpath(absolute)
     if ".." not in absolute and _has_no_links(normal):
@@ -45,8 +45,8 @@ def resolve(path: str, cwd: str, *, follow_last: bool = True) -> Resolved:
 
 
 def _has_no_links(normal: str) -> bool:
-    """Certainly none: most paths have none, and a look at each of their folders is all it takes to know."""
-    if normal.startswith("//") or len(os.fsencode(normal)) >= _LONGEST_PATH:
+    """Whether there is certainly no link: most paths have none, and checking each folder is enough to know."""
+    if normal.startswith("//") or len(os.fsencode(normal)) >= _MAX_PATH_LENGTH:
         return False
     here = ""
     try:
@@ -55,7 +55,7 @@ def _has_no_links(normal: str) -> bool:
             if stat.S_ISLNK(os.lstat(here).st_mode):
                 return False
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return True  # nor is there anything below it that we could see
+        return True  # and nothing below it that we could see
     except OSError:
         return False
     return True
@@ -70,7 +70,7 @@ def _check_text(path: str) -> None:
         encoded = path.encode()
     except UnicodeEncodeError:
         raise Unusable("the path is not valid text (UTF-8)") from None
-    if len(encoded) >= _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in encoded.split(b"/")):
+    if len(encoded) >= _MAX_PATH_LENGTH or any(len(name) > _MAX_NAME_LENGTH for name in encoded.split(b"/")):
         raise Unusable("the path is too long")
 
 
@@ -110,7 +110,7 @@ class _Walk:
             self._done.append(name)
             return
         self._links += 1
-        if self._links > _MOST_LINKS:
+        if self._links > _MAX_LINKS:
             raise Unusable("the path goes through too many links, or a loop of them")
         self._spellings.append(os.path.normpath(_join([here.lstrip("/"), *self._todo[::-1]])))
         if target.startswith("/"):
@@ -123,7 +123,7 @@ def _join(names: list[str]) -> str:
 
 
 def _read_link(path: str) -> str | None:
-    """The target if this is a link; None for anything else, also for nothing at all."""
+    """The target if this is a link; None for anything else, including nothing at all."""
     if path.startswith("/proc/"):
         return None
     try:
@@ -131,6 +131,6 @@ def _read_link(path: str) -> str | None:
             return None
         return os.readlink(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None  # where we may not look we may not walk either
+        return None  # where we may not look we cannot walk either
     except OSError as error:
         raise Unusable(f"{path} cannot be examined: {error.strerror}") from None

@@ -1,11 +1,11 @@
-"""Names of files that tools run or obey, by ecosystem: whoever changes one decides what the next command does.
+"""Names of files that tools run or obey, by ecosystem: changing one decides what the next command does.
 
-The class: build files and task runners, configuration that names programs, plug-ins or modules to load, manifests and
-locks that say what is installed and from where, what interpreters load by themselves, what editors, servers and
-agents obey. Not in it: ordinary source, documentation, data, and settings that only change how something looks.
+Included: build files and task runners; configuration that names programs, plug-ins or modules to load; manifests and
+lock files that decide what is installed and from where; what interpreters load by themselves; what editors, servers and
+agents obey. Not included: ordinary source, documentation, data, and settings that only change how something looks.
 
-All are in small letters and count at any depth, as the name of a folder, too; those of `FILES` only as the name of the
-file itself, because folders are often called so. Data only; `protected` compares.
+All names are in lower case and count at any depth, also as the name of a folder; those of `FILES` only as the name of
+the file itself, because folders often have these names. Data only; `protected` compares.
 """
 
 _PYTHON = """

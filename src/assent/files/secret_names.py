@@ -1,13 +1,13 @@
-"""Which files usually hold keys and passwords, by their names: the one answer for the file tools, the shell gate and
-the programs that are told what to pass over.
+"""Which files usually hold keys and passwords, by name: the one answer for the file tools, the shell gate and programs
+that are told what to skip.
 
-A list says what secrets are called (`.env`, `id_rsa`, `*.pem`). One grammar around it says how their copies are called
-(`.env~`, `#.env#`, `..env.swp`, `id_rsa.uat`, `server.key-prod`, `credentials.json.bak`), so the list need not: behind
-the name anything may stand that begins with no letter, but for what makes another kind of file of it (`id_rsa.pub`,
-`.npmrc.example`, `kubeconfig.go`). A word that is used for much else (`credentials`) counts alone and with the endings
-of copies.
+A list contains the names of secrets (`.env`, `id_rsa`, `*.pem`). One grammar around it describes the names of their
+copies (`.env~`, `#.env#`, `..env.swp`, `id_rsa.uat`, `server.key-prod`, `credentials.json.bak`), so the list need not:
+anything that does not begin with a letter may follow the name, except what makes it another kind of file (`id_rsa.pub`,
+`.npmrc.example`, `kubeconfig.go`). A word with many other uses (`credentials`) counts alone and with the endings of
+copies.
 
-It knows names only, and no disk: links and second names are `files.workspace`'s and `files.second_names`'s business.
+It knows names only, and no disk: `files.workspace` and `files.hard_links` handle links and second names.
 """
 
 import re
@@ -44,7 +44,7 @@ _WORDS = """
     credentials env[._-]local env[._-]prod env[._-]production env[._-]staging env[._-]dev env[._-]development
     env[._-]uat env.txt *[._-]rsa *[._-]dsa *[._-]ecdsa *[._-]ed25519
 """
-"""Names of files that only copies and plain data make a secret of: `credentials.py` is code."""
+"""File names that are secrets only as copies and plain data: `credentials.py` is code."""
 _PATHS = """
     .docker/config.json .config/gcloud .config/gh .config/rclone .config/op .config/sops .config/containers/auth.json
     .config/hub .config/doctl .config/configstore .config/anthropic .config/stripe .config/glab-cli .config/filezilla
@@ -54,11 +54,11 @@ _PATHS = """
     library/keychains assent/serve.json
 """
 OWN = "serve.json"
-"""In our own folder it holds a token of the server. Programs that know only globs leave out all of this name."""
+"""In our own folder it holds a server token. Programs that only know globs skip all files of this name."""
 _HISTORIES = (
     ".bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history"
 )
-_EXAMPLES = "example sample template dist default defaults"  # `.env.example` is made to be read
+_EXAMPLES = "example sample template dist default defaults"  # `.env.example` is meant to be read
 _TEXTS = "md mdx rst adoc html"
 _CODE = (
     f"{_TEXTS} py pyi ts tsx js jsx mjs cjs go rs java kt kts scala c h cc cpp hpp cs rb swift ex exs lua sh ps1 tf vue"
@@ -67,7 +67,7 @@ _COPIES = "bak backup bk old orig save copy tmp rej gz zip enc"
 _PLACES = "prod production staging uat dev"
 _ALSO_CODE = ("kubeconfig", "htpasswd", "environ")
 _EDITORS = ("#*#", ".#*", "*.sw[a-p]", "copy of *")
-"""What editors and file managers make of any name: programs that know only globs leave out all of it."""
+"""What editors and file managers make of any name: programs that only know globs skip all of them."""
 
 # --- the grammar of copies, as regular expressions for one name ---
 
@@ -82,7 +82,7 @@ def _any(words: str) -> str:
 
 _OTHER_KIND = rf"[^/]*(?:\.(?:{_any(_CODE)}|pub)|[._-](?:{_any(_EXAMPLES)})){_END}"
 _BEHIND = rf"(?:(?!{_OTHER_KIND})[^a-z/][^/]*)?"
-"""What may stand behind the name of a secret."""
+"""What may follow the name of a secret."""
 _BEHIND_WORD = rf"(?:[._ -](?:{_any(_PLACES)})|{_COPY}|\.(?:{_any(_COPIES)})){{0,6}}"
 _ENV = rf"\.env(?![^/]*(?:\.(?:{_any(_TEXTS)})|[._-](?:{_any(_EXAMPLES)})){_END})[^/]*"
 _FOR_SHOW = rf"(?!(?:[^/]*[._-])?(?:{_any(_EXAMPLES)})\.(?:env|tfvars){_END})"
@@ -100,7 +100,7 @@ def _part(text: str) -> str:
 
 
 def _alternatives(globs: str) -> str:
-    """What may begin with anything is one alternative: it is tried at each character, and not for each glob."""
+    """Patterns with a free beginning share one alternative: it is tried at each character, but not for each glob."""
     words = globs.split()
     ends = "|".join(_as_regex(word[1:]) for word in words if word[0] == "*")
     plain = "|".join(_as_regex(word) for word in words if word[0] != "*")
@@ -109,24 +109,24 @@ def _alternatives(globs: str) -> str:
 
 @cache
 def _anywhere() -> str:
-    """A name that is a secret's as a file and as a folder."""
+    """A name that is secret both as a file and as a folder."""
     named = f"{_BEFORE}(?:(?:{_alternatives(f'{_NAMES} {_GLOBS}')}){_BEHIND}|{_ENV})"
     return f"{_FOR_SHOW}(?:{_alternatives(FOLDERS)}|{named})"
 
 
 @cache
 def _last() -> str:
-    """A name that is a secret's as a file only."""
+    """A name that is secret as a file only."""
     return f"{_BEFORE}(?:(?:{_alternatives(_FILES)}){_BEHIND}|(?:{_alternatives(_WORDS)}){_BEHIND_WORD})"
 
 
 @cache
 def secret_pattern() -> str:
-    """A regular expression for the whole path of a secret, in small letters, for who cannot ask here."""
+    """A regular expression for the whole path of a secret, in lower case, for code that cannot call this module."""
     return f"(?:^|/)(?:(?:{_alternatives(_PATHS)}|{_anywhere()})(?:/|$)|{_last()}$)"
 
 
-# --- who asks ---
+# --- queries ---
 
 
 @cache
@@ -143,7 +143,7 @@ def _paths() -> dict[str, list[tuple[str, ...]]]:
 
 
 def secret_part(names: Sequence[str], folded: Sequence[str]) -> str | None:
-    """The part of a path that is a usual place for secrets, as it was written. `folded`: as file systems compare it."""
+    """The part of a path that usually holds secrets, as it was written. `folded`: as file systems compare it."""
     for index, name in enumerate(folded):
         if _compiled(_anywhere()).fullmatch(name):
             return names[index]
@@ -158,7 +158,7 @@ def secret_part(names: Sequence[str], folded: Sequence[str]) -> str | None:
 
 @cache
 def brief_secret_globs() -> tuple[str, ...]:
-    """The same in few words, which say more still, for a program that repeats them on every page (`diff`)."""
+    """A shorter and broader list, for a program that repeats it on every page (`diff`)."""
     named = f".env {_GLOBS} {_FILES} {_NAMES} {_WORDS}".split()
     return tuple(dict.fromkeys((*(f"{name.rstrip('*')}*" for name in named), *_EDITORS, OWN)))
 
@@ -175,12 +175,12 @@ def secret_globs() -> tuple[str, ...]:
 
 _COMMON_CODE = "py js ts tsx jsx c h cc cpp hpp go rs rb java kt md sh html"
 _RISKY = ".#vVlLcC"
-"""With these begin all names that are secrets though they end like code (`.env.py`, `vault_pass.sh`, `copy of …`)."""
+"""All secret names that end like code begin with one of these (`.env.py`, `vault_pass.sh`, `copy of …`)."""
 
 
 @cache
 def harmless_globs() -> dict[str, str]:
-    """Globs for the most common kinds of code, and for each a narrower one that matches no secret's name."""
+    """Globs for the most common kinds of code, and for each a narrower one that matches no secret name."""
     return {f"*.{kind}": f"[!{_RISKY}]*.{kind}" for kind in _COMMON_CODE.split()}
 
 
@@ -188,11 +188,11 @@ def _with_copies(glob: str) -> Iterator[str]:
     yield glob
     if glob.endswith("*") or glob.startswith("id_") or re.fullmatch(_DATA, glob):
         return
-    whole = "?*.env" if glob == "*.env" else glob  # `.env` has globs of its own, which leave examples
+    whole = "?*.env" if glob == "*.env" else glob  # `.env` has its own globs, which leave examples readable
     yield from (f"{glob}[!a-z.]*", f"{glob}.y*ml*") if glob in _ALSO_CODE else (f"{whole}[!a-z]*",)
 
 
-# Each glob more is compared with each file, so one stands for the copies of many names. It says a little more.
+# Each additional glob is compared with each file, so one stands for the copies of many names. It matches slightly more.
 _COPY_GLOBS = "ba[ck]* bk* o[lr][di]* save* rej* [tz][mi]p* [ce][on][pc]* gz*"
 _PLACE_GLOBS = "prod production staging [du][ea][vt]"
 _WORD_FAMILIES = ("credentials", "env.txt", "env[._-][lpsdu]*[lgdtnv]", "*[._-]*[rd5][s1][a9]")
@@ -217,19 +217,19 @@ def _copy_globs() -> Iterator[str]:
 
 
 def secret_folders() -> tuple[str, ...]:
-    """Names of folders to pass over, also of those that hold secrets only where they usually are (`.config/gh`)."""
+    """Names of folders to skip, including those that hold secrets only in their usual place (`.config/gh`)."""
     return (".env", ".envs", *FOLDERS.split(), ".docker", "gcloud", "gh")
 
 
 def secret_pathspecs() -> tuple[str, ...]:
-    """What to add to the paths of a git command so that it shows no secret: whatever is tracked, at any depth."""
+    """Pathspecs that keep a git command from showing secrets: whatever is tracked, at any depth."""
     files = (f":(exclude,icase,glob)**/{glob}" for glob in secret_globs())
     return (*files, *(f":(exclude,icase,glob)**/{folder}/**" for folder in secret_folders()))
 
 
 @cache
 def secret_samples() -> frozenset[str]:
-    """Names of secrets, to try a wildcard on."""
+    """Names of secrets, to test a wildcard against."""
     plain = (
         re.sub("^[*]", "server", re.sub(r"\[(.).*?\]", r"\1", glob)) for glob in f"{_GLOBS} {_FILES} {_WORDS}".split()
     )
@@ -238,7 +238,7 @@ def secret_samples() -> frozenset[str]:
 
 
 def _all_but(words: Sequence[str]) -> Iterator[str]:
-    """Globs that together match every text but these words. Programs have no glob that says "not"."""
+    """Globs that together match every text except these words. Programs have no glob for "not"."""
     for begin in sorted({word[:size] for word in words for size in range(len(word) + 1)}):
         follows = "".join(sorted({word[len(begin)] for word in words if word.startswith(begin) and word != begin}))
         yield f"{begin}[!{follows}]*" if follows else f"{begin}?*"

@@ -1,19 +1,15 @@
-"""The boundary: is a path inside the folders that the user opened, outside, protected, or no path at all?
+"""The boundary: is a path inside the folders that the user opened, outside, protected, or not a path at all?
 
-The boundary is fixed when the workspace is made and never follows a current folder that a model chose.
-The judgement is of *places*: links are resolved first. It reads no content and changes
-nothing; what it says about a path can be outdated a moment later, so `files.access` walks again with open
-folders when it acts.
+The boundary is fixed when the workspace is created and never follows a current folder that a model chose. *Locations*
+are judged: links are resolved first. It reads no content and changes nothing; its verdict can be outdated a moment
+later, so `files.access` walks again with open folders when it acts.
 
-Decisions:
-- Outside beats protected: what is not in the workspace is not edited at all.
-- Reading `.git/config` is ordinary; reading where secrets live (`.env`, `.ssh`, keys) is protected, by whatever name.
-- `delete` and `rename` act on a link itself. If its target is outside or protected, the verdict says so all
-  the same, because a person expects to be told.
-- A regular file with a second name (hard link) is protected for `write`: the other name may be anywhere.
-  Writing by `files.access` would not change the other, but a shell would.
-- Deleting or renaming a folder is protected if anything below it is, and always for a workspace folder
-  itself.
+Decisions: - Outside beats protected: what is not in the workspace is not edited at all. - Reading `.git/config` is
+ordinary; reading where secrets are (`.env`, `.ssh`, keys) is protected, under any name. - `delete` and `rename` act on
+a link itself. If its target is outside or protected, the verdict still says so, because a person expects to be told. -
+A regular file with a second name (hard link) is protected for `write`: the other name may be anywhere. Writing with
+`files.access` would not change the other, but a shell would. - Deleting or renaming a folder is protected if anything
+below it is, and always for a workspace folder itself.
 """
 
 import os
@@ -36,17 +32,17 @@ _SETTLED = 1_000_000_000
 
 
 class PathVerdict(msgspec.Struct, frozen=True):
-    """What a path is, where it really is, and a sentence that says why."""
+    """What a path is, where it really is, and the reason in one sentence."""
 
     kind: Kind
     path: str
     reason: str
     runs: str = ""
-    """For what is written: why tools would run or obey it."""
+    """For a file to write: why tools would run or obey it."""
 
 
 class Workspace:
-    """The folders that the user opened, and the folder that relative paths start from."""
+    """The folders that the user opened, and the base of relative paths."""
 
     def __init__(
         self, roots: Sequence[str], cwd: str, *, own_folders: Sequence[str] = (), readable: Sequence[str] = ()
@@ -65,7 +61,7 @@ class Workspace:
         self.readable = tuple(_root(folder) for folder in readable)
 
     def classify(self, path: str, op: Operation) -> PathVerdict:
-        """The verdict about a path as someone wrote it."""
+        """The verdict on a path as someone wrote it."""
         try:
             target = resolve(path, self.cwd)
             if op not in ("delete", "rename"):
@@ -75,11 +71,11 @@ class Workspace:
             return PathVerdict("reject", path, str(error))
 
     def below_root(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
-        """The root that holds a canonical path, and the components below it."""
+        """The root that contains a canonical path, and the components below it."""
         return _below_first(self.roots, canonical)
 
     def below_readable(self, canonical: str) -> tuple[str, tuple[str, ...]] | None:
-        """The same for what may be read: a root, or a folder outside that is open for reading."""
+        """The same for reading: a root, or an outside folder that is open for reading."""
         return _below_first((*self.roots, *self.readable), canonical)
 
     def _judge(self, target: Resolved, named: Resolved, op: Operation) -> PathVerdict:
@@ -96,7 +92,7 @@ class Workspace:
         )
 
     def _all_names(self, target: Resolved, named: Resolved, op: Operation) -> list[tuple[str, ...]]:
-        """What the place is called below a root, in every spelling."""
+        """The names of the place below a root, in every spelling."""
         places = {*target.spellings, target.path, *named.spellings, named.path}
         below = [names for place in sorted(places) if (names := self._names_below(place))]
         return below if op == "list" else below + names_by_links(links_at_top(self.roots), named.path)
@@ -187,24 +183,24 @@ def links_at_top(roots: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def names_by_links(links: Sequence[tuple[str, str]], path: str) -> list[tuple[str, ...]]:
-    """As links call a path: with `.vscode -> config`, `config/x` is `.vscode/x`."""
+    """The names that links give a path: with `.vscode -> config`, `config/x` is `.vscode/x`."""
     leading = ((name, leads) for name, leads in links if path == leads or _is_below(path, leads))
     return [(name, *filter(None, path[len(leads) :].split("/"))) for name, leads in leading]
 
 
 def _links(folder: str) -> list[str]:
     try:
-        changed = os.stat(folder).st_ctime_ns  # not the mtime, which anybody may set back
-        # A file system's clock is coarse: what changed just now may change again within the same tick.
+        changed = os.stat(folder).st_ctime_ns  # not the mtime, which anyone may set back
+        # A file system's clock is coarse: what just changed may change again within the same tick.
         settled = time.time_ns() - changed > _SETTLED
         return _links_at(folder, changed) if settled else _scanned(folder)
     except OSError:
-        return []  # a root that is not there holds no links
+        return []  # a root that does not exist contains no links
 
 
 @lru_cache(64)
 def _links_at(folder: str, _changed: int) -> list[str]:
-    """Kept until the folder changes: every path that is read is compared with them."""
+    """Cached until the folder changes: every path that is read is compared with them."""
     return _scanned(folder)
 
 

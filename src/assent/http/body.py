@@ -17,9 +17,9 @@ _TRAILER_LIMIT = 16384
 
 class Body(Protocol):
     done: bool
-    """Set once the last byte of the body was fed."""
+    """Set once the last byte of the body has been fed."""
     clean: bool
-    """Whether nothing followed the body, so that the connection can be used again."""
+    """Whether nothing followed the body, so that the connection can be reused."""
 
     def feed(self, block: bytes) -> bytes: ...
 
@@ -60,7 +60,7 @@ class SizedBody:
 
 
 class OpenBody:
-    """Neither chunked nor sized: the end of the connection is the end of the body."""
+    """Neither chunked nor sized: the body ends with the connection."""
 
     def __init__(self) -> None:
         self.done = False
@@ -98,7 +98,7 @@ class ChunkedBody:
         return b"".join(out)
 
     def _rest_of_chunk(self, block: bytes, out: list[bytes]) -> int | None:
-        """Take what is missing of the chunk that the last block cut. Returns where it ends, or None if it goes on."""
+        """Take the rest of the chunk that the last block split. Returns where it ends, or None if it continues."""
         if not self._left:
             return 0
         data_left = self._left - 2
@@ -116,7 +116,7 @@ class ChunkedBody:
         return at
 
     def _whole_chunks(self, block: bytes, at: int, out: list[bytes]) -> None:
-        """The hot loop: one regular expression and one slice a chunk."""
+        """The hot loop: one regular expression and one slice per chunk."""
         match_size, total = _SIZE_LINE.match, len(block)
         while at < total:
             size_line = match_size(block, at)
@@ -138,7 +138,7 @@ class ChunkedBody:
 
     def _check_end(self, block: bytes, at: int) -> None:
         if block[at : at + 2] != b"\r\n":
-            raise Broken("the reply has a chunk that is longer than it says")
+            raise Broken("the reply has a chunk that is longer than declared")
 
     def _hold_size_line(self, rest: bytes) -> None:
         if b"\n" in rest or len(rest) > _LINE_LIMIT:

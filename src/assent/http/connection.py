@@ -1,4 +1,4 @@
-"""One connection that somebody has dialled: a request goes, a reply comes, let go; and the words for failures."""
+"""One dialled connection: send a request, receive a reply, release; and messages for failures."""
 
 import asyncio
 from contextlib import suppress
@@ -29,7 +29,7 @@ class Connection:
         return not self._writer.is_closing() and not self._reader.at_eof()
 
     async def request(self, data: bytes, method: str) -> "Reply":
-        """Sends a whole request and waits for the head of the reply."""
+        """Send a whole request and wait for the head of the reply."""
         await self.send(data)
         return Reply(self, await self.read_head(method))
 
@@ -39,7 +39,7 @@ class Connection:
             async with asyncio.timeout(self._timeout):
                 await self._writer.drain()
         except TimeoutError:
-            raise Silent(f"{self._host} did not take the request within {self._timeout:g} s") from None
+            raise Silent(f"{self._host} did not accept the request within {self._timeout:g} s") from None
         except OSError as error:
             raise NoReply(f": {reason(error)}") from error
 
@@ -65,22 +65,26 @@ class Connection:
                 return head
 
     def _ended(self, parser: HeadParser, why: str = "") -> Broken | NoReply:
-        return Broken(f"{self._host} closed in the middle of its reply{why}") if parser.begun else NoReply(why)
+        return (
+            Broken(f"{self._host} closed the connection in the middle of its reply{why}")
+            if parser.begun
+            else NoReply(why)
+        )
 
     async def read_body(self) -> bytes:
-        """The next block of a response whose head has come; b"" at the end."""
+        """The next block of a response whose head has arrived; b"" at the end."""
         try:
             return await self.read()
         except Silent as silence:
             raise Broken(f"{silence}, in the middle of its reply") from None
         except OSError as error:
-            raise Broken(f"{self._host} closed in the middle of its reply: {reason(error)}") from error
+            raise Broken(f"{self._host} closed the connection in the middle of its reply: {reason(error)}") from error
 
     async def start_tls(self, context: "ssl.SSLContext", host: str) -> None:
         await self._writer.start_tls(context, server_hostname=host)
 
     def abort(self) -> None:
-        """At once, without the TLS farewell: a peer that does not answer it would keep us for half a minute."""
+        """At once, without the TLS close handshake: a peer that does not answer it would delay us by half a minute."""
         self._writer.transport.abort()
 
     async def closed(self) -> None:
@@ -89,7 +93,7 @@ class Connection:
 
 
 class Reply:
-    """A response whose head has come. `read` gives the body piece by piece."""
+    """A response whose head has arrived. `read` returns the body piece by piece."""
 
     def __init__(self, connection: Connection, head: Head) -> None:
         self._connection, self._head, self._rest = connection, head, head.rest
@@ -97,7 +101,7 @@ class Reply:
         self.status, self.headers = head.status, head.headers
 
     async def read(self) -> bytes | None:
-        """The next piece of the body, never empty; None after the last. A body that is cut raises Broken."""
+        """The next piece of the body, never empty; None after the last. A truncated body raises Broken."""
         while not self._body.done:
             block, self._rest = self._rest, b""
             block = block or await self._connection.read_body()
@@ -110,7 +114,7 @@ class Reply:
 
     @property
     def leaves_clean(self) -> bool:
-        """Whether the whole body was read and the connection can be used again."""
+        """Whether the whole body was read and the connection can be reused."""
         return self._head.keeps and self._body.done and self._body.clean
 
 

@@ -1,6 +1,6 @@
 """HTTP/1.1 heads: ours are written here, theirs are read by h11. Pure bytes; no network.
 
-h11 costs 9 ms to import, so that is done only when there is a response to read: by then the request is on its way, the
+h11 takes 9 ms to import, so that happens only when there is a response to read: by then the request has been sent, the
 model is busy, and nobody waits for us.
 """
 
@@ -23,15 +23,15 @@ _VALUE = re.compile(r"[\x20-\x7e]*")
 class Head(Struct, frozen=True):
     status: int
     headers: dict[str, str]
-    """Names in small letters."""
+    """Names in lower case."""
     keeps: bool
-    """Whether the peer lets the connection be used again."""
+    """Whether the peer allows the connection to be reused."""
     rest: bytes
-    """What came after the head."""
+    """The bytes after the head."""
 
 
 def authority(scheme: str, host: str, port: int) -> str:
-    """As the Host header and an address name it: brackets around IPv6, the port only when it is not the usual one."""
+    """As in the Host header and in addresses: brackets around IPv6, the port only if it is not the default."""
     name = f"[{host}]" if ":" in host else host
     return name if port == DEFAULT_PORTS[scheme] else f"{name}:{port}"
 
@@ -48,7 +48,7 @@ def request_head(method: str, target: str, headers: Headers) -> bytes:
 
 
 class HeadParser:
-    """Reads one response head, passing over the informational ones before it."""
+    """Reads one response head, skipping informational ones before it."""
 
     def __init__(self, host: str, method: str) -> None:
         import h11

@@ -1,4 +1,4 @@
-"""Which hosts are this machine. A key or a token may travel in the clear to these and to no other."""
+"""Which hosts are this machine. A key or a token may be sent unencrypted to these and to no other."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 

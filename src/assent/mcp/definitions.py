@@ -1,6 +1,6 @@
-"""What a server says of its tools, as we take it: a safe name, safe words, a digest; or the reason why we do not.
+"""What a server says about its tools, as we accept it: a safe name, safe text, a digest; or the reason for refusing it.
 
-Two tools that come to one name are both refused: nobody should have to guess which one was meant.
+Two tools that map to the same name are both refused: nobody should have to guess which one was meant.
 """
 
 import functools
@@ -32,20 +32,20 @@ class Offer(Struct, frozen=True):
     schema: JsonObject = {}
     title: str = ""
     read_only: bool = False
-    """The server's hint; it is believed only of a server that is trusted."""
+    """The server's hint; believed only if the server is trusted."""
 
 
 class Definition(Struct, frozen=True, kw_only=True):
     name: str
     """For the model and the rules: `mcp_<server>_<tool>`."""
     tool: str
-    """As the server calls it."""
+    """The server's own name for it."""
     title: str
     description: str
     schema: JsonObject
     read_only: bool
     digest: str
-    """Of all that the server said of it."""
+    """Of everything the server said about it."""
 
 
 class Refusal(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Refusal(Struct, frozen=True):
 
 
 def model_name(server: str, tool: str) -> str:
-    """Names that models take: letters, digits, `_` and `-`. A long one is cut, and stays unique by its digest."""
+    """Names that models accept: letters, digits, `_` and `-`. A long one is cut, and its digest keeps it unique."""
     return _fitting(f"mcp_{server}_", tool)
 
 
@@ -73,14 +73,14 @@ def _fitting(prefix: str, tool: str) -> str:
 def define(
     server: str, offers: Sequence[Offer], named: Callable[[str], str] | None = None
 ) -> tuple[list[Definition], list[Refusal]]:
-    """`named` gives the names for the model, if it is no server that has these tools."""
+    """`named` makes the names for the model, if the tools do not come from a server."""
     named = named or functools.partial(model_name, server)
     looked_at = offers[:TOOLS_LIMIT]
     counts = Counter(_folded(named, offer) for offer in looked_at)
     taken = [_define(named, offer, alone=counts[_folded(named, offer)] == 1) for offer in looked_at]
     refused = [one for one in taken if isinstance(one, Refusal)]
     if len(offers) > TOOLS_LIMIT:
-        refused.append(Refusal(f"{len(offers) - TOOLS_LIMIT} others", f"{TOOLS_LIMIT} tools are the limit"))
+        refused.append(Refusal(f"{len(offers) - TOOLS_LIMIT} others", f"the limit is {TOOLS_LIMIT} tools"))
     return [one for one in taken if isinstance(one, Definition)], refused
 
 
@@ -93,7 +93,7 @@ def _define(named: Callable[[str], str], offer: Offer, *, alone: bool) -> Defini
     if not offer.tool.strip():
         return Refusal(offer.tool, "it has no name")
     if not alone:
-        return Refusal(offer.tool, "two tools would have its name")
+        return Refusal(offer.tool, "another tool would have the same name")
     try:
         schema = clean_schema(offer.schema)
     except BadSchema as error:

@@ -1,7 +1,7 @@
 """HTTP to a server's address: one endpoint, or the older pair of an event stream and an address to post to.
 
-What HTTP itself has to say, a status or a connection that fails, is told apart from what the server says. A request
-that it refuses because it was restarted and has forgotten our session was not looked at, and can be sent again.
+HTTP errors, such as a status or a failed connection, are kept apart from errors of the server itself. A request that
+the server rejects because it was restarted and has forgotten our session was not processed and can be sent again.
 """
 
 import functools
@@ -33,7 +33,7 @@ _UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx
 async def one_endpoint(
     server: McpServer, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
-    """No redirect leaves the configured origin (the SDK sees to that), so neither do the headers."""
+    """No redirect leaves the configured origin (the SDK ensures that), so neither do the headers."""
     client = _client(server, env, listener, intercept)
     endpoint = streamable_http_client(server.entry.url, http_client=client, max_sse_event_size=LINE_LIMIT)
     async with client, endpoint as streams:
@@ -44,7 +44,7 @@ async def one_endpoint(
 async def event_stream(
     server: McpServer, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
-    """The transport of 2024-11-05. The address to post to must have the same origin (the SDK sees to that)."""
+    """The transport of 2024-11-05. The address to post to must have the same origin (the SDK ensures that)."""
 
     def client(*_: object, **__: object) -> httpx2.AsyncClient:
         return _client(server, env, listener, intercept, one_way=True)
@@ -65,9 +65,9 @@ def refusal(status: int) -> str:
     """A status in words for the person."""
     match status:
         case 401 | 403:
-            return f"the server refuses us (HTTP {status}); put its token into `headers`"
+            return f"the server refused access (HTTP {status}); put its token into `headers`"
         case _:
-            return f"the server answers with HTTP status {status}"
+            return f"the server answered with HTTP status {status}"
 
 
 def _client(
@@ -85,25 +85,25 @@ def _client(
         headers={"Accept-Encoding": "identity", **expand(server.entry.headers, env)},
         timeout=httpx2.Timeout(_TIMEOUT, read=server.entry.timeout),
         verify=_certificates(),
-        trust_env=not is_loopback(httpx2.URL(server.entry.url).host),  # no proxy between us and this machine
+        trust_env=not is_loopback(httpx2.URL(server.entry.url).host),  # no proxy for this machine
     )
 
 
 @functools.cache
 def _certificates() -> ssl.SSLContext:
-    """Reading them takes longer than connecting."""
+    """Loading them takes longer than connecting."""
     return httpx2.create_ssl_context()
 
 
 class _Client(httpx2.AsyncClient):
-    """Looks at every exchange before the SDK does."""
+    """Inspects every exchange before the SDK does."""
 
     def __init__(self, listener: NotificationListener, intercept: Intercept, *, one_way: bool, **options: Any) -> None:
         super().__init__(**options)
         self._listener = listener
         self._intercept = intercept
         self._one_way = one_way
-        """What is posted gets no answer; if it is refused, nothing else would tell."""
+        """A POST gets no answer; if it is refused, nothing else would report it."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         try:
@@ -116,7 +116,7 @@ class _Client(httpx2.AsyncClient):
         return response
 
     def _unanswered(self, request: httpx2.Request, error: httpx2.TransportError) -> httpx2.Response:
-        """The one request fails, not all that are under way with it."""
+        """Only this request fails, not all that are in progress with it."""
         reason = f"cannot reach {request.url.copy_with(query=None)}: {error}"
         undelivered = isinstance(error, _UNSENT)
         self._intercept.refused(_id_of(request), Refused(0, undelivered, reason))
@@ -138,7 +138,7 @@ class _Client(httpx2.AsyncClient):
             self._intercept.refused(_id_of(request), Refused(status, forgotten, refusal(status)))
 
     async def _has_forgotten_us(self, response: httpx2.Response) -> bool:
-        """404 is what the specification says, many servers say 400: ask whether anything goes with this session."""
+        """The specification says 404, many servers say 400: check whether any request works in this session."""
         request = response.request
         if response.status_code not in (400, 404) or request.method == "DELETE" or _SESSION not in request.headers:
             return False
@@ -170,15 +170,15 @@ def _id_of(request: httpx2.Request) -> object:
 
 def _bound(response: httpx2.Response) -> None:
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx2.DecodingError("compressed, though we asked it not to be", request=response.request)
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):  # these are bounded by event
+        raise httpx2.DecodingError("compressed, although we asked for an uncompressed answer", request=response.request)
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):  # these are limited per event
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Bounded(response.stream)
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends with an error when it is larger than a message may be, or breaks off. The error is of the kind
-    that the SDK tells the one who waits for this answer.
+    """A body that raises an error if it is larger than a message may be, or breaks off. The SDK reports this kind of
+    error to the waiter for this answer.
     """
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
@@ -193,7 +193,7 @@ class _Bounded(httpx2.AsyncByteStream):
                     raise httpx2.StreamError(f"an answer of more than {LINE_LIMIT:,} bytes")
                 yield chunk
         except httpx2.TransportError as error:
-            raise httpx2.StreamError(f"the connection broke off: {error}") from error
+            raise httpx2.StreamError(f"the connection was lost: {error}") from error
 
     async def aclose(self) -> None:
         await self._stream.aclose()

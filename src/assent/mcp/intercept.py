@@ -1,6 +1,6 @@
-"""Stands between a transport and the SDK: saves the good part of malformed answers, and tells what HTTP refused.
+"""Sits between a transport and the SDK: keeps the good part of malformed answers, and reports what HTTP rejected.
 
-The SDK keeps neither apart: to it an answer is good or bad, and a status of a proxy is an error like the server's own.
+The SDK does neither: to it an answer is good or bad, and a status from a proxy is an error like the server's own.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from assent.mcp.notifications import NotificationListener
 from assent.mcp.salvage import KNOWN, salvaged
 
 Incoming = SessionMessage | Exception
-MOST_ASKED = 1_000
-"""Requests that we remember the method of; the older ones will hardly be answered any more."""
+MAX_PENDING = 1_000
+"""Requests whose method we remember; older ones will hardly be answered."""
 
 
 class Refused(Struct, frozen=True):
-    """What HTTP made of a request. Put into the error that the SDK makes of it; no server can send one."""
+    """The HTTP result of a request. Put into the error that the SDK makes of it; no server can send one."""
 
     status: int = 0
     """0: there was no answer."""
     undelivered: bool = False
-    """The server never looked at it: it was not there, or did not know our session. It may be sent again."""
+    """The server never processed it: it was not there, or did not know our session. It may be sent again."""
     reason: str = ""
 
 
@@ -89,9 +89,9 @@ class _Writing(_Wrapped[WriteStream[SessionMessage]]):
 class Intercept:
     def __init__(self, listener: NotificationListener) -> None:
         self.version = "2025-11-25"
-        """That of the protocol. Before it is known nothing is listed or called."""
+        """The version of the protocol. Nothing is listed or called before it is known."""
         self.connected = False
-        """The greeting is over."""
+        """The handshake is over."""
         self.dropped: list[Refusal] = []
         self._listener = listener
         self._asked: dict[str, str] = {}
@@ -106,7 +106,7 @@ class Intercept:
         self.version, self.connected = version, True
 
     def refused(self, request_id: object, refused: Refused) -> None:
-        """The error that comes for this request is not the server's."""
+        """The error for this request does not come from the server."""
         _remember(self._refused, str(request_id), refused)
 
     def goes(self, item: SessionMessage) -> None:
@@ -137,7 +137,7 @@ class Intercept:
         return self._asked.pop(str(request_id), "")
 
     async def settled(self, patience: float) -> None:
-        """Waits until what was asked has been answered, so that each who waits hears what became of their request."""
+        """Wait until pending requests have been answered, so that each waiter learns what became of its request."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while self._asked:
@@ -156,5 +156,5 @@ V = TypeVar("V")
 
 def _remember(known: dict[str, V], key: str, value: V) -> None:
     known[key] = value
-    if len(known) > MOST_ASKED:
+    if len(known) > MAX_PENDING:
         del known[next(iter(known))]

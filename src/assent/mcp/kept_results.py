@@ -1,4 +1,4 @@
-"""Results that are too long for the model: the whole is kept in a file of Assent's own, without the secrets in it."""
+"""Results that are too long for the model: all of it is kept in a file of Assent's own, with secrets masked."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from assent.tools.support.whole_output import WholeOutput, output_name
 
 Part = Text | Media
 Keep = Callable[[str], str]
-"""Takes the whole text and gives back what to tell the model: where it is. Empty when there is no place for it."""
+"""Takes the whole text and returns what to tell the model: where it is. Empty if it cannot be kept."""
 
 
 class KeptResults:

@@ -1,4 +1,4 @@
-"""All servers of a folder: started together in the background, closed together, and asked about by any front end."""
+"""All servers of a folder: started together in the background, closed together, and queried by any front end."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ Listener = Callable[[Status], None]
 
 
 class NoSuchServer(ValueError):
-    """No server of this name is configured, or it is switched off."""
+    """No server of this name is configured, or it is disabled."""
 
 
 class McpManager:
@@ -35,7 +35,7 @@ class McpManager:
         masker: Masker | None = None,
         outputs: PrivateFolder | None = None,
     ) -> None:
-        """`outputs` is where results go that are too long for the model."""
+        """`outputs` is the folder for results that are too long for the model."""
         self._listeners: list[Listener] = []
         self._registry = registry
         self._supervisors = {
@@ -55,7 +55,7 @@ class McpManager:
         }
         registry.await_with(self._settled_for)
 
-    # --- life ---
+    # --- lifecycle ---
 
     def start(self) -> None:
         """Returns at once; the tools of a server appear when it is ready."""
@@ -63,7 +63,7 @@ class McpManager:
             supervisor.start()
 
     async def settled(self) -> list[Status]:
-        """Waits until each server is ready or its first attempt has failed, at most as long as its `start_timeout`."""
+        """Wait until each server is ready or its first attempt has failed, at most as long as its `start_timeout`."""
         return list(await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values())))
 
     async def _settled_for(self, tool: str) -> None:
@@ -83,14 +83,14 @@ class McpManager:
     # --- what there is ---
 
     def listen(self, listener: Listener) -> None:
-        """Told of every change of every server's status; it must not wait."""
+        """Called on every change of any server's status; it must not block."""
         self._listeners.append(listener)
 
     def status(self) -> list[Status]:
         return [supervisor.status for supervisor in self._supervisors.values()]
 
     def log(self, server: str) -> list[str]:
-        """The last lines that the server wrote besides its answers, made safe."""
+        """The last lines that the server logged, made safe."""
         return list(self._supervisor(server).log)
 
     def prompts(self) -> list[Prompt]:
@@ -103,7 +103,9 @@ class McpManager:
         return [template for supervisor in self._supervisors.values() for template in supervisor.offers.templates]
 
     def accept(self, server: str) -> list[str]:
-        """The person has looked at the server's tools and takes them as they are now; names those that were news."""
+        """The person has looked at the server's tools and accepts them as they are now; returns those that were new or
+        changed.
+        """
         supervisor = self._supervisor(server)
         news = [d for d in supervisor.definitions() if supervisor.unseen(d)]
         supervisor.accept(*news)
@@ -121,7 +123,9 @@ class McpManager:
         return server in self._supervisors and self._supervisors[server].trusted
 
     def about(self, server: str, uri: str) -> str:
-        """What the server says of a resource. Raises ToolFailed when it has no such resource, nor a template for it."""
+        """What the server says about a resource. Raises ToolFailed if it has neither such a resource nor a template for
+        it.
+        """
         if server not in self._supervisors:
             names = ", ".join(sorted(self._supervisors))
             raise ToolFailed("mcp_resource_not_found", f"There is no MCP server {server!r}; there are: {names}.")
@@ -129,14 +133,14 @@ class McpManager:
         if supervisor.lists(uri):
             return next(resource.name for resource in supervisor.offers.resources if resource.uri == uri)
         if supervisor.has_template_for(uri):
-            return "an address made from a template of the server's"
+            return "an address made from one of the server's templates"
         raise ToolFailed("mcp_resource_not_found", f"The server {server} lists no such resource.")
 
     async def read_for(self, call_id: str, server: str, uri: str) -> tuple[Text | Media, ...]:
         return await self._supervisor(server).read(uri, call_id)
 
     def _offer_resources(self) -> None:
-        """The tools for resources are there as long as there are resources."""
+        """The resource tools exist as long as there are resources."""
         if not any(
             supervisor.offers.resources or supervisor.offers.templates for supervisor in self._supervisors.values()
         ):
@@ -156,7 +160,7 @@ class McpManager:
         """
         server, found, uri = reference.partition(":")
         if not found or not uri:
-            raise ToolFailed("mcp_resource_not_found", f"{reference!r} is no resource; write server:uri")
+            raise ToolFailed("mcp_resource_not_found", f"{reference!r} is not a resource; write server:uri")
         supervisor = self._supervisor(server)
         await supervisor.connected()
         if not supervisor.lists(uri) and not (supervisor.trusted and supervisor.has_template_for(uri)):
@@ -164,7 +168,7 @@ class McpManager:
         return await supervisor.read(uri)
 
     def has_resource(self, reference: str) -> bool:
-        """Whether `@reference` means a resource of ours rather than a file."""
+        """Whether `@reference` means one of our resources rather than a file."""
         server, found, _ = reference.partition(":")
         return bool(found) and server in self._supervisors
 

@@ -1,4 +1,4 @@
-"""Somebody else's tool as one of ours: it asks with everything the person should know, and runs only with a permit."""
+"""A third-party tool as one of ours: it asks with everything the person should know, and runs only with a permit."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -17,12 +17,12 @@ from assent.tools.tool import AnyTool, InvalidParams, Invocation, Live, Permit, 
 
 
 class McpCall(Struct, frozen=True):
-    """What the one who carries out a call has to know of it besides its arguments."""
+    """What executing a call requires besides its arguments."""
 
     id: str
     progress: Callable[[str], None]
     started: Callable[[int], None]
-    """To be told the process that was started for it."""
+    """Called with the process that was started for it."""
 
 
 class Owner(Protocol):
@@ -63,7 +63,7 @@ class McpTool(AnyTool):
         self.name = definition.name
         self.server = owner.name
         self.display_name = f"{definition.title} ({owner.name})"
-        self.description = f"{owner.introduced()}, which says of it: {definition.description}"
+        self.description = f"{owner.introduced()}, which describes it as: {definition.description}"
 
     def schema(self) -> JsonObject:
         return self._definition.schema
@@ -89,7 +89,7 @@ class McpInvocation(Invocation):
         return make_safe(msgspec.json.encode(self._args).decode(), "label").text if self._args else ""
 
     async def should_confirm(self) -> McpDetails:
-        """Always of the definition that holds now: a tool that changed since it was shown is another action."""
+        """Always of the current definition: a tool that has changed since it was shown is another action."""
         now = self._shown = self._now()
         trusted = self._owner.trusted
         return McpDetails(
@@ -104,8 +104,8 @@ class McpInvocation(Invocation):
         )
 
     def resources(self) -> Resources:
-        """A server may touch anything. Its word that a tool only reads is enough here: it only says what may run at the
-        same time, not what may run.
+        """A server may touch anything. Its claim that a tool only reads is enough here: it only decides what may run at
+        the same time, not what may run.
         """
         now = self._owner.current(self._tool)
         anything = "read" if now is not None and now.read_only else "write"
@@ -114,13 +114,13 @@ class McpInvocation(Invocation):
     def _now(self) -> Definition:
         now = self._owner.current(self._tool)
         if now is None:
-            raise ToolFailed("mcp_tool_gone", f"The server {self._owner.name} does not offer this tool any more.")
+            raise ToolFailed("mcp_tool_gone", f"The server {self._owner.name} no longer offers this tool.")
         return now
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         now = self._now()
         if now != self._shown:
-            raise ToolFailed("mcp_tool_changed", "The tool changed in the moment it was to be called. Ask again.")
+            raise ToolFailed("mcp_tool_changed", "The tool changed just before it was called. Ask again.")
         if permit.by_person:
             self._owner.accept(now)
         progress = Throttle(live.output)

@@ -1,10 +1,11 @@
-"""What the modules of this room tell each other: who listens to a connection, and why there is none."""
+"""What the modules of this package tell each other: who listens to a connection, and why there is none."""
 
 from typing import Literal, Protocol
 
 Era = Literal["auto", "legacy", "sse"]
-"""How a server is greeted: asked what it speaks, or only in the way that every older one understands; for an address
-that is over HTTP with an event stream (`sse`)."""
+"""The handshake with a server: negotiated, or the one that every older server understands; for an address that is HTTP
+with an event stream (`sse`).
+"""
 
 
 class NotConnected(Exception):
@@ -12,18 +13,18 @@ class NotConnected(Exception):
 
 
 class OlderTransport(NotConnected):
-    """The address takes no messages; it may be one of the older kind, which hands out an event stream."""
+    """The address does not accept messages; it may be one of the older kind, which provides an event stream."""
 
 
 class Undelivered(Exception):
-    """The server never looked at the request, which can be sent again over a new connection."""
+    """The server never processed the request, which can be sent again over a new connection."""
 
 
 class NotificationListener(Protocol):
-    """Told of what a server does by itself. None of it may wait."""
+    """Called when a server does something by itself. None of it may block."""
 
     def changed(self) -> None:
-        """Its tools, prompts or resources are not what they were."""
+        """Its tools, prompts or resources have changed."""
 
     def lost(self, reason: str) -> None:
         """Nothing more will come from it."""

@@ -1,4 +1,4 @@
-"""What a server offers besides doing things: prompts that a person may use as commands, resources that may be read."""
+"""What a server offers besides tools: prompts that a person may use as commands, and resources to read."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -32,7 +32,7 @@ class Resource(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """Resources whose addresses have a place to fill, as RFC 6570 writes it: `note:/{name}`."""
+    """Resources whose addresses have placeholders, in RFC 6570 syntax: `note:/{name}`."""
 
     server: str
     uri: str
@@ -41,14 +41,14 @@ class Template(Struct, frozen=True):
 
 
 class Offers(Struct, frozen=True):
-    """In the server's own words; nothing of it is checked yet."""
+    """In the server's own words; nothing is checked yet."""
 
     tools: tuple[Offer, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
     templates: tuple[Template, ...] = ()
     malformed: tuple[Refusal, ...] = ()
-    """What could not even be read, and was dropped."""
+    """Items that could not be parsed and were dropped."""
 
 
 class ServerStatus(Protocol):
@@ -65,7 +65,7 @@ class ServerStatus(Protocol):
 
 
 class PromptServers(Protocol):
-    """MCP servers as far as their prompts go."""
+    """The prompts of MCP servers."""
 
     def prompts(self) -> Sequence[Prompt]: ...
 
@@ -76,5 +76,5 @@ class PromptServers(Protocol):
     def status(self) -> Sequence[ServerStatus]: ...
 
     async def settled(self) -> Sequence[ServerStatus]:
-        """Waits until each server is ready or its first attempt has failed."""
+        """Wait until each server is ready or its first attempt has failed."""
         ...

@@ -1,7 +1,7 @@
-"""What each server's tools were when the person first used the server, kept as digests in a file of Assent's own.
+"""The tools of each server as they were when the person first used it, kept as digests in a file of Assent's own.
 
-A tool that is new, or not what it was, is covered by no standing permission until a person has said yes to it once.
-The first look pins all that is there: before it there was nothing that could have changed.
+No standing permission covers a new or changed tool until a person has approved it once. The first look pins everything:
+before it, nothing could have changed.
 """
 
 from pathlib import Path
@@ -47,12 +47,12 @@ class Pins:
             self._pin({definition.tool: definition.digest for definition in definitions})
 
     def unseen(self, definition: Definition) -> str:
-        """Why nothing that was permitted before covers this tool; empty when it is what it was."""
+        """Why no earlier permission covers this tool; empty if it is unchanged."""
         match (self._pinned or {}).get(definition.tool):
             case None:
                 return f"{self._who} did not have this tool when you first used it"
             case digest if digest != definition.digest:
-                return f"{self._who} has changed what it says of this tool since you last agreed to it"
+                return f"{self._who} has changed its description of this tool since you last approved it"
             case _:
                 return ""
 

@@ -1,8 +1,8 @@
-"""Tools that a project brings with two commands: one prints what there is, the other is run for each call.
+"""Tools that a project provides with two commands: one lists them, the other runs for each call.
 
-Only in a folder that is trusted; whoever opens this has looked. The commands are words and see no shell, they get a few
-ordinary variables and no secret, and what they print is bounded. A call asks like one of a server's tools, and what is
-said of a tool is pinned the same way.
+Only in a trusted folder; the caller has checked. The commands run without a shell, with a few ordinary variables and no
+secrets, and their output is limited. A call needs approval like one of a server's tools, and tool descriptions are
+pinned the same way.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from assent.tools.support.whole_output import MODEL_CHARACTERS
 from assent.tools.tool import Resources, ToolFailed, ToolResult
 
 NAME = "project_tools"
-"""As rules and lists call it. No server can: their names have no underscore."""
+"""Its name in rules and lists. No server can have it: their names contain no underscore."""
 DISCOVERY_BYTES = 4 << 20
 CALL_BYTES = 10 << 20
 
@@ -63,14 +63,14 @@ class ProjectTools:
         self._task: asyncio.Task[None] | None = None
         registry.await_with(self._settled_for)
 
-    # --- finding them ---
+    # --- discovery ---
 
     def start(self) -> None:
-        """Returns at once; the tools are there when the command has told them."""
+        """Returns at once; the tools appear when the command has listed them."""
         self._task = asyncio.create_task(self._discover(), name=NAME)
 
     def listen(self, listener: Callable[[Status], None]) -> None:
-        """Told of every change of the status; it must not wait."""
+        """Called on every change of the status; it must not block."""
         self._listeners.append(listener)
 
     async def settled(self) -> Status:
@@ -96,14 +96,14 @@ class ProjectTools:
             self._say("failed", str(error))
             return
         named = functools.partial(define, NAME, named=project_name)
-        found, more = await asyncio.to_thread(named, offers)  # hostile schemas take their time
+        found, more = await asyncio.to_thread(named, offers)  # hostile schemas take a while
         self._pins.look(found)
         self._definitions = {definition.tool: definition for definition in found}
         self._registry.replace_server(NAME, [McpTool(self, definition) for definition in found])
         self._say("ready", refused=(*refused, *more))
 
     async def _discovered(self) -> bytes:
-        """What the command prints. Raises BadDiscovery."""
+        """The output of the command. Raises BadDiscovery."""
         limit = self._commands.discovery_timeout
         try:
             done = await exchange(
@@ -119,7 +119,7 @@ class ProjectTools:
             raise BadDiscovery(text) from error
         match done:
             case Exchanged(ended="timeout"):
-                raise BadDiscovery(f"it did not end within {limit:g} s")
+                raise BadDiscovery(f"it did not finish within {limit:g} s")
             case Exchanged(ended="too_much_output"):
                 raise BadDiscovery(f"it printed more than {DISCOVERY_BYTES:,} bytes")
             case Exchanged(status=0):
@@ -137,12 +137,12 @@ class ProjectTools:
             listener(self.status)
 
     def accept_all(self) -> list[str]:
-        """The person has looked at the tools and takes them as they are now; names those that were news."""
+        """The person has looked at the tools and accepts them as they are; returns those that were new or changed."""
         news = [definition for definition in self._definitions.values() if self.unseen(definition)]
         self.accept(*news)
         return [definition.name for definition in news]
 
-    # --- what the tools ask ---
+    # --- what the tools need ---
 
     @property
     def name(self) -> str:
@@ -190,7 +190,7 @@ class ProjectTools:
         return self._result(done, call.id)
 
     def _result(self, done: Exchanged, call_id: str) -> ToolResult:
-        """What it printed; when it did not go well, everything there is to know."""
+        """Its output; if it failed, everything there is to know."""
         output = plain(done.output.decode(errors="replace"))
         problem = self._problem(done)
         said = output
@@ -200,13 +200,13 @@ class ProjectTools:
         shown = cut_middle(said, MODEL_CHARACTERS)
         note = self._outputs.of(call_id)(said) if len(said) > MODEL_CHARACTERS else ""
         failure = Failure("project_tool_failed", problem) if problem else None
-        content = "\n".join(filter(None, (note, shown))) or "The tool gave no output."
+        content = "\n".join(filter(None, (note, shown))) or "The tool produced no output."
         return ToolResult(content, PlainDisplay(shown or "(no output)"), failure)
 
     def _problem(self, done: Exchanged) -> str:
         match done:
             case Exchanged(ended="timeout"):
-                return f"Timed out: it ran for {self._commands.timeout:g} seconds and was ended."
+                return f"Timed out: it ran for {self._commands.timeout:g} seconds and was stopped."
             case Exchanged(ended="too_much_output"):
                 return f"Stopped: it printed more than {CALL_BYTES:,} bytes."
             case Exchanged(status=0):
@@ -222,6 +222,6 @@ def _how(status: int | None) -> str:
 
 
 def _identity(commands: ProjectCommands, folder: str) -> str:
-    """Who they are: other commands, or another folder, are other tools."""
+    """Identifies them: other commands, or another folder, are other tools."""
     who = (NAME, folder, commands.discovery, commands.call)
     return hashlib.sha256(msgspec.json.encode(who)).hexdigest()

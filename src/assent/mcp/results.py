@@ -1,6 +1,6 @@
-"""From what a server answers to our own parts: text, media, links, structured data, and errors that say so.
+"""Converts a server's answer into our own parts: text, media, links, structured data, and errors.
 
-Text loses its terminal escapes, what is too much is cut and kept elsewhere, and media that are none become a note.
+Terminal escapes are removed from text, anything too long is cut and kept elsewhere, and invalid media become a note.
 """
 
 import base64
@@ -38,8 +38,8 @@ def to_tool_result(server: str, result: CallToolResult, keep: Keep) -> ToolResul
         parts = [Text(plain(msgspec.json.encode(result.structured_content).decode())), *parts]
     parts = bounded(parts, keep)
     said = "\n".join(part.text if isinstance(part, Text) else f"[{part.mime}]" for part in parts)
-    failure = Failure("mcp_tool_error", f"The server {server} reports an error.") if result.is_error else None
-    return ToolResult(parts or "The tool gave no output.", PlainDisplay(said or "(no output)"), failure)
+    failure = Failure("mcp_tool_error", f"The server {server} reported an error.") if result.is_error else None
+    return ToolResult(parts or "The tool produced no output.", PlainDisplay(said or "(no output)"), failure)
 
 
 def to_parts(
@@ -49,7 +49,7 @@ def to_parts(
 
 
 def bounded(parts: list[Part], keep: Keep | None = None) -> tuple[Part, ...]:
-    """Within the limits of one result; what is beyond them is counted, and kept if there is a place for it."""
+    """Within the limits of one result; the excess is counted, and kept if possible."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     note = keep("\n".join(texts)) if keep is not None and sum(map(len, texts)) > TEXT_LIMIT else ""
     return (*([Text(note)] if note else []), *_within_limits(parts))

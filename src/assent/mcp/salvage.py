@@ -1,7 +1,7 @@
-"""Keeps what is good of an answer of which a part is malformed: a bad tool, prompt or content part costs itself alone.
+"""Keeps the good part of a partly malformed answer: a bad tool, prompt or content part costs only itself.
 
-The SDK takes an answer as a whole or not at all. So the items of a list that it would refuse are dropped and named, and
-a content part that it does not know becomes a text that says so.
+The SDK accepts an answer as a whole or not at all. So list items that it would reject are dropped and named, and a
+content part that it does not know becomes a text that says so.
 """
 
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ LISTS = {
 }
 CONTENTS = {"tools/call": "content", "prompts/get": "messages", "resources/read": "contents"}
 KNOWN = frozenset((*LISTS, *CONTENTS))
-MOST_ITEMS = 2_000
-"""Of one answer; the others are counted."""
+MAX_ITEMS = 2_000
+"""Per answer; the others are counted."""
 
 Answer = dict[str, Any]
 
 
 def salvaged(method: str, version: str, answer: Answer) -> tuple[Answer, list[Refusal]]:
-    """The answer as the SDK takes it, as far as that is possible, and what was dropped from it."""
+    """The answer in a form that the SDK accepts, as far as possible, and what was dropped from it."""
     place = LISTS[method][0] if method in LISTS else CONTENTS[method]
     if not _is_long(answer.get(place)) and _problem(method, version, answer) is None:
         return answer, []
     if method == "tools/call" and place not in answer and answer.get("structuredContent") is None:
-        return answer, []  # a question of the server's, or nothing that could be saved
+        return answer, []  # a request from the server, or nothing that could be saved
     around: Answer = {**_without_oddities(answer), place: []}
     items = answer.get(place, [])
     items = cast("list[Any]", items) if isinstance(items, list) else [items]
@@ -45,7 +45,7 @@ def salvaged(method: str, version: str, answer: Answer) -> tuple[Answer, list[Re
 
 
 def _is_long(items: object) -> bool:
-    return isinstance(items, list) and len(cast("list[Any]", items)) > MOST_ITEMS
+    return isinstance(items, list) and len(cast("list[Any]", items)) > MAX_ITEMS
 
 
 def _problem(method: str, version: str, answer: Answer) -> str | None:
@@ -54,7 +54,7 @@ def _problem(method: str, version: str, answer: Answer) -> str | None:
     except ValidationError as error:
         return _in_words(error)
     except (KeyError, ValueError, RuntimeError):
-        return None  # a version that is not ours to judge
+        return None  # a version that we cannot judge
     return None
 
 
@@ -65,7 +65,7 @@ def _in_words(error: ValidationError) -> str:
 
 
 def _without_oddities(answer: Answer) -> Answer:
-    """What stands around the items, without what is malformed there and can be missed."""
+    """The fields around the items, without optional ones that are malformed."""
     expected = {"_meta": Mapping, "structuredContent": Mapping, "nextCursor": str, "description": str}
     return {key: value for key, value in answer.items() if isinstance(value, expected.get(key, object))}
 
@@ -77,14 +77,14 @@ def _good_items(method: str, version: str, around: Answer, items: list[Any]) -> 
     place, kind = LISTS[method]
     good: list[Any] = []
     dropped: list[Refusal] = []
-    for number, item in enumerate(items[:MOST_ITEMS], start=1):
+    for number, item in enumerate(items[:MAX_ITEMS], start=1):
         problem = _problem(method, version, around | {place: [item]})
         if problem is None:
             good.append(item)
         else:
             dropped.append(Refusal(_name(item, kind, number), f"its definition is malformed: {problem}"))
-    if len(items) > MOST_ITEMS:
-        dropped.append(Refusal(f"{len(items) - MOST_ITEMS:,} others", f"{MOST_ITEMS:,} in one answer are the limit"))
+    if len(items) > MAX_ITEMS:
+        dropped.append(Refusal(f"{len(items) - MAX_ITEMS:,} others", f"the limit is {MAX_ITEMS:,} in one answer"))
     return around | {place: good}, dropped
 
 
@@ -100,9 +100,9 @@ def _name(item: Any, kind: str, number: int) -> str:
 
 def _readable(method: str, version: str, around: Answer, items: list[Any]) -> Answer:
     place = CONTENTS[method]
-    parts = [_readable_part(method, version, around, item) for item in items[:MOST_ITEMS]]
-    if len(items) > MOST_ITEMS:
-        parts.append(_note(method, items[-1], f"[{len(items) - MOST_ITEMS:,} content parts were left out]"))
+    parts = [_readable_part(method, version, around, item) for item in items[:MAX_ITEMS]]
+    if len(items) > MAX_ITEMS:
+        parts.append(_note(method, items[-1], f"[{len(items) - MAX_ITEMS:,} content parts were left out]"))
     return around | {place: parts}
 
 
@@ -118,9 +118,9 @@ def _left_out(method: str, item: Any) -> str:
     kind = _get(inner, "type")
     match method, kind:
         case "resources/read", _:
-            return "[a content part that cannot be read was left out]"
+            return "[an unreadable content part was left out]"
         case _, ("text" | "image" | "audio" | "resource" | "resource_link") as known:
-            return f"[a content part of type {known} that cannot be read was left out]"
+            return f"[an unreadable content part of type {known} was left out]"
         case _, str(unknown):
             return f"[a content part of an unknown type ({unknown[:40]!r}) was left out]"
         case _:

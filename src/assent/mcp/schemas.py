@@ -1,6 +1,6 @@
-"""A server's JSON Schema: refused when we cannot show or check it safely, and the check of arguments against it.
+"""A server's JSON Schema: refused if we cannot show or check it safely; and validation of arguments against it.
 
-The schema is hostile: its regular expressions are not run, its references stay inside it, and a check has a budget.
+The schema is hostile: its regular expressions are not run, its references stay inside it, and validation has a budget.
 """
 
 import importlib
@@ -17,21 +17,21 @@ from assent.screen import make_safe
 SIZE_LIMIT = 100_000
 DEPTH_LIMIT = 40
 BUDGET = 50_000
-"""Keywords looked at in one check; a schema that multiplies itself ends here."""
+"""Keywords evaluated in one validation; a schema that multiplies itself ends here."""
 _left: ContextVar[list[int]] = ContextVar("left")
 _PROSE = frozenset(("description", "title", "$comment"))
 
 
 class BadSchema(ValueError):
-    """A schema that we do not hand on; the message says why."""
+    """A schema that we do not pass on; the message says why."""
 
 
 def clean_schema(schema: JsonObject) -> JsonObject:
-    """The schema as the model gets it: the prose made safe, everything else as it was. Raises BadSchema."""
+    """The schema as the model gets it: its prose made safe, everything else unchanged. Raises BadSchema."""
     if len(msgspec.json.encode(schema)) > SIZE_LIMIT:
         raise BadSchema(f"its schema is larger than {SIZE_LIMIT:,} bytes")
     if schema.get("type", "object") != "object":
-        raise BadSchema("its parameters are no object")
+        raise BadSchema("its parameters are not an object")
     cleaned = _clean(schema, 0)
     cleaned.setdefault("type", "object")
     _try_out(cleaned)
@@ -61,9 +61,9 @@ def _clean_entry(key: str, value: Any, depth: int) -> Any:
 
 
 def _plain(text: str) -> str:
-    """What has to stay as it is must be free of what a person would not see."""
+    """Text that must stay unchanged must not contain anything a person would not see."""
     if make_safe(text, "prompt").text != text:
-        raise BadSchema(f"its schema has hidden characters in {make_safe(text, 'label').text}")
+        raise BadSchema(f"its schema contains hidden characters in {make_safe(text, 'label').text}")
     return text
 
 
@@ -73,11 +73,11 @@ def _try_out(schema: JsonObject) -> None:
         jsonschema.Draft202012Validator.check_schema(schema)
         problem_of({}, schema)
     except jsonschema.SchemaError as error:
-        raise BadSchema(f"its schema is none: {make_safe(str(error.message), 'label').text}") from error
+        raise BadSchema(f"its schema is invalid: {make_safe(str(error.message), 'label').text}") from error
 
 
 def problem_of(args: JsonObject, schema: JsonObject) -> str:
-    """What is wrong with the arguments, for the model; empty when nothing is. Raises BadSchema."""
+    """What is wrong with the arguments, for the model; empty if they are valid. Raises BadSchema."""
     from referencing.exceptions import Unresolvable
 
     try:
@@ -91,12 +91,12 @@ def problem_of(args: JsonObject, schema: JsonObject) -> str:
 
 
 def _jsonschema() -> Any:
-    """Slow to import, and without types of its own."""
+    """Slow to import, and without type hints."""
     return importlib.import_module("jsonschema")
 
 
 class _Spent(Exception):
-    """The budget of a check is used up."""
+    """The validation budget is used up."""
 
 
 _Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]

@@ -1,7 +1,7 @@
-"""One connection to one server: what it offers, and calls. Knows the SDK and keeps it from everybody else.
+"""One connection to one server: what it offers, and calls. Knows the SDK and hides it from everybody else.
 
-We offer a server nothing in return: no model to sample, nobody to ask, no list of files. Output schemas are not
-checked: they are the server's own words about the server's own answer, and a regular expression in them is code.
+We offer a server nothing in return: no sampling, no questions to the user, no file list. Output schemas are not
+checked: they are the server's own words about its own answers, and a regular expression in them is code.
 """
 
 import asyncio
@@ -34,19 +34,19 @@ from assent.tools.tool import ToolFailed, ToolResult
 
 PAGES = 100
 SETTLING = 3.0
-"""Seconds for what is under way when a connection is lost. A request that was refused can be sent again, if we know."""
+"""Seconds for pending requests when a connection is lost. A rejected request can be sent again, if we know of it."""
 _UNKNOWN = "Whether it took effect is unknown; it was not tried again."
 _CallAnswer = TypeAdapter[sdk.CallToolResult | sdk.InputRequiredResult](sdk.CallToolResult | sdk.InputRequiredResult)
 
 for _name in ("mcp", "client"):
-    logging.getLogger(_name).addHandler(logging.NullHandler())  # else its warnings land on the person's screen
+    logging.getLogger(_name).addHandler(logging.NullHandler())  # otherwise its warnings appear on the person's screen
 
 
 @asynccontextmanager
 async def connect(
     server: McpServer, folder: str, env: Mapping[str, str], listener: NotificationListener, era: Era = "auto"
 ) -> AsyncGenerator["ServerConnection"]:
-    """Raises NotConnected, or what the SDK raises; `why` turns that into words."""
+    """Raises NotConnected, or an SDK exception; `why` turns that into words."""
     told, intercept = _Told(listener), Intercept(listener)
     client = Client(
         open_transport(server, folder, env, listener, era, intercept),
@@ -84,7 +84,7 @@ def _without_connection(error: Exception, server: McpServer) -> NotConnected:
 
 
 class _Told:
-    """What a server says without being asked."""
+    """Unsolicited messages from a server."""
 
     def __init__(self, listener: NotificationListener) -> None:
         self._listener = listener
@@ -107,7 +107,7 @@ class _Told:
 
 
 async def _listen(client: Client, listener: NotificationListener) -> None:
-    """Newer servers tell changes only to those who subscribed; older ones tell `_Told.message`."""
+    """Newer servers report changes only to subscribers; older ones use `_Told.message`."""
     with contextlib.suppress(MCPError, ListenNotSupportedError, TimeoutError):
         while True:
             with contextlib.suppress(SubscriptionLost):
@@ -162,7 +162,7 @@ class ServerConnection:
         return [_resource(self._server.name, resource) for page in pages for resource in page.resources]
 
     async def _templates(self) -> list[Template]:
-        """Few servers have some, and many that have none do not know the question."""
+        """Few servers have some, and many that have none do not know the request."""
         try:
             pages = [page async for page in _pages(lambda cursor: self._client.list_resource_templates(cursor=cursor))]
         except MCPError as error:
@@ -183,8 +183,12 @@ class ServerConnection:
         sent = self._client.session.send_request(request, _CallAnswer, self._server.entry.timeout, None, on_progress)
         answer = await self._answered(sent)
         if isinstance(answer, sdk.InputRequiredResult):
-            raise ToolFailed("mcp_input_required", "The server wants to ask something in between; that is not offered.")
-        return await asyncio.to_thread(to_tool_result, self._server.name, answer, keep)  # it may be millions of words
+            raise ToolFailed(
+                "mcp_input_required", "The server wants to ask something during the call; that is not supported."
+            )
+        return await asyncio.to_thread(
+            to_tool_result, self._server.name, answer, keep
+        )  # the message may be millions of words long
 
     async def prompt(self, name: str, args: Mapping[str, str]) -> tuple[Part, ...]:
         answer = await self._answered(self._client.get_prompt(name, dict(args)))
@@ -227,7 +231,7 @@ class ServerConnection:
 
 
 _BROKEN = ("Connection closed", "SSE stream ended", "SSE stream failed")
-"""What the SDK says of a connection that broke. The code alone says little: servers use it for errors of their own."""
+"""How the SDK reports a broken connection. The code alone says little: servers also use it for their own errors."""
 
 
 def _lost(what: str) -> ToolFailed:
@@ -239,7 +243,7 @@ def _safe(text: str) -> str:
 
 
 async def _pages(fetch: Callable[[str | None], Awaitable[G]]) -> AsyncIterator[G]:
-    """As many as there are, within a limit. A cursor that comes again would lead in a circle."""
+    """All of them, within a limit. A repeated cursor would loop forever."""
     cursor: str | None = None
     seen: set[str | None] = {None}
     for _ in range(PAGES):
@@ -275,7 +279,7 @@ def _template(server: str, template: sdk.ResourceTemplate) -> Template:
 
 
 def fills(uri: str, template: str) -> bool:
-    """Whether the address is this template with its places filled."""
+    """Whether the address is this template with its placeholders filled in."""
     try:
         return UriTemplate.parse(template).match(uri) is not None
     except InvalidUriTemplate:

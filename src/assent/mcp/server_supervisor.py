@@ -1,8 +1,8 @@
-"""The life of one server: connecting → ready → lost → connecting again, with pauses that grow, until it is given up.
+"""The lifecycle of one server: connecting → ready → lost → connecting again, with growing pauses, until it is given up.
 
-One task connects, discovers and waits; calls come from other tasks. The tools stay in the registry while it is being
-reconnected, and a call waits that long; when it is given up they go. An address that was good once is never given up
-for good: its server may be started again at any time.
+One task connects, discovers and waits; calls come from other tasks. While it reconnects, its tools stay in the registry
+and calls wait; when it is given up, they are removed. An address that worked once is never given up for good: its
+server may be started again at any time.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 State = Literal["connecting", "ready", "failed", "disconnected"]
 ATTEMPTS = 8
 STEADY = 30.0
-"""A connection that held for so many seconds was a good one: the count of failures begins anew."""
+"""After this many seconds a connection counts as good, and the count of failures starts again."""
 REFRESH_PAUSE = 0.2
 LOG_LINES = 200
 T = TypeVar("T")
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """What a front end shows of a server. `reason` is made safe."""
+    """What a front end shows about a server. `reason` is made safe."""
 
     server: str
     state: State
@@ -50,10 +50,10 @@ class Status(Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     refused: tuple[Refusal, ...] = ()
     unseen: tuple[str, ...] = ()
-    """Tools that are new or changed, and ask even where the server is trusted."""
+    """Tools that are new or changed, and need approval even if the server is trusted."""
     prompts: int = 0
     resources: int = 0
-    """Templates included."""
+    """Including templates."""
 
 
 def pause_before(attempt: int) -> float:
@@ -84,15 +84,15 @@ class ServerSupervisor:
         self._tell = tell
         self._pause = pause
         self._masker = masker or Masker()
-        """For the last words of a program, or of a library, which may repeat what they were given."""
+        """For the last output of a program, or of a library, which may repeat what they were given."""
         self._outputs = KeptResults(outputs, self._masker)
         self._definitions: dict[str, Definition] = {}
         self._connection: ServerConnection | None = None
         self._settled = asyncio.Event()
         self._first = self.status
-        """How it was when the first attempt was over."""
+        """Its status after the first attempt."""
         self._turned = asyncio.Event()
-        """Set when a connection is there, or none will be."""
+        """Set when there is a connection, or there will be none."""
         self._stirred = asyncio.Event()
         self._lost = ""
         self._era: Era = "sse" if server.entry.type == "sse" else "auto"
@@ -100,7 +100,7 @@ class ServerSupervisor:
         self._stopped = False
         self._task: asyncio.Task[None] | None = None
 
-    # --- life ---
+    # --- lifecycle ---
 
     def start(self) -> None:
         self._stopped = False
@@ -108,14 +108,14 @@ class ServerSupervisor:
         self._task = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
 
     async def stop(self) -> None:
-        """The SDK may swallow a cancellation that comes together with an error of its own."""
+        """The SDK may swallow a cancellation that coincides with one of its own errors."""
         self._stopped = True
         while self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=5)
 
     async def settled(self) -> Status:
-        """Waits until it is ready or the first attempt has failed; later attempts are made in the background."""
+        """Wait until it is ready or the first attempt has failed; later attempts run in the background."""
         await self._settled.wait()
         return self.status if self.status.state == "ready" else self._first
 
@@ -145,7 +145,7 @@ class ServerSupervisor:
         return self._was_ready and bool(self.server.entry.url)
 
     async def _run_connection(self) -> tuple[float, str]:
-        """A server that is older than our greeting is greeted once more, its own way."""
+        """A server that does not know our handshake gets another one, the older way."""
         held, reason, other = await self._connection_of(self._era)
         if other is not None and not self._settled.is_set():
             before, self._era = self._era, other
@@ -155,8 +155,8 @@ class ServerSupervisor:
         return held, reason
 
     async def _connection_of(self, era: Era) -> tuple[float, str, Era | None]:
-        """One connection from beginning to end: how many seconds it was ready, why it is over, and which other way of
-        greeting could do better.
+        """One connection from beginning to end: how many seconds it was ready, why it ended, and which other handshake
+        might work better.
         """
         loop = asyncio.get_running_loop()
         connection_module = await asyncio.to_thread(importlib.import_module, "assent.mcp.server_connection")
@@ -187,7 +187,7 @@ class ServerSupervisor:
         return (max(loop.time() - ready, 1e-9) if ready else 0.0), reason, None if ready else other
 
     def _other_way(self, era: Era, error: Exception) -> Era | None:
-        """An older program may end at the newer greeting; an older address hands out an event stream."""
+        """An older program may exit at the newer handshake; an older address provides an event stream."""
         if era != "auto":
             return None
         if isinstance(error, OlderTransport):
@@ -200,12 +200,14 @@ class ServerSupervisor:
             self._stirred.clear()
             if not self._lost:
                 await self._discover(connection)
-                await asyncio.sleep(REFRESH_PAUSE)  # a server that cries "changed" all the time is heard now and then
+                await asyncio.sleep(
+                    REFRESH_PAUSE
+                )  # a server that constantly reports changes is only heard now and then
 
     async def _discover(self, connection: "ServerConnection") -> None:
         self.offers = await connection.offers()
         wanted = [offer for offer in self.offers.tools if self.server.wants(offer.tool)]
-        found, refused = await asyncio.to_thread(define, self.server.name, wanted)  # hostile schemas take their time
+        found, refused = await asyncio.to_thread(define, self.server.name, wanted)  # hostile schemas take a while
         self._pins.look(found)
         self._definitions = {definition.tool: definition for definition in found}
         self._registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
@@ -245,7 +247,7 @@ class ServerSupervisor:
     def heard(self, line: str) -> None:
         self.log.append(make_safe(self._masker.text(line[:1000]), "label").text)
 
-    # --- what the tools ask ---
+    # --- what the tools need ---
 
     @property
     def name(self) -> str:
@@ -286,12 +288,12 @@ class ServerSupervisor:
         return Resources()
 
     async def call(self, tool: str, args: JsonObject, call: McpCall) -> ToolResult:
-        """Raises ToolFailed, also when the tool is not what it was by the time there is a connection."""
+        """Raises ToolFailed, also if the tool has changed by the time there is a connection."""
         meant = self.current(tool)
 
         async def send(connection: "ServerConnection") -> ToolResult:
             if self.current(tool) != meant:
-                raise ToolFailed("mcp_tool_changed", "The tool changed in the moment it was to be called. Ask again.")
+                raise ToolFailed("mcp_tool_changed", "The tool changed just before it was called. Ask again.")
             return await connection.call(tool, args, call.progress, self._outputs.of(call.id))
 
         return await self._delivered(send)
@@ -304,7 +306,7 @@ class ServerSupervisor:
         return await self._delivered(lambda connection: connection.read(uri, keep))
 
     async def _delivered(self, send: "Callable[[ServerConnection], Awaitable[T]]") -> T:
-        """Once more over a new connection, when the server never looked at the request."""
+        """Once more over a new connection, if the server never processed the request."""
         try:
             return await send(await self.connected())
         except Undelivered:
@@ -315,7 +317,7 @@ class ServerSupervisor:
             raise self._not_connected(str(error)) from error
 
     async def connected(self) -> "ServerConnection":
-        """The connection, after waiting for one that is under way. Raises ToolFailed."""
+        """The connection, after waiting for one that is being made. Raises ToolFailed."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.server.entry.start_timeout):
                 await self._turned.wait()

@@ -1,7 +1,7 @@
-"""The ways to a server: lines to a program that we start, or HTTP to an address. All end as the SDK's streams.
+"""The transports to a server: lines to a program that we start, or HTTP to an address. All become the SDK's streams.
 
-Programs are started by `process`, never by the SDK: own session, an environment that holds no secret of ours, and gone
-with all descendants when the connection closes. What comes in is bounded, whoever sends it.
+Programs are started by `process`, never by the SDK: in their own session, with an environment without our secrets, and
+gone with all descendants when the connection closes. Incoming data is limited, whoever sends it.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from assent.process.environment import child_environment
 from assent.process.peer import LineTooLong, Peer
 
 GARBAGE_LIMIT = 1 << 20
-"""Bytes on standard output that are no messages. A line of greeting is forgiven, a stream of noise is not."""
+"""Bytes on standard output that are not messages. A greeting is tolerated, a stream of noise is not."""
 PACE = 2_000
-"""Messages a second; a program that sends more waits."""
+"""Messages per second; a program that sends more has to wait."""
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
@@ -70,7 +70,7 @@ async def _start(server: McpServer, folder: str, env: Mapping[str, str]) -> Peer
 
 
 def working_folder(server: McpServer, folder: str, env: Mapping[str, str]) -> str:
-    """A server of the user's starts at home, where no file of a foreign folder gets in its way; `.` is the folder."""
+    """A user's server starts in the home folder, where files of another folder do not affect it; `.` is the folder."""
     if server.entry.cwd or server.tier == "workspace":
         return os.path.normpath(os.path.join(folder, os.path.expanduser(server.entry.cwd)))
     home = env.get("HOME", "")
@@ -78,7 +78,7 @@ def working_folder(server: McpServer, folder: str, env: Mapping[str, str]) -> st
 
 
 async def _ending(peer: Peer, otherwise: str) -> str:
-    """How the program ended, with its last words."""
+    """How the program ended, with its last output."""
     await peer.gone(0.2)
     match peer.status():
         case None:
@@ -114,7 +114,7 @@ async def _read(peer: Peer, incoming: Incoming, listener: NotificationListener) 
                 garbage += len(line)
                 listener.heard(f"not a message: {line[:200].decode(errors='replace')}")
                 if garbage > GARBAGE_LIMIT:
-                    raise LineTooLong("it writes what is no message to its standard output") from None
+                    raise LineTooLong("it writes something other than messages to its standard output") from None
                 continue
             await incoming.send(SessionMessage(message))
             count += 1
@@ -125,7 +125,7 @@ async def _read(peer: Peer, incoming: Incoming, listener: NotificationListener) 
     except LineTooLong as error:
         listener.lost(str(error))
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-        pass  # nobody listens any more
+        pass  # nobody is listening any longer
     finally:
         incoming.close()
 
@@ -135,4 +135,4 @@ async def _write(peer: Peer, outgoing: Outgoing, listener: NotificationListener)
         async for message in outgoing:
             await peer.write_line(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
     except OSError:
-        listener.lost(await _ending(peer, "the program does not read its input any more"))
+        listener.lost(await _ending(peer, "the program no longer reads its input"))

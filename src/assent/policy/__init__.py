@@ -1,1 +1,1 @@
-"""May this happen? Rules, modes and grants give a verdict; they never run anything and never ask anybody themselves."""
+"""May this happen? Rules, modes and grants produce a verdict; they never run anything and never ask anyone."""

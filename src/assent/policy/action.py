@@ -1,4 +1,4 @@
-"""What is judged: a checked call, with what it would do. Plain data between the scheduler and the policy."""
+"""What is judged: a validated call and what it would do. Plain data between the scheduler and the policy."""
 
 from msgspec import Struct
 
@@ -10,9 +10,9 @@ class Action(Struct, frozen=True, kw_only=True):
     tool: str
     args: JsonObject
     details: Details | None
-    """What would happen; None when nothing could be harmed."""
+    """What would happen; None if the call cannot do harm."""
     main: str = ""
-    """The tool's main argument, e.g. the file or the command."""
+    """The tool's main argument, such as the file or the command."""
     server: str = ""
     paths: tuple[str, ...] = ()
     """The files it touches, as absolute paths."""

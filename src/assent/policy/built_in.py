@@ -1,8 +1,8 @@
 """What is allowed out of the box: commands that only read, and only inside the workspace.
 
-The program models make sure that no option of theirs runs or writes anything; what leaves the workspace by its text
-asks, and what would leave it through a link is refused by the runner (`Plan.inside`). Programs that look up themselves
-what to run (version managers, package managers) are not here.
+The program models ensure that none of their options runs or writes anything. A command whose text points outside the
+workspace needs approval; if it would leave through a link, the runner refuses it (`Plan.inside`). Programs that decide
+for themselves what to run (version managers, package managers) are not here.
 """
 
 from assent.plan import Plan, Stage, Word, paths_in
@@ -123,20 +123,22 @@ _FOLLOWING = {
     "fd": ("-L", "--follow"),
     "fdfind": ("-L", "--follow"),
 }
-"""Options that make a program follow links while it walks a tree. `rg -L` asks by itself, `grep -R` runs as `-r`."""
+"""Options that make a program follow links while it walks a tree. `rg -L` needs approval by itself, and `grep -R` runs
+as `-r`.
+"""
 
 
 def stays_inside(plan: Plan, roots: tuple[str, ...]) -> bool:
-    """No word of the plan names a place outside the workspace, as far as its text can tell."""
+    """Whether no word of the plan names a place outside the workspace, judging by text alone."""
     stages = list(with_folders(plan))
     if len(stages) > 1 and moves(stages[-1][0]) and len(stages[-1][0].words) == 2:
-        del stages[-1]  # nothing runs where it goes: `cd src; ls; cd ..`
+        del stages[-1]  # nothing runs in its target: `cd src; ls; cd ..`
     return all(bool(folders) and all(_stage_inside(stage, cwd, roots) for cwd in folders) for stage, folders in stages)
 
 
 def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
     if moves(stage) and len(stage.words) != 2:
-        return False  # home, or something we do not know
+        return False  # home, or something unknown
     if _follows_links(stage):
         return False
     named = [word for at, word in enumerate(stage.words) if at and at not in stage.texts]

@@ -1,6 +1,6 @@
-"""The verdict on a command: rules about the whole tool, rules and grants about words, files that rules guard.
+"""The verdict on a command: rules about the whole tool, rules and grants about words, and files that rules guard.
 
-What the words mean is the shell gate's knowledge (`policy.shell`); who may decide on them is said here.
+The shell gate (`policy.shell`) knows what the words mean; this module knows who may decide on them.
 """
 
 import glob
@@ -33,11 +33,11 @@ from assent.policy.symlink_checks import matches_of, repository_behind, secret_b
 
 
 class _TooMany(Exception):
-    """So many folders or files are named that any may be meant."""
+    """Above this many named folders or files, assume that any may be meant."""
 
 
 class CommandJudge:
-    """Judges one command. `rules` are those that are about its tool and mode, in the order in which they are quoted."""
+    """Judges one command. `rules` are those for its tool and mode, in the order in which they are quoted."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class CommandJudge:
         self._grants = [grant for grant in grants if self._holds_here(grant)]
 
     def _holds_here(self, grant: Grant) -> bool:
-        """A grant for commands holds in the folder where it was given, as long as nothing leaves it."""
+        """A command grant is valid in the folder where it was given, as long as nothing leaves that folder."""
         return grant.value in ("", self._details.directory) and not moves(self._details.command)
 
     def verdict(self) -> Verdict:
@@ -86,7 +86,7 @@ class CommandJudge:
         return next((rule for rule in self._guards if rule.ruling == ruling and self._touches(rule, found)), None)
 
     def _touches(self, rule: Rule, found: Judgement) -> bool:
-        """Whether some word names a file that the rule is about, also through a link."""
+        """Whether some word names a file that the rule is about, directly or through a link."""
         try:
             places = self._named() if found.readable else self._named_by_text()
         except _TooMany:
@@ -97,13 +97,15 @@ class CommandJudge:
         return bool(rule.argument) and text_matches(rule.argument, self._details.command)
 
     def _named(self) -> list[str]:
-        """The files that words, values of options and redirections name, wherever a `cd` may have led."""
+        """The files named by words, option values and redirections, wherever a `cd` may have led."""
         stages = list(self._in_folders())
         if not all(folders for _, folders in stages) or any(_may_name_any_file(stage) for stage, _ in stages):
             raise _TooMany
         placed = [(word, cwd) for stage, folders in stages for word in _words_of(stage) for cwd in folders]
         texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
-        texts += [(found, cwd) for word, cwd in placed if is_wild(word) for found in _all(matches_of(word, cwd), _MOST)]
+        texts += [
+            (found, cwd) for word, cwd in placed if is_wild(word) for found in _all(matches_of(word, cwd), _MAX_PATHS)
+        ]
         return [_place(part, cwd) for text, cwd in texts for part in (text, *_values(text))]
 
     def _in_folders(self) -> Iterable[tuple[Stage, tuple[str, ...]]]:
@@ -112,24 +114,24 @@ class CommandJudge:
         )
 
     def _named_by_text(self) -> list[str]:
-        """What could not be read is cut into pieces, any of which may be a folder: rather too many than too few."""
+        """An unparsed command is split into pieces, any of which may be a folder: too many rather than too few."""
         text = self._with_known_folders()
         pieces: list[str] = _PIECE.findall(f"{text} {_QUOTE.sub('', text)}")
         folders: list[str] = [self._details.directory]
         for piece in pieces:
             led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
-            folders = _all([*folders, *led], _MOST_FOLDERS)
-        wild = _all((piece for piece in dict.fromkeys(pieces) if has_wildcard(piece)), _MOST_WILD)
+            folders = _all([*folders, *led], _MAX_FOLDERS)
+        wild = _all((piece for piece in dict.fromkeys(pieces) if has_wildcard(piece)), _MAX_WILDCARDS)
         pieces += [found for piece in wild for cwd in folders for found in _found(piece, cwd)]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
 
     def _with_known_folders(self) -> str:
-        """The text with home and the own folder written out; a `~` too many does no harm."""
+        """The text with home and the current folder substituted; replacing one `~` too many does no harm."""
         here = self._details.directory
         return _FOLDER.sub(lambda found: value("variable", found[1] or "HOME", here), self._details.command)
 
     def _written(self) -> list[tuple[str, ...]]:
-        """The commands of the line as they were written; the gate's own words have its hardening in them."""
+        """The commands of the line as written; the gate's own words include its hardening."""
         return [tuple(word.text for word in stage.words) for stage in self._stages()]
 
     def _stages(self) -> list[Stage]:
@@ -150,13 +152,13 @@ class CommandJudge:
     def _by_words(self, found: Judgement) -> Verdict:
         used = self._used_grants()
         if used is None:
-            return Verdict("ask", "rule", "a grant for a limited number of calls covers one command, not several")
+            return Verdict("ask", "rule", "a grant with a use limit covers a single command, not several")
         if used:
             return by_grants(used, found.plan)
         return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), found.plan)
 
     def _used_grants(self) -> list[Grant] | None:
-        """The grants without which it would not be allowed; None when a counted one would count for several."""
+        """The grants required to allow it; None if one with a use limit would count for several commands."""
         parts = [_named(words) for words in self._written()]
         needed = [words for words in parts if not any(_begins(words, rule.words()) for rule in self._allowing())]
         used = [grant for grant in self._grants if any(covers_words(grant, words) for words in needed)]
@@ -176,15 +178,15 @@ class CommandJudge:
         below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
         for rule in self._guards:
             if any(rule.may_be_below(tree, self._roots) for tree in below):
-                return by_guard(rule, "it may come upon what {rule} is about")
+                return by_guard(rule, "it may reach files that {rule} is about")
         if any(map(has_other_names, names)):
             return by_guard(
-                self._guards[0], "a file in it has a second name (hard link), which may be what {rule} is about"
+                self._guards[0], "a file in it has a second name (hard link) and may be one that {rule} is about"
             )
         return None
 
     def _swept(self) -> list[str]:
-        """Folders whose files are read without being named: those of wildcards, and where a search begins by itself."""
+        """Folders whose files are read unnamed: those of wildcards, and where a search starts by default."""
         return [place for stage, folders in self._in_folders() for cwd in folders for place in _swept(stage, cwd)]
 
     def _by_built_in(self) -> Verdict:
@@ -193,9 +195,9 @@ class CommandJudge:
         if found.plan is None:
             return Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
         if self._guards:
-            return Verdict("ask", "rule", f"a command may touch what {self._guards[0].describe()} is about")
+            return Verdict("ask", "rule", f"a command may touch files that {self._guards[0].describe()} is about")
         if not stays_inside(found.plan, self._roots):
-            return Verdict("ask", "rule", "it looks outside the workspace, and no rule of yours allows that")
+            return Verdict("ask", "rule", "it reads outside the workspace, and none of your rules allows that")
         if asked := _by_link(found.plan):
             return asked
         used = self._used_grants()
@@ -205,17 +207,17 @@ class CommandJudge:
         return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
 
     def _questions(self) -> list[tuple[str, ...]]:
-        """The parts that only ask a program or the machine about itself."""
+        """The parts that only query a program or the machine."""
         try:
             written = self._written()
         except Refused:
             return []
         if any("cd" in words for words in written):
-            return []  # in which folder it asks decides who answers
+            return []  # the folder decides which program answers
         return [words for words in written if is_question(words, self._details.directory, self._roots)]
 
     def judgement(self, *, built_in: bool = False) -> Judgement:
-        """What the shell gate says, with the rules and grants that speak about words."""
+        """The shell gate's judgement, with the rules and grants about words."""
         spoken = {r: tuple(rule.words() for rule in self._rules if rule.ruling == r and rule.words()) for r in _RULINGS}
         asking = self._questions() if built_in else []
         prefixes = tuple(prefix for grant in self._grants for prefix in grant.prefixes)
@@ -230,7 +232,7 @@ class CommandJudge:
 
 
 def _may_name_any_file(stage: Stage) -> bool:
-    """Whether words of it that are known only when it runs may be names of files."""
+    """Whether words that are known only at run time may be file names."""
     return any(word.unknown for word in stage.words) and program(stage.words[0].text) not in ANY_WORD
 
 
@@ -242,8 +244,8 @@ def _swept(stage: Stage, cwd: str) -> list[str]:
 
 
 def _found(pattern: str, cwd: str) -> list[str]:
-    """The files that a piece of text with wildcards stands for now."""
-    return [_place(path, cwd) for path in _all(glob.iglob(pattern, root_dir=cwd), _MOST)]
+    """The files that a text with wildcards matches now."""
+    return [_place(path, cwd) for path in _all(glob.iglob(pattern, root_dir=cwd), _MAX_PATHS)]
 
 
 def _all(found: Iterable[str], most: int) -> list[str]:
@@ -254,19 +256,19 @@ def _all(found: Iterable[str], most: int) -> list[str]:
 
 
 def _place(word: str, cwd: str) -> str:
-    """The path as it is opened: what `..` means behind a link is known to `realpath` alone."""
+    """The path as it will be opened: only `realpath` knows what `..` means after a link."""
     return word if word[:1] == "/" else f"{cwd}/{word}"
 
 
 def _lies(place: str) -> tuple[str, str]:
-    """Where a path lies by its text, and where its links lead."""
+    """Where a path is by its text, and where its links lead."""
     return normpath(place), realpath(place)
 
 
-_MOST_FOLDERS = 8
+_MAX_FOLDERS = 8
 _FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
-_MOST = 20_000
-_MOST_WILD = 100
+_MAX_PATHS = 20_000
+_MAX_WILDCARDS = 100
 _QUOTE = re.compile(r"['\"\\]")
 _PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
@@ -282,7 +284,7 @@ def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
 
 
 def _named(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words with the program's bare name, as grants and rules have it."""
+    """The words with the program's bare name, as used in grants and rules."""
     return (program(words[0]), *words[1:])
 
 
@@ -291,7 +293,7 @@ def _words_of(stage: Stage) -> list[Word]:
 
 
 def _values(text: str) -> list[str]:
-    """What is glued to an option: `--file=x`, `-fx`."""
+    """The value glued to an option: `--file=x`, `-fx`."""
     return [value for value in (text.partition("=")[2], text[2:]) if value] if text.startswith("-") else []
 
 

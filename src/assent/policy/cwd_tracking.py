@@ -1,7 +1,7 @@
-"""In which folders each command of a plan may run: `cd` moves what stands behind it, unless it fails.
+"""In which folders each command of a plan may run: `cd` moves the commands after it, unless it fails.
 
-As the runner does it: a `cd` in a pipe of several moves nothing, and only `&&` makes sure that it came about. Asks the
-environment where home is, and looks at no file.
+Follows the runner: a `cd` in a multi-command pipe moves nothing, and only `&&` guarantees that it succeeded. Asks the
+environment for the home folder, and looks at no file.
 """
 
 import os
@@ -15,36 +15,36 @@ from assent.plan import Choice, Command, Group, Loop, Plan, Stage, Step, Word, b
 from assent.policy.shell.compound import wanders
 from assent.policy.shell.paths import cd_target, moves
 
-_MOST = 32
+_MAX_FOLDERS = 32
 
 
 def with_folders(plan: Plan) -> Iterator[tuple[Stage, tuple[str, ...]]]:
-    """Every command with all the folders that it may run in; with none when there are too many to look at."""
+    """Every command with all the folders it may run in; with none if there are too many to check."""
     if wanders(plan.steps):
         return ((stage, ()) for stage in simple_commands(plan.steps))
     return _steps(plan.steps, _Folders((plan.cwd,), (plan.cwd,)))
 
 
 class _Folders(Struct):
-    """The folders of the next command, and all of them that there have been."""
+    """The folders of the next command, and every folder so far."""
 
     now: tuple[str, ...]
     ever: tuple[str, ...]
 
     def inside(self) -> "_Folders":
-        """For commands that move nobody else."""
+        """For commands that do not affect the commands after them."""
         return _Folders(self.now, self.now)
 
 
 def _steps(steps: tuple[Step, ...], folders: _Folders) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     for step in steps:
-        if step.join != "&&":  # whatever stands before may have failed
+        if step.join != "&&":  # anything before it may have failed
             folders.now = folders.ever
         before = folders.now
         alone = len(step.stages) == 1
         for command in step.stages:
             yield from _command(command, folders if alone else folders.inside())
-        if step.join == "||" and folders.now:  # perhaps it does not run at all
+        if step.join == "||" and folders.now:  # it may not run at all
             folders.now = tuple(dict.fromkeys((*before, *folders.now)))
 
 
@@ -64,14 +64,14 @@ def _command(command: Command, folders: _Folders) -> Iterator[tuple[Stage, tuple
 
 
 def _begun(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The first step runs where the command before it has led to."""
+    """The first step runs where the previous command led."""
     return (replace(steps[0], join="&&"), *steps[1:]) if steps else ()
 
 
 def _move(stage: Stage, folders: _Folders) -> None:
     folders.now = tuple(_moved(stage, cwd) for cwd in folders.now)
     folders.ever = tuple(dict.fromkeys((*folders.ever, *folders.now)))
-    if len(folders.ever) > _MOST:
+    if len(folders.ever) > _MAX_FOLDERS:
         folders.now = folders.ever = ()
 
 
@@ -84,7 +84,7 @@ def is_wild(word: Word) -> bool:
 
 
 def before_wildcard(word: Word, cwd: str) -> str:
-    """The text of a word as far as it is known without looking at files."""
+    """The text of a word, as far as it is known without looking at files."""
     known = takewhile(lambda part: part.kind != "glob", word.parts)
     return "".join(value(part.kind, part.text, cwd) for part in known)
 
@@ -95,7 +95,7 @@ def expanded(word: Word, cwd: str) -> str:
 
 
 def value(kind: str, text: str, cwd: str) -> str:
-    """What a part of a word stands for, as the runner expands it."""
+    """What a part of a word expands to in the runner."""
     match kind, text:
         case ("home", _) | ("variable", "HOME"):
             return os.environ.get("HOME") or "/"

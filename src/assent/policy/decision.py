@@ -1,4 +1,4 @@
-"""What comes of judging: what may happen, who says so, and why in one sentence."""
+"""The result of judging: what may happen, who decided, and why, in one sentence."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ class Verdict(Struct, frozen=True, gc=False):
     rule: str = ""
     """The rule in words, or the ids of the grants."""
     plan: Plan | None = None
-    """For a command that is allowed by its words: exactly these words run, and no shell."""
+    """For a command allowed by its words: exactly these words run, without a shell."""
 
 
 def first(rules: list[Rule], ruling: Ruling) -> Rule | None:
@@ -24,7 +24,9 @@ def first(rules: list[Rule], ruling: Ruling) -> Rule | None:
 
 
 def stricter(one: Verdict, other: Verdict) -> Verdict:
-    """Deny before ask before allow. Of two that deny or ask the first tells why, of two that allow the second."""
+    """Deny beats ask, ask beats allow. Of two that deny or ask, the first gives the reason; of two that allow, the
+    second.
+    """
     order = ("deny", "ask", "allow")
     found = min((one, other), key=lambda verdict: order.index(verdict.ruling))
     return other if found.ruling == "allow" else found
@@ -35,7 +37,7 @@ def by_rule(rule: Rule) -> Verdict:
 
 
 def by_guard(rule: Rule, reason: str) -> Verdict:
-    """Asks because of a rule by path that may be meant. `{rule}` in the reason stands for the rule in words."""
+    """Ask because of a path rule that may apply. `{rule}` in the reason stands for the rule in words."""
     return Verdict("ask", "rule", reason.format(rule=rule.describe()), rule.describe())
 
 

@@ -1,4 +1,4 @@
-"""What a command may do to files, for whoever orders commands. It decides nothing about what may run."""
+"""What a command may do to files, for ordering commands. Does not decide what may run."""
 
 from functools import lru_cache
 

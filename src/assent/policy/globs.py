@@ -1,6 +1,6 @@
 """Globs over paths and arguments: `*` within a folder, `**` across folders, `?` one character. Nothing else is special.
 
-Matched by following all possibilities at once, so that no pattern and no text can make it slow.
+Matching follows all possibilities at once, so that no pattern and no text can make it slow.
 """
 
 from functools import lru_cache
@@ -14,13 +14,13 @@ def path_matches(glob: str, path: str) -> bool:
 
 
 def text_matches(glob: str, text: str) -> bool:
-    """For arguments that are no paths: `*` matches anything."""
+    """For arguments that are not paths: `*` matches anything."""
     return _matches(tuple(ANY if char == "*" else char for char in glob), text)
 
 
 @lru_cache(maxsize=512)
 def _path_tokens(glob: str) -> tuple[tuple[str, ...], ...]:
-    """`**/x` also means `x` itself, so a glob that has it stands for two."""
+    """`**/x` also matches `x` itself, so a glob that contains it stands for two."""
     head, found, tail = glob.partition("**/")
     if not found:
         return (tuple(_split(glob)),)
@@ -55,7 +55,7 @@ def _step(state: int, tokens: tuple[str, ...], char: str) -> tuple[int, ...]:
 
 
 def _skip_stars(states: set[int], tokens: tuple[str, ...]) -> set[int]:
-    """A star may stand for nothing."""
+    """A star may match nothing."""
     found = set(states)
     for state in states:
         while state < len(tokens) and tokens[state] in (ANY, NAME):

@@ -1,7 +1,7 @@
-"""Grants: standing permissions that a person gave with an answer, proposed as narrow as makes sense.
+"""Grants: standing permissions that a person gave with an answer, proposed as narrowly as makes sense.
 
-For commands the shell gate says which words may be granted; shells, interpreters and wrappers are never proposed. A
-protected file and an address with something odd about it are never proposed: they are asked about each time.
+For commands, the shell gate says which words may be granted; it never proposes shells, interpreters or wrappers.
+Protected files and suspicious addresses are never proposed: they need approval each time.
 """
 
 import os
@@ -48,7 +48,7 @@ def is_live(grant: Grant, now: float, uses: int) -> bool:
 
 
 def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
-    """The scopes that an "always" for this action may have, the narrowest first."""
+    """The possible scopes of an "always" for this action, narrowest first."""
     match action.details:
         case ExecDetails(command=command, directory=directory):
             return tuple(_for_command(command, directory, action.tool, call_id))
@@ -78,9 +78,9 @@ def whole_tool(action: Action, call_id: str) -> Grant:
 
 def _for_file(path: str, tool: str, call_id: str) -> tuple[Grant, ...]:
     folder = os.path.dirname(path)
-    reach = f"Changes below {folder} by {tool}, except files that tools run, {SESSION}."
+    reach = f"Changes by {tool} below {folder}, except files that tools run, {SESSION}."
     return (
-        _grant("file", tool, f"Changes of {path} by {tool}, {SESSION}.", call_id, value=path),
+        _grant("file", tool, f"Changes by {tool} to {path}, {SESSION}.", call_id, value=path),
         _grant("folder", tool, reach, call_id, value=folder),
     )
 
@@ -90,7 +90,7 @@ def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ..
     if len(hosts) != 1 or "" in hosts:
         return ()
     host = hosts.pop()
-    return (_grant("domain", tool, f"Requests to {host} by {tool}, {SESSION}.", call_id, value=host),)
+    return (_grant("domain", tool, f"Requests by {tool} to {host}, {SESSION}.", call_id, value=host),)
 
 
 def moves(command: str) -> bool:
@@ -102,7 +102,7 @@ _WORDS_APART = re.compile(r"[\s;&|(){}<>$`\"'\\]+")
 
 
 def _for_command(command: str, directory: str, tool: str, call_id: str) -> Iterable[Grant]:
-    """One scope that covers exactly the line, and one where each command of it is as wide as makes sense."""
+    """One scope that covers exactly this line, and one where each of its commands is as wide as makes sense."""
     from assent.policy.shell.proposal import scopes_by_command
 
     commands = scopes_by_command(command)

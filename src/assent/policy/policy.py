@@ -1,7 +1,8 @@
-"""The verdict on an action: deny > ask > allow over all rules; then mode, rules and grants may allow; the rest asks.
+"""The verdict on an action: deny beats ask beats allow across all rules; then mode, rules and grants may allow; the
+rest needs approval.
 
-It judges and explains. It runs nothing, asks nobody and opens no file; commands have a judge of their own, which is
-imported with the first one.
+It judges and explains. It runs nothing, asks nobody and opens no file; commands have their own judge, which is imported
+with the first one.
 """
 
 import time
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Rules of all tiers, the grants of the session, and its mode."""
+    """Rules of all tiers, the session's grants, and its mode."""
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class Policy:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` tells the time of day, which may be set meanwhile; `timer` only ever goes on."""
+        """`clock` gives the time of day, which may be changed; `timer` is monotonic."""
         self.rules = tuple(sorted(rules, key=Rule.order))
         self.mode: Mode = mode
         self.grants = dict[str, Grant]()
@@ -43,7 +44,7 @@ class Policy:
         self._roots = roots
         self._clock, self._timer = clock, timer
         self._offsets = dict[str, float]()
-        """Of each grant, how far the clock was ahead of the timer when it was given."""
+        """For each grant, how far the clock was ahead of the timer when it was given."""
         for grant in grants:
             self.add_grant(grant)
 
@@ -57,7 +58,7 @@ class Policy:
         return self.grants.pop(grant_id, None)
 
     def used(self, grant_ids: str) -> None:
-        """Counts a call that these grants let through."""
+        """Count a call that these grants allowed."""
         for grant_id in grant_ids.split():
             self.uses[grant_id] = self.uses.get(grant_id, 0) + 1
 
@@ -65,13 +66,13 @@ class Policy:
         return [one for one in self.grants.values() if is_live(one, self._now(one), self.uses.get(one.id, 0))]
 
     def _now(self, grant: Grant) -> float:
-        """The time by the clock as it was when the grant was given: one that is set meanwhile does not prolong it."""
+        """The time by the clock as it was when the grant was given, so that changing the clock does not extend it."""
         return self._offsets[grant.id] + self._timer()
 
     # --- judging ---
 
     def assess(self, details: Details | None) -> Details | None:
-        """Adds to a command what the person should know: the programs it names, its risk and why."""
+        """Add what the person should know about a command: the programs it names, its risk and why."""
         if not isinstance(details, ExecDetails):
             return details
         from assent.policy.shell import judge, rules
@@ -90,16 +91,18 @@ class Policy:
                 return self._on_tool(action)
 
     def shows(self, action: Action) -> bool:
-        """Whether the model may be told, without a question, what is in the file that the action would change."""
+        """Whether the model may learn, without approval, what is in the file that the action would change."""
         assert isinstance(action.details, EditDetails)
         denied = first([rule for rule in self.rules if rule.matches(action, self.mode, self._roots)], "deny")
         return denied is None and self._on_reading(action, action.details).ruling == "allow"
 
     def _on_reading(self, action: Action, details: EditDetails) -> Verdict:
-        """An edit shows what is there: by its diff, its report, or its error. So it must be allowed to be read, too."""
+        """An edit reveals the current content through its diff, its report or its error, so it also needs permission to
+        read.
+        """
         about = InfoDetails(details.secret) if details.secret else None
         verdict = self._on_tool(replace(action, tool="read_file", details=about))
-        reason = f"{details.secret}, and a change tells of what is there"
+        reason = f"{details.secret}, and a change reveals its content"
         return replace(verdict, reason=reason) if details.secret and verdict.ruling == "ask" else verdict
 
     def _on_tool(self, action: Action) -> Verdict:
@@ -130,14 +133,14 @@ class Policy:
         return only_reads(details.command, details.directory, self._roots)
 
     def _by_guards(self, action: Action) -> Verdict | None:
-        """A search of a folder may come upon what a rule keeps from it; a hard link may be it by another name."""
+        """Searching a folder may reach files that a rule protects; a hard link may be one under another name."""
         guards = [r for r in self.rules if r.ruling != "allow" and r.is_about(action, self.mode)]
         trees = [path for path in action.paths if path.endswith("/")]
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
         if rule is not None:
-            return by_guard(rule, "it looks through a folder that {rule} is about")
+            return by_guard(rule, "it searches a folder that {rule} is about")
         if guards and any(map(has_other_names, action.paths)):
-            return by_guard(guards[0], "the file has a second name (hard link), which may be what {rule} is about")
+            return by_guard(guards[0], "the file has a second name (hard link) and may be one that {rule} is about")
         return None
 
     def _by_mode(self, action: Action) -> Verdict | None:
@@ -145,7 +148,7 @@ class Policy:
             case _, None:
                 return Verdict("allow", "tool", "it only reads inside the workspace")
             case "plan", InfoDetails():
-                return None  # it only reads, so it is asked as ever
+                return None  # it only reads, so it needs approval as usual
             case "plan", McpDetails(read_only=True, unseen=""):
                 return None
             case "plan", _:
@@ -160,7 +163,7 @@ class Policy:
     def _by_permission(self, action: Action, matching: list[Rule]) -> Verdict | None:
         match action.details:
             case InfoDetails(warnings=[_, *_]):
-                return None  # an address can carry data away also to a host that is allowed
+                return None  # even to an allowed host, an address can carry data out
             case McpDetails(unseen=unseen) if unseen:
                 return None
             case _:
@@ -173,8 +176,10 @@ class Policy:
 
 
 def _by_asking(action: Action) -> Verdict | None:
-    """A question for the person is theirs to answer, whatever is allowed."""
-    return Verdict("ask", "rule", "the model asks you something") if isinstance(action.details, AskDetails) else None
+    """A question for the person is always theirs to answer, whatever is allowed."""
+    return (
+        Verdict("ask", "rule", "the model has a question for you") if isinstance(action.details, AskDetails) else None
+    )
 
 
 def _ask(action: Action) -> Verdict:
@@ -182,19 +187,19 @@ def _ask(action: Action) -> Verdict:
         case EditDetails(protected=protected) if protected:
             reason = f"it is a protected file: {protected}"
         case EditDetails(runs=runs) if runs:
-            reason = f"an edit of this file is always asked: {runs}"
+            reason = f"editing this file always needs approval: {runs}"
         case EditDetails():
-            reason = "changes to files are asked in this mode"
+            reason = "changing files needs approval in this mode"
         case InfoDetails(warnings=[warning, *_]):
-            reason = f"look at the address: {warning}"
+            reason = f"check the address: {warning}"
         case InfoDetails():
-            reason = "requests to the outside are asked in this mode"
+            reason = "web requests need approval in this mode"
         case McpDetails(unseen=unseen) if unseen:
             reason = unseen
         case McpDetails(command=command) if command:
-            reason = "it runs a command of the project, and no rule allows this tool"
+            reason = "it runs a project command, and no rule allows this tool"
         case McpDetails(server=server):
-            reason = f"the server {server} is not trusted by any rule"
+            reason = f"no rule trusts the server {server}"
         case _:
             reason = "no rule covers it"
     return Verdict("ask", "rule", reason)

@@ -1,8 +1,8 @@
-"""Whole commands that only ask something, allowed out of the box: versions, plain settings of git, a few variables.
+"""Whole commands that only query something, allowed out of the box: versions, plain git settings, a few variables.
 
-A program that is asked for its version must be the one that is installed. Version managers put a program of the same
-name in front, which reads files of the folder to find out what to start; where there is such a file, it asks. Looks at
-names of files on the PATH and in the folder, and starts nothing.
+A program that is asked for its version must be the installed one. Version managers put a program of the same name in
+front of it, which reads files of the folder to decide what to start; if there is such a file, the command needs
+approval. Looks at file names on the PATH and in the folder, and starts nothing.
 """
 
 import os
@@ -10,8 +10,8 @@ import re
 import shutil
 from collections.abc import Sequence
 
-# They print their version and look at no file of the folder, but for those of `_CHOOSERS`. Not yarn, pnpm, bazel,
-# pytest, bundle and flake8: files of a project say which code of theirs runs, or what is loaded.
+# They print their version and read no file of the folder, except those of `_CHOOSERS`. Not yarn, pnpm, bazel, pytest,
+# bundle and flake8: project files decide which of their code runs or what they load.
 _PROGRAMS = frozenset(
     """
     python python3 python3.11 python3.12 python3.13 pip pip3 uv node nodejs npm npx deno bun git go cargo rustc java
@@ -26,7 +26,7 @@ _PROGRAMS = frozenset(
     rustup lsof rclone mariadb pg_dump createdb code zstd bzip2 lz4 7z parallel entr watch fzf htop
     """.split()  # noqa: SIM905
 )
-# They print a text, open no pager, and load nothing for it.
+# They print text, open no pager, and load nothing for it.
 _HELPFUL = frozenset(
     """
     mkdir rmdir cp mv rm touch ls cat sort head tail diff grep sed find tar gzip curl wget jq rg fd tree make cmake gcc
@@ -61,7 +61,7 @@ _QUESTIONS = frozenset(
         ("node", "-p", "process.version"),
     )
 )
-# Who reads files of a folder to choose among versions, by their place on the disk or their name, and these files.
+# Version choosers, by location or name, and the files of the folder that they read to choose.
 _CHOOSERS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"/rustup$"), ("rust-toolchain", "rust-toolchain.toml")),
     (re.compile(r"/\.?pyenv/"), (".python-version",)),
@@ -95,7 +95,7 @@ _SETTING = re.compile(
 
 
 def is_question(words: Sequence[str], folder: str, roots: Sequence[str]) -> bool:
-    """Whether these words ask something that anybody may know, of a program that is what its name says."""
+    """Whether these words query something public, of a program that is what its name says."""
     match list(words):
         case [name, option] if name in _VERSION.get(option, ()):
             return not _may_be_chosen(name, folder, roots)
@@ -110,7 +110,7 @@ def is_question(words: Sequence[str], folder: str, roots: Sequence[str]) -> bool
 
 
 def _may_be_chosen(name: str, folder: str, roots: Sequence[str]) -> bool:
-    """Whether a file in the folder, or above it, says which program of this name starts."""
+    """Whether a file in the folder or above it decides which program of this name starts."""
     found = shutil.which(name)
     if found is None:
         return False
@@ -121,7 +121,7 @@ def _may_be_chosen(name: str, folder: str, roots: Sequence[str]) -> bool:
 
 
 def _choices(found: str, real: str) -> tuple[str, ...]:
-    """The files that the program, or one that stands for it, would look for."""
+    """The files that the program, or one that stands in for it, would look for."""
     rustup = os.path.dirname(found) + "/rustup"
     beside = (rustup,) if os.path.basename(found) in ("cargo", "rustc") and os.path.exists(rustup) else ()
     paths = (found, real, *beside)

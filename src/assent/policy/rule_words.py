@@ -1,4 +1,4 @@
-"""Whether a rule about commands or paths can ever match one, and what to write instead.
+"""Whether a rule about commands or paths can ever match, and what to write instead.
 
 A rule that silently matches nothing would protect or allow nothing. Knows spelling only.
 """
@@ -13,21 +13,21 @@ _JOINED = re.compile(r"[;|&<>()]")
 
 
 def why_never(words: tuple[str, ...]) -> str | None:
-    """Why no command can begin with these words, with the spelling that would do; None when one can."""
+    """Why no command can begin with these words, with a spelling that works; None if one can."""
     first, rest, all_words = words[0], " ".join(words[1:]), " ".join(words)
     if (folder := _SYSTEM_FOLDER.fullmatch(first)) is not None:
         name = next(group for group in folder.groups() if group)
         plain = f"{name} {rest}".strip()
-        return f"{first!r} never matches, because programs of the system go by their names: write {plain!r}"
+        return f"{first!r} never matches, because system programs are matched by name: write {plain!r}"
     if _ASSIGNMENT.fullmatch(first):
-        return f"{first!r} never matches, because variables are not among the words: write {rest or 'a program'!r}"
+        return f"{first!r} never matches, because variables are not part of the words: write {rest or 'a program'!r}"
     if first.startswith("-"):
-        return f"{first!r} is an option: write the program before it"
+        return f"{first!r} is an option: put the program before it"
     if any(map(_QUOTED.search, words)):
         return f"{all_words!r} never matches: write the words without quotes and backslashes"
     if any(word == "*" or word.endswith(":*") for word in words):
         plain = " ".join(word for word in words if not word.endswith("*")) or "a program"
-        return f"{all_words!r} never matches: a rule covers what follows its words, so write {plain!r}"
+        return f"{all_words!r} never matches: a rule also covers what follows its words, so write {plain!r}"
     return None
 
 
@@ -39,9 +39,9 @@ def why_several(words: tuple[str, ...]) -> str | None:
 
 
 def why_no_path(glob: str) -> str | None:
-    """Why no file has a path like this: paths are compared as they are, without detours."""
+    """Why no file has such a path: paths are compared in normalized form."""
     if glob.startswith("~"):
-        return f"{glob!r} never matches, because `~` is not expanded: write the whole path"
+        return f"{glob!r} never matches, because `~` is not expanded: write the full path"
     if _DETOUR.search(glob.removeprefix("./")):
         return f"{glob!r} never matches: write it without `..`, `.` and double `/`"
     return None

@@ -1,12 +1,12 @@
-"""Rules in TOML. A file is taken whole or not at all: what is wrong with it is said with file and line.
+"""Rules in TOML. A file is loaded as a whole or not at all; errors name the file and the line.
 
     [[rule]]
     tool = "run_shell_command"      # a known tool; `*` in it matches anything
     command = "git push"            # first words of a command
     argument = "https://docs.*"     # a glob over the tool's main argument
     path = "secrets/**"             # a glob over the files it touches
-    domain = "example.org"          # and what is below it
-    server = "notes"                # of an MCP server
+    domain = "example.org"          # includes its subdomains
+    server = "notes"                # an MCP server
     mode = ["default", "auto_edit"]
     decision = "deny"               # allow, ask or deny
     message = "Push by hand."       # what the model is told
@@ -14,7 +14,7 @@
     priority = 700
     examples = { match = ["git push -f"], not_match = ["git pull"] }
 
-Examples are tried when the file is loaded: a rule that does not do what its author thinks is an error at once.
+Examples are checked when the file is loaded: a rule that does not do what its author expects is an error.
 """
 
 from collections.abc import Iterable
@@ -60,7 +60,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_rules(path: Path, tier: Tier, known_tools: Iterable[str], *, only_tighten: bool = False) -> tuple[Rule, ...]:
-    """The rules of a file; none when there is no file. `only_tighten` drops what would allow something."""
+    """The rules of a file; none if the file does not exist. `only_tighten` drops rules that would allow something."""
     try:
         data = read_plain(path)
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def parse_rules(data: bytes, name: str, tier: Tier, known_tools: Iterable[str]) 
     except msgspec.MsgspecError as error:
         raise BadRule(in_words(str(error), data.decode(errors="replace"), name)) from error
     lines = rule_lines(text)
-    if len(lines) != len(specs):  # written in another way than we look for
+    if len(lines) != len(specs):  # a spelling that this search does not recognize
         lines = [1] * len(specs)
     known = tuple(known_tools)
     return tuple(
@@ -111,7 +111,7 @@ def _commands(spec: RuleSpec, place: str) -> tuple[str, ...]:
         return ("",)
     commands = (spec.command,) if isinstance(spec.command, str) else spec.command
     if not all(command.split() for command in commands):
-        raise BadRule(f"{place}: an empty command would mean every command; leave the key out to say that")
+        raise BadRule(f"{place}: an empty command would mean every command; to say that, leave the key out")
     if spec.path or spec.argument or spec.domain:
         raise BadRule(f"{place}: a rule about a command cannot also name a path, an argument or a domain")
     for command in commands:
@@ -143,14 +143,14 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
 def _check_examples(spec: RuleSpec, rules: list[Rule], place: str) -> None:
     for example in spec.examples.match:
         if not any(_speaks_about(rule, example) for rule in rules):
-            raise BadRule(f"{place}: the example {example!r} should match and does not")
+            raise BadRule(f"{place}: the example {example!r} should match but does not")
     for example in spec.examples.not_match:
         if any(_speaks_about(rule, example) for rule in rules):
-            raise BadRule(f"{place}: the example {example!r} should not match and does")
+            raise BadRule(f"{place}: the example {example!r} should not match but does")
 
 
 def _speaks_about(rule: Rule, example: str) -> bool:
-    """For a command rule: is its ruling the one that the gate gives? For others: does the argument match?"""
+    """For a command rule: does the gate decide what the rule says? For others: does the argument match?"""
     if not rule.command:
         return text_matches(rule.argument, example) if rule.argument else rule.tool in ("*", example)
     from assent.policy.policy import Policy

@@ -1,4 +1,6 @@
-"""What is wrong with a file of rules, in the words of the file: which line, rule and key, and what it may be."""
+"""Explains what is wrong with a rule file in the file's own terms: the line, the rule, the key, and its possible
+values.
+"""
 
 import re
 from typing import Final
@@ -14,7 +16,7 @@ _KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "
     "array": "a list",
     "object": "a table",
 }
-ONLY_RULES: Final = "a file of rules has nothing but [[rule]] tables, one for each rule"
+ONLY_RULES: Final = "a rule file contains only [[rule]] tables, one for each rule"
 
 
 def rule_lines(text: str) -> list[int]:
@@ -23,7 +25,7 @@ def rule_lines(text: str) -> list[int]:
 
 
 def in_words(problem: str, text: str, name: str) -> str:
-    """`problem` is what the decoder says of this text; its places are those of the decoded data."""
+    """`problem` is the decoder's message for this text; its positions are those of the decoded data."""
     what, _, where = problem.partition(" - at `$")
     found = _IN_RULE.match(where)
     if found is None:
@@ -41,12 +43,14 @@ def _said(what: str, key: str) -> str:
         name = f"{key}.{field[2]}" if key else field[2]
         if field[1] == "unknown":
             return f"there is no key `{name}`"
-        return f"it needs `{name}`{_may_be(name, ': ')}"
+        return f"`{name}` is missing{_may_be(name, ': ')}"
     if (value := _VALUE.match(what)) is not None:
-        return f"`{key}` is{_may_be(key, ' ')}, not {value[1]}"
+        return f"`{key}` must be{_may_be(key, ' ')}, not {value[1]}"
     if (kind := _KIND.match(what)) is not None:
         return (
-            f"`{key}` is {_kinds(kind[1])}, not {_kinds(kind[2])}" if key else f"it is a table, not {_kinds(kind[2])}"
+            f"`{key}` must be {_kinds(kind[1])}, not {_kinds(kind[2])}"
+            if key
+            else f"a rule must be a table, not {_kinds(kind[2])}"
         )
     return f"`{key}`: {what}" if key else what
 
@@ -78,7 +82,7 @@ def _line(what: str, text: str) -> int:
 
 
 def _key_line(text: str, start: int, key: str) -> int:
-    """The key's own line, or the beginning of its rule."""
+    """The key's own line, or the first line of its rule."""
     for number, line in enumerate(text.splitlines()[start - 1 :], start):
         if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             return number

@@ -1,7 +1,7 @@
-"""Rules: what they say, what they match, how they are written. Deny > ask > allow, whoever wrote them.
+"""Rules: what they say, what they match, how they are written. Deny beats ask beats allow, whoever wrote them.
 
-A rule narrows by tool, MCP server, main argument, command words, domain, path and mode; all that it names must match.
-Commands are special: a rule speaks about words, and the shell gate decides whether the words are all there is.
+A rule narrows by tool, MCP server, main argument, command words, domain, path and mode; everything it names must match.
+Commands are special: a rule is about words, and the shell gate decides whether a command does only what they say.
 """
 
 import re
@@ -19,11 +19,11 @@ from assent.web.hosts import BadHost, canonical_host, domain_matches
 Ruling = Literal["allow", "ask", "deny"]
 Tier = Literal["admin", "user", "workspace", "session", "built-in"]
 _WHOLE_HOST = re.compile(r"https?://[^/*?]+/")
-"""How a glob must begin that allows addresses: `https://a.org*` would be `https://a.org.evil.net`, too."""
+"""The required start of a glob that allows addresses: `https://a.org*` would also match `https://a.org.evil.net`."""
 _UPWARDS = re.compile(r"(?:\.|%2e){2}", re.IGNORECASE)
 
 _SHOWING = ("read_many_files", "grep_search", "run_shell_command")
-"""Tools that show what is in files, whatever they are called with."""
+"""Tools that show file content, whatever their arguments."""
 
 TIERS: tuple[Tier, ...] = ("admin", "user", "workspace", "session", "built-in")
 
@@ -38,24 +38,24 @@ class Rule(Struct, frozen=True, kw_only=True):
     server: str = ""
     domain: str = ""
     message: str = ""
-    """For a deny: what the model is told."""
+    """For a deny rule: what the model is told."""
     command: tuple[str, ...] = ()
     """The first words of a command."""
     path: str = ""
-    """A glob; every file that the call touches must match an allow, one is enough for ask and deny."""
+    """A glob. An allow rule requires that every file the call touches matches; for ask and deny, one is enough."""
     modes: tuple[Mode, ...] = ()
     priority: int = 500
     tier: Tier = "session"
     place: str = ""
-    """Where it is written, `file:line`."""
+    """Where it is written: `file:line`."""
     note: str = ""
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
-        """Everything but command words, which are the shell gate's business."""
+        """Whether everything but the command words matches; those are up to the shell gate."""
         return self.is_about(action, mode) and (not self.path or self._path_matches(action.paths, roots))
 
     def is_about(self, action: Action, mode: Mode) -> bool:
-        """Everything that can be said without looking at files. A rule about commands is about nothing else."""
+        """Everything that can be checked without looking at files. A command rule is about nothing else."""
         return (
             (not self.command or bool(self.argument) or isinstance(action.details, ExecDetails))
             and (text_matches(self.tool, action.tool) or self._keeps_content(action.tool))
@@ -66,12 +66,12 @@ class Rule(Struct, frozen=True, kw_only=True):
         )
 
     def _keeps_content(self, tool: str) -> bool:
-        """What must not be read by read_file must not be shown by a search or a command either."""
+        """What read_file must not read, a search or a command must not show either."""
         kept = bool(self.path) and self.ruling != "allow" and text_matches(self.tool, "read_file")
         return kept and tool in _SHOWING
 
     def words(self) -> tuple[str, ...]:
-        """The command words that it is about; empty for a rule about whole tools."""
+        """The command words it is about; empty for a rule about whole tools."""
         return self.command or tuple(self.argument.split())
 
     def _argument_matches(self, action: Action) -> bool:
@@ -89,7 +89,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return text_matches(self.argument, url) and not _UPWARDS.search(url)
 
     def _domain_matches(self, action: Action) -> bool:
-        """Every URL of the call for an allow, any for the others; a call without URLs never matches."""
+        """Allow requires that all URLs of the call match, the others any; a call without URLs never matches."""
         urls = action.details.urls if isinstance(action.details, InfoDetails) else ()
         return bool(urls) and self._enough(domain_matches(self.domain, host_of(url)) for url in urls)
 
@@ -100,33 +100,33 @@ class Rule(Struct, frozen=True, kw_only=True):
         return all(found) if self.ruling == "allow" else any(found)
 
     def describe(self) -> str:
-        """The rule in words: what it says about what, and where it stands."""
+        """The rule in words: its decision, what it is about, and where it is written."""
         narrow = " ".join(self.words()) or self.domain or self.path or self.server
         what = f"{self.tool}({narrow})" if narrow else self.tool
         where = f" ({self.place})" if self.place else ""
         return f"the {self.tier} rule {self.ruling} {what}{where}"
 
     def order(self) -> tuple[int, int]:
-        """Sorts the rule that is quoted first to the front."""
+        """Sort key that puts the rule to quote first at the front."""
         return TIERS.index(self.tier), -self.priority
 
     def guards(self, path: str, roots: tuple[str, ...]) -> bool:
-        """Is this file, or this folder as a whole (`folder/`), what the rule is about?"""
+        """Is the rule about this file, or this folder as a whole (`folder/`)?"""
         return _below(self.path, path, roots)
 
     def may_be_below(self, tree: str, roots: tuple[str, ...]) -> bool:
-        """Could something in this folder be what the rule is about? Rather yes than no."""
+        """Could the rule be about something in this folder? If in doubt, yes."""
         fixed = [glob.partition("*")[0].partition("?")[0] for glob in _absolute(self.path, roots)]
         return any(start.startswith(tree) or tree.startswith(start) for start in fixed)
 
 
 def _below(glob: str, path: str, roots: tuple[str, ...]) -> bool:
-    """A glob that names a folder means everything in it."""
+    """A glob that names a folder covers everything in it."""
     return any(path_matches(g, path) or path_matches(g.rstrip("/") + "/**", path) for g in _absolute(glob, roots))
 
 
 def _absolute(glob: str, roots: tuple[str, ...]) -> list[str]:
-    """A relative glob is meant from each root."""
+    """A relative glob applies below each root."""
     plain = glob.removeprefix("./")
     return [plain] if plain.startswith("/") else [f"{root.rstrip('/')}/{plain}" for root in roots]
 
@@ -146,7 +146,7 @@ _ALLOWED_TOOL = re.compile(r"([A-Za-z_][\w.*-]*)(?:\((.*)\))?", re.DOTALL)
 
 
 class BadRule(ValueError):
-    """A rule that cannot be read; the message says which, where, and how to write it."""
+    """A rule that cannot be parsed; the message says which, where, and how to write it."""
 
 
 def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
@@ -161,25 +161,25 @@ def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
 
 
 def check_domain(domain: str, place: str) -> None:
-    """A rule for what is no host, or for a whole `com`, would silently match nothing."""
+    """A rule for something that is not a host, or for all of `com`, would silently match nothing."""
     try:
         host = canonical_host(domain.removeprefix("=").removeprefix("*."))
     except BadHost as error:
-        raise BadRule(f"{place}: {domain!r} is no domain ({error}); write a host, such as docs.python.org") from None
+        raise BadRule(f"{place}: {domain!r} is not a domain ({error}); write a host, such as docs.python.org") from None
     if "." not in host and ":" not in host:
-        raise BadRule(f"{place}: {domain!r} is no domain; write a host with a dot in it, such as docs.python.org")
+        raise BadRule(f"{place}: {domain!r} is not a domain; write a host with a dot in it, such as docs.python.org")
 
 
 def parse_allowed(text: str) -> Rule:
-    """`tool` or `tool(argument)`, as in `--allowed-tools "read_file,run_shell_command(git status)"`; for web_fetch the
-    argument is a host, which means also what is below it, or the beginning of an address with its whole host.
+    """`tool` or `tool(argument)`, as in `--allowed-tools "read_file,run_shell_command(git status)"`. For web_fetch the
+    argument is a host, which includes its subdomains, or the start of an address with its full host.
     """
     match = _ALLOWED_TOOL.fullmatch(text.strip())
     if match is None:
         raise BadRule(f"cannot read the rule {text!r}: write `tool` or `tool(argument)`")
     tool, argument = match.group(1), match.group(2)
     if argument is not None and not argument.strip():
-        raise BadRule(f"the rule {text!r} has empty brackets: leave them out to allow every call of {tool}")
+        raise BadRule(f"the rule {text!r} has empty parentheses: leave them out to allow every call of {tool}")
     if argument is None:
         return Rule(ruling="allow", tool=tool)
     if tool == "web_fetch" and not _WHOLE_HOST.match(argument):
@@ -192,7 +192,7 @@ def parse_allowed(text: str) -> Rule:
 
 
 def split_allowed(text: str) -> list[str]:
-    """Splits a comma-separated list, leaving commas inside brackets alone."""
+    """Split a comma-separated list, ignoring commas inside parentheses."""
     parts, depth, current = list[str](), 0, ""
     for char in text:
         depth += {"(": 1, ")": -1}.get(char, 0)

@@ -1,7 +1,7 @@
-"""What other names stand for: secrets (a link to a key, a second name of it, a wildcard that matches one), and places
-to write to that a link leads to.
+"""What other names stand for: secrets (a link to a key, a hard link to it, a wildcard that matches it), and places to
+write that a link leads to.
 
-The shell gate judges words by their text; here the disk is asked what they stand for in this moment. It looks at names
+The shell gate judges words by their text; this module checks on disk what they stand for right now. It looks at names
 only and opens nothing.
 """
 
@@ -22,7 +22,7 @@ from assent.policy.shell.options import examine
 from assent.policy.shell.paths import inside, protected, secret
 from assent.policy.shell.recursive_search import shows_content, walks
 
-_MOST_MATCHES = 2_000
+_MAX_MATCHES = 2_000
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 
 
@@ -30,7 +30,7 @@ def secret_behind(plan: Plan) -> str | None:
     """Why the plan may show a secret that its text does not name."""
     for stage, folders in with_folders(plan):
         if not folders:
-            return "it changes its folder too often to look for secrets behind its names"
+            return "it changes its folder too often to check its file names for secrets"
         name = program(stage.words[0].text)
         why = next((why for cwd in folders if (why := _stage(name, stage, cwd, plan.roots))), None)
         if why is not None:
@@ -39,22 +39,22 @@ def secret_behind(plan: Plan) -> str | None:
 
 
 def write_behind(plan: Plan) -> str | None:
-    """Why the plan may write through a link: to the outside, or to what tools run."""
+    """Why the plan may write through a link: outside the workspace, or to files that tools run."""
     roots = [os.path.realpath(root) for root in plan.roots]
     if (there := next((path for path in _trees(plan) if os.path.lexists(path)), None)) is not None:
-        return f"{there} is there already, and what lies in it may be overwritten"
+        return f"{there} already exists, and its content may be overwritten"
     for path in (*plan.writes, *_copies(plan)):
         real = os.path.realpath(path)
         if not inside(real, roots):
             return f"{path} leads to {real}, outside the workspace"
-        if real != os.path.normpath(path) and protected(real, roots):  # the text itself was judged already
+        if real != os.path.normpath(path) and protected(real, roots):  # the text itself has been judged
             return f"{path} leads to {real}, which is run or trusted by tools or later commands"
     return None
 
 
 def repository_behind(plan: Plan) -> str | None:
-    """Why git would look outside the workspace: a repository may say that its files or objects are elsewhere, and words
-    may be about a part of it that is.
+    """Why git would read outside the workspace: a repository may keep its files or objects elsewhere, and words may
+    name a part of it that is outside.
     """
     for stage, folders in with_folders(plan):
         words = [word.text for word in stage.words]
@@ -72,11 +72,11 @@ def repository_behind(plan: Plan) -> str | None:
 def _beyond(cwd: str, roots: Sequence[str], words: Sequence[str], texts: set[int]) -> str | None:
     part = part_of_repository(cwd, roots)
     word = None if part is None else names_beyond(part, cwd, words, texts)
-    return None if word is None else f"`{word}` reaches beyond the workspace, which is a part of the repository"
+    return None if word is None else f"`{word}` reaches outside the workspace, which is only part of the repository"
 
 
 def _copies(plan: Plan) -> Iterator[str]:
-    """The files that `cp` writes in a folder: it writes through a link that is there already."""
+    """The files that `cp` writes in a folder: it writes through a link that already exists."""
     for stage, folders in with_folders(plan):
         use = examine(program(stage.words[0].text), stage.words)
         if use is not None and use.names[0] == "cp" and use.operands:
@@ -88,7 +88,7 @@ def _copies(plan: Plan) -> Iterator[str]:
 
 
 def _trees(plan: Plan) -> Iterator[str]:
-    """Where `cp -r` puts whole folders: links in them would be written through, and nobody looks at each file."""
+    """Where `cp -r` puts whole folders: it would write through links in them, and each file is not checked."""
     for stage, folders in with_folders(plan):
         use = examine(program(stage.words[0].text), stage.words)
         if use is None or use.names[0] != "cp" or use.option(*_RECURSIVE) is None or not use.operands:
@@ -120,16 +120,16 @@ def _comes_upon_files(name: str, stage: Stage) -> bool:
 
 
 def _may_come_upon_twin(roots: Sequence[str]) -> str | None:
-    """A search knows secrets by their names, and one of them has a second name."""
+    """A search recognizes secrets by name, and one of them has a second name."""
     try:
         twin = next(iter(secrets_with_second_names(roots).values()), None)
     except TooManyFiles:
-        return None  # nobody has a second name of a secret by chance; a file that is named is asked about
-    return None if twin is None else f"{twin} has a second name (hard link), under which it may be come upon"
+        return None  # nobody gives a secret a second name by chance; naming that file needs approval
+    return None if twin is None else f"{twin} has a second name (hard link), under which a search may find it"
 
 
 def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
-    """A folder to start from that lies in the workspace by its name only: what is found there is judged by names."""
+    """A starting folder that is in the workspace by name only: what is found there is judged by name."""
     real_roots = [os.path.realpath(root) for root in roots]
     for word in stage.words[1:]:
         path = os.path.join(cwd, expanded(word, cwd))
@@ -142,9 +142,9 @@ def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     words = [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
     links = links_at_top(roots)
     for word in words:
-        matches = list(islice(matches_of(word, cwd), _MOST_MATCHES + 1))
-        if len(matches) > _MOST_MATCHES:
-            return f"`{word.text}` matches more than {_MOST_MATCHES} files, too many to look for secrets among them"
+        matches = list(islice(matches_of(word, cwd), _MAX_MATCHES + 1))
+        if len(matches) > _MAX_MATCHES:
+            return f"`{word.text}` matches more than {_MAX_MATCHES} files, too many to check for secrets"
         if program(stage.words[0].text) == "diff":
             if found := _in_capitals(matches, cwd):
                 return f"`{word.text}` contains {found}, which may hold secrets"
@@ -158,13 +158,13 @@ def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
 
 
 def _in_capitals(folders: Sequence[str], cwd: str) -> str | None:
-    """A secret in one of these folders that `diff` is not told to pass over: it compares names letter by letter."""
+    """A secret in one of these folders that `diff` is not told to skip: it compares names case-sensitively."""
     found = (path for folder in folders for path in secret_files(os.path.join(cwd, folder)))
     return next((path for path in found if os.path.basename(path) != os.path.basename(path).lower()), None)
 
 
 def _entries(folder: str, cwd: str) -> list[str]:
-    """What `diff` of two folders opens by itself, links with it; with `-r` it is told to leave links alone."""
+    """What `diff` of two folders opens by itself, including links; with `-r` it is told not to follow links."""
     try:
         return os.listdir(os.path.join(cwd, folder))
     except OSError:
@@ -172,13 +172,13 @@ def _entries(folder: str, cwd: str) -> list[str]:
 
 
 def _first_twin(paths: Sequence[str], cwd: str, roots: Sequence[str]) -> str | None:
-    """Why one of these files may be a secret of the workspace by another name."""
+    """Why one of these files may be a workspace secret under another name."""
     return next((why for path in paths if (why := why_second_name(os.path.join(cwd, path), roots))), None)
 
 
 def _leads_to_secret(path: str, cwd: str, links: Sequence[tuple[str, str]], *, wild: bool) -> bool:
-    """A name that was written out has been judged already; what it links to has not, nor what links at the top of the
-    workspace call it (`.env -> conf/dev`).
+    """A name that was written out has been judged; its link target has not, and neither have the names that links at
+    the top of the workspace give it (`.env -> conf/dev`).
     """
     full = os.path.join(cwd, path)
     real = os.path.realpath(full)
@@ -189,7 +189,7 @@ def _leads_to_secret(path: str, cwd: str, links: Sequence[tuple[str, str]], *, w
 
 
 def matches_of(word: Word, cwd: str) -> Iterator[str]:
-    """The files that a word stands for: those of a wildcard as they are now, or the one that it names."""
+    """The files that a word stands for: the current matches of a wildcard, or the file it names."""
     if not is_wild(word):
         return iter(paths_in(expanded(word, cwd)))
     parts = (part.text if part.kind == "glob" else glob.escape(value(part.kind, part.text, cwd)) for part in word.parts)

@@ -1,8 +1,8 @@
-"""Trust in a folder: nothing of its configuration takes effect before the person has seen and trusted it.
+"""Trust in a folder: none of its configuration takes effect before the person has seen and trusted it.
 
-Trust is bound to content: it names every configuration file, and every context file that the model would be told, with
-its hash. A changed, new or removed file is not trusted until the person has looked again. Until then a folder's rules
-may only tighten, and a context file is left out.
+Trust is bound to content: it records every configuration file, and every context file that the model would see, with
+its hash. A changed, new or removed file is not trusted until the person looks again. Until then, a folder's rules can
+only tighten, and its context files are left out.
 """
 
 import hashlib
@@ -20,23 +20,23 @@ from assent.files.regular_file import NotPlain, read_plain
 from assent.safe_open import NotRegular, read_regular
 
 CONFIG_FOLDER = ".assent"
-UNTRUSTABLE = "no ordinary file"
+UNTRUSTABLE = "not a regular file"
 
 
 class Trust(Struct, frozen=True):
-    """`changed` names the files that differ from what was trusted."""
+    """`changed` names the files that differ from the trusted ones."""
 
     state: Literal["nothing", "untrusted", "trusted", "changed"]
     files: dict[str, str]
-    """Every configuration and context file there is now, with its hash."""
+    """Every current configuration and context file, with its hash."""
     changed: tuple[str, ...] = ()
 
 
 class TrustStore:
-    """Which folders are trusted, with which content. The file is the user's own, outside every workspace."""
+    """Which folders are trusted, with which content. The file belongs to the user and is outside every workspace."""
 
     def __init__(self, path: Path, home: str = "") -> None:
-        """`home`: no context file above this folder counts."""
+        """`home`: context files above this folder do not count."""
         self._path = path
         self._home = home
 
@@ -45,7 +45,7 @@ class TrustStore:
         return _compared(now, self._load().get(str(folder)))
 
     def rules(self, folder: Path) -> Trust:
-        """The configuration alone: a context file that changed does not take the rules' trust away."""
+        """Configuration only: a changed context file does not revoke the trust in rules."""
         then = self._load().get(str(folder))
         config = None if then is None else {name: then[name] for name in then if _is_config(name)}
         return _compared(dict(_config_files(folder)), config)
@@ -55,14 +55,16 @@ class TrustStore:
         return self._load().get(str(folder), {})
 
     def trust(self, folder: Path, seen: Trust) -> None:
-        """Trusts exactly what was seen; what has changed since is not covered."""
+        """Trust exactly what was seen; later changes are not covered."""
         self._save(self._load() | {str(folder): seen.files})
 
     def forget(self, folder: Path) -> None:
         self._save({name: files for name, files in self._load().items() if name != str(folder)})
 
     def _context_files(self, folder: Path) -> Iterator[tuple[str, str]]:
-        """Those of the folders above and below, too: the model may be told them here. What cannot be read is not."""
+        """Including those of the folders above and below, because the model may see them here. Unreadable files are
+        left out.
+        """
         for file in find_context(str(folder), self._home, folders_below(str(folder))):
             if not file.problem:
                 yield os.path.relpath(file.path, folder), file.digest
@@ -91,7 +93,7 @@ def _compared(now: dict[str, str], then: dict[str, str] | None) -> Trust:
 
 
 def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Files below `.assent`. What is no ordinary file has no content that could be trusted."""
+    """Files below `.assent`. A file that is not a regular file has no content to trust."""
     base = folder / CONFIG_FOLDER
     if base.is_symlink():
         yield CONFIG_FOLDER, UNTRUSTABLE

@@ -1,4 +1,4 @@
-"""Running other programs: start, read, stop, leave nothing behind.
+"""Runs other programs: start, read, stop, leave nothing behind.
 
-This room knows no tool, no policy and no session.
+This package knows no tool, no policy and no session.
 """

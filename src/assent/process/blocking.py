@@ -1,20 +1,20 @@
-"""Programs that read ignore files by themselves, and wait for ever where one of these is a pipe.
+"""Programs that read ignore files by themselves, and block forever if one of them is a pipe.
 
-Neither git nor ripgrep looks before it opens. To look at a whole tree each time would be slow, so it is done only when
-a program takes unusually long.
+Neither git nor ripgrep checks before opening. Checking a whole tree each time would be slow, so it is done only if a
+program takes unusually long.
 """
 
 import os
 from collections.abc import Iterator
 
-CHECK_AFTER = 2.0  # seconds, before anybody looks
+CHECK_AFTER = 2.0  # seconds before checking
 _NAMES = frozenset((".gitignore", ".ignore", ".rgignore", ".gitattributes", ".gitmodules", ".mailmap"))
-_OF_GIT = ("", "info")  # folders in `.git` whose files are read at the start
-_MOST_FOLDERS = 50_000
+_OF_GIT = ("", "info")  # folders in `.git` whose files are read at start-up
+_MAX_FOLDERS = 50_000
 
 
 def blocking_file(start: str) -> str | None:
-    """The first file that git or ripgrep would open and that is neither an ordinary file nor a folder."""
+    """The first file that git or ripgrep would open and that is neither a regular file nor a folder."""
     return next(_blocking(start), None)
 
 
@@ -24,7 +24,7 @@ def _blocking(start: str) -> Iterator[str]:
         yield from (path for path in (f"{above}/{name}" for name in _NAMES) if _blocks(path))
         above = os.path.dirname(above)
     waiting = [start]
-    for _ in range(_MOST_FOLDERS):
+    for _ in range(_MAX_FOLDERS):
         if not waiting:
             return
         folder = waiting.pop()

@@ -6,7 +6,7 @@ from assent.safe_open import open_regular
 
 
 def current_branch(folder: str) -> str:
-    """The branch, or the beginning of the commit when there is none; empty outside of a repository."""
+    """The branch, or the abbreviated commit if there is none; empty outside a repository."""
     git = _git_folder(folder)
     head = _line(os.path.join(git, "HEAD")) if git else ""
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:8]
@@ -17,7 +17,7 @@ def _git_folder(folder: str) -> str:
         git = os.path.join(folder, ".git")
         if os.path.isdir(git):
             return git
-        if os.path.isfile(git):  # a worktree names the place
+        if os.path.isfile(git):  # a worktree names the location
             return os.path.join(folder, _line(git).removeprefix("gitdir: "))
         parent = os.path.dirname(folder)
         if parent == folder:

@@ -1,12 +1,12 @@
-"""Who is at the other end of a connection: somebody's own program, or one that Assent itself started?
+"""Who is at the other end of a connection: an independent program, or one that Assent itself started?
 
-The server asks before it lets anybody change anything, because a command of the agent could find a token and answer the
-agent's questions with it. The kernel's table of connections names the socket at the other end, and its table of
-processes who holds that socket, whichever address of this machine was used.
+The server asks before it accepts any change, because a command of the agent could find a token and answer the agent's
+questions with it. The kernel's connection table identifies the socket at the other end, and its process table the
+holder of that socket, whichever address of this machine was used.
 
-Whoever has sent a request and gone is refused. A holder that we may not look into (the `sshd` of a tunnel, another
-user's browser) is let through, unless a child of Assent may be it. Connections from other machines are not looked at,
-nor is anything where there is no /proc. It knows nothing of HTTP.
+A client that has sent a request and disconnected is refused. A holder that we may not inspect (the `sshd` of a tunnel,
+another user's browser) is accepted, unless it may be a child of Assent. Connections from other machines are not
+checked, and nothing is checked without /proc. It knows nothing about HTTP.
 """
 
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from assent.process.ancestry import is_child
 from assent.process.connections import Address
 
 CHILD = "a program that Assent itself started cannot answer or change anything: use your own browser or terminal"
-GONE = "the program that sent this has closed its connection, so nobody can tell whether Assent started it"
-_MOST_REMEMBERED = 8
+GONE = "the program that sent this has closed its connection, so it is unknown whether Assent started it"
+_MAX_REMEMBERED = 8
 _remembered: list[int] = []
-"""The processes that asked last, the newest first: a browser asks again."""
+"""The most recent callers, newest first: a browser asks again."""
 
 
 def why_refused(client: Address, server: Address) -> str | None:
-    """Why the program at the other end of our connection may change nothing; None when it may."""
+    """Why the program at the other end of our connection may change nothing; None if it may."""
     if not connections.available():
         return None
     end = connections.far_end(client, server)
@@ -39,10 +39,10 @@ def why_refused(client: Address, server: Address) -> str | None:
 
 
 def _holder(end: connections.End) -> int:
-    """A process that has the socket open; 0 when none of those is one that we may look into."""
+    """A process that has the socket open; 0 if we may not inspect any of them."""
     found = next((pid for pid in _likely_first() if process_table.holds(pid, f"socket:[{end.inode}]")), 0)
     if found:
-        _remembered[:] = [found, *(pid for pid in _remembered if pid != found)][:_MOST_REMEMBERED]
+        _remembered[:] = [found, *(pid for pid in _remembered if pid != found)][:_MAX_REMEMBERED]
     return found
 
 
@@ -52,6 +52,6 @@ def _likely_first() -> Iterator[int]:
 
 
 def _may_hold(pid: int, end: connections.End) -> bool:
-    """Also when one of its threads has descriptors of its own, or when it does not let us look."""
+    """Also if one of its threads has its own descriptors, or if we may not inspect it."""
     held = [process_table.holds(thread, f"socket:[{end.inode}]", of=pid) for thread in process_table.threads(pid)]
     return any(held) or (None in held and end.uid in process_table.users(pid))

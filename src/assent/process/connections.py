@@ -1,7 +1,7 @@
 """The kernel's table of TCP connections: which socket of this machine is at the other end of a connection.
 
-The kernel is asked for exactly one (sock_diag), because to print the table takes it milliseconds. Where that finds
-nothing, which may also mean that it cannot be asked, the table is read. Nothing is sent to anybody.
+The kernel is asked for exactly one (sock_diag), because printing the table takes milliseconds. If that finds nothing,
+which may also mean that it is not supported, the table is read. Nothing is sent to anyone.
 """
 
 import os
@@ -16,9 +16,9 @@ Address = tuple[str, int]
 _TABLES = {"/proc/self/net/tcp": 4, "/proc/self/net/tcp6": 16}
 """With the length of the addresses in them."""
 _UID, _INODE = 4, 6
-"""Where things are in a line of these tables, behind the two addresses."""
+"""Field positions in a line of these tables, after the two addresses."""
 _MAPPED = bytes(10) + b"\xff\xff"
-"""Before the address of IPv4 in one of IPv6."""
+"""The prefix of an IPv4 address in an IPv6 one."""
 
 _SOCK_DIAG, _BY_FAMILY, _REQUEST = 4, 20, 1
 _HEAD = struct.Struct("=IHHII")
@@ -27,12 +27,12 @@ _SOCKET = struct.Struct("!HH16s16s")
 _ONE_OF = struct.Struct("=III")
 """The interface, and a cookie of two numbers."""
 _REST = struct.Struct("=12x12xII")
-"""These again, three numbers that do not matter here, the user and the inode."""
+"""The same again, three irrelevant numbers, the user and the inode."""
 _ANY = 0xFFFFFFFF
 
 
 class End(Struct, frozen=True):
-    """A socket of this machine, and the user who made it. Its number is 0 when it was closed."""
+    """A socket of this machine, and the user who created it. Its number is 0 if it was closed."""
 
     inode: int
     uid: int
@@ -43,12 +43,12 @@ def available() -> bool:
 
 
 def far_end(client: Address, server: Address) -> End | None:
-    """The client's socket; None when it is not of this machine, or gone without a trace."""
+    """The client's socket; None if it is not on this machine, or gone without a trace."""
     return _asked(client, server) or _listed(client, server)
 
 
 def is_here(host: str) -> bool:
-    """Whether an address is one of this machine: only there can it be listened on."""
+    """Whether an address belongs to this machine: only then can one listen on it."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trial:
             trial.bind((host, 0))
@@ -71,7 +71,7 @@ def _asked(client: Address, server: Address) -> End | None:
 
 
 def _answer(data: bytes, one: bytes) -> End | None:
-    """It may tell of whoever listens at that address, too."""
+    """It may also report a listener at that address."""
     at = _HEAD.size + 4
     if _HEAD.unpack_from(data)[1] != _BY_FAMILY or data[at : at + len(one)] != one:
         return None
@@ -94,7 +94,7 @@ def _listed(client: Address, server: Address) -> End | None:
 
 
 def _written(address: Address, size: int) -> bytes:
-    """As the tables have it: words of the machine's own order. IPv4 may be spoken through a socket for IPv6."""
+    """The format of the tables: words in host byte order. An IPv6 socket may carry IPv4."""
     packed = _packed(address)
     packed = _MAPPED + packed if len(packed) < size else packed
     words = (int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed), 4))

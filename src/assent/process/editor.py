@@ -1,4 +1,4 @@
-"""The person's own editor on a text: a private copy is opened on the real terminal, and what was saved comes back."""
+"""Opens a text in the person's own editor: a private copy on the real terminal; returns what was saved."""
 
 import asyncio
 import os
@@ -20,11 +20,11 @@ EDITORS: dict[str, tuple[str, ...]] = {
     "windsurf": ("windsurf", "--wait"),
     "sublime": ("subl", "--wait"),
 }
-"""Editors that can be chosen by name, with what makes them wait until the file is closed."""
+"""Editors that can be chosen by name, with the arguments that make them wait until the file is closed."""
 
 
 def available_editors() -> dict[str, tuple[str, ...]]:
-    """Those that are installed here."""
+    """The installed ones."""
     return {name: words for name, words in EDITORS.items() if shutil.which(words[0])}
 
 
@@ -34,9 +34,9 @@ def default_editor() -> str:
 
 
 async def edit_text(name: str, text: str, editor: str = "") -> str | None:
-    """The text as the person left it; None when the editor ended with an error. `name` tells it the type.
+    """The text as the person left it; None if the editor failed. `name` tells the editor the type.
 
-    `editor` is one of EDITORS; when it is empty, or no longer installed, the person's own is used.
+    `editor` is one of EDITORS; if it is empty or no longer installed, the person's own is used.
     """
     with tempfile.TemporaryDirectory(prefix="assent-") as folder:  # readable by its owner only
         copy = Path(folder, os.path.basename(name) or "proposal")

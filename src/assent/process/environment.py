@@ -1,8 +1,8 @@
-"""The environment that children get: built, never just inherited.
+"""The environment of child processes: built, never just inherited.
 
-Programs of ours and MCP servers get a few ordinary names and what is given to them. A command that somebody approved
-gets what the person's own shell would give it, except secrets, and what would make bash or the loader run something
-that nobody was shown. The settings can name more of both. It knows nothing of the command that will run.
+Our own programs and MCP servers get a few ordinary variables and what is given to them. An approved command gets what
+the person's own shell would give it, except secrets and variables that would make bash or the loader run something that
+nobody was shown. The settings can name more of both. It does not know the command that will run.
 """
 
 import os
@@ -31,28 +31,28 @@ FIXED = {
     "ASSENT": "1",
     "PAGER": "cat",
     "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",  # a prompt that nobody sees would hang the call
+    "GIT_TERMINAL_PROMPT": "0",  # an invisible prompt would hang the call
     "DEBIAN_FRONTEND": "noninteractive",
 }
 _UNSEEN = (
     *("BASH_ENV", "BASH_FUNC_*", "SHELLOPTS", "BASHOPTS", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"),
     *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"),
 )
-"""They run or change something before the first word of the command; git's may also carry a login."""
+"""They run or change something before the first word of the command; git's may also carry credentials."""
 _FOR_PEOPLE = ("*PAGER", "*EDITOR", "VISUAL", "COLUMNS", "LINES")
-"""A pager or an editor would wait for somebody; the size is that of another terminal."""
+"""A pager or an editor would wait for input; the size belongs to another terminal."""
 
 
 def child_environment(
     source: Mapping[str, str] | None = None, *, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """A few ordinary names, and what is given."""
+    """A few ordinary variables, and what is given."""
     source = os.environ if source is None else source
     return _built({name: value for name, value in source.items() if name in PASSED or name.startswith("LC_")}, extra)
 
 
 def command_environment(rules: Environment, source: Mapping[str, str] | None = None) -> dict[str, str]:
-    """For a command: all that is no secret, as the settings say."""
+    """For a command: everything that is not a secret, subject to the settings."""
     source = os.environ if source is None else source
     return _built({name: value for name, value in source.items() if _is_passed(name, value, rules)})
 

@@ -1,6 +1,6 @@
-"""One exchange with a program: it gets all of its input at once and runs to its end; output and errors come apart.
+"""One exchange with a program: it gets all of its input at once and runs to its end; output and errors are separate.
 
-Nothing of it is left afterwards, also when it takes too long, prints too much, or nobody waits for it any more.
+Nothing of it is left afterwards, even if it takes too long, prints too much, or nobody waits for it any longer.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from assent.process.pty import CHUNK
 class Exchanged(Struct, frozen=True):
     ended: Literal["exited", "timeout", "too_much_output"]
     status: int | None
-    """The exit code, or minus the signal; None when we ended it."""
+    """The exit code, or minus the signal; None if we ended it."""
     output: bytes
     errors: str
 
@@ -36,7 +36,7 @@ async def exchange(
     on_start: Callable[[int], None] = _ignore,
     on_output: Callable[[bytes], None] = _ignore,
 ) -> Exchanged:
-    """Raises OSError when the program cannot be started."""
+    """Raises OSError if the program cannot be started."""
     peer = await Peer.start(argv, cwd=cwd, env=env)
     output = bytearray()
     ended: Literal["exited", "timeout", "too_much_output"] = "exited"

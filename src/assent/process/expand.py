@@ -1,6 +1,6 @@
-"""Makes arguments of the words of a plan, as bash would: variables, wildcards, and what other commands printed.
+"""Expands the words of a plan into arguments as bash would: variables, wildcards, and the output of other commands.
 
-What is known only now is looked at before anything starts. It starts no program and opens no file.
+Values known only now are checked before anything starts. It starts no program and opens no file.
 """
 
 import glob
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 Look = Callable[["Part"], str]
 Field = list[tuple[str, bool]]
-"""Texts of one argument, and whether wildcards in them count."""
+"""The pieces of one argument, and whether wildcards in them are active."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_](?:(?!\.\.)[\w.:/+-])*")
 _BLANKS = re.compile(r"[ \t\n]+")
 _WILD = re.compile(r"[*?\[]")
-# A commit, a branch, a tag or a range of them, which cannot be taken for an option, a path elsewhere, or a file in a
-# commit (`HEAD:.env`).
+# A commit, branch, tag or range that cannot be mistaken for an option, a path elsewhere, or a file in a commit
+# (`HEAD:.env`).
 _REVISION = re.compile(r"\^?\w(?:(?!/\.\./)[\w./@^~{}+-])*")
 
 
@@ -31,7 +31,7 @@ _MORE_THAN_A_NAME = re.compile(r"[!-\-:-@\[-^`{-~]|[^/]*:")
 
 
 def arguments(word: "Word", look: Look, cwd: str) -> list[str]:
-    """The arguments that a word becomes; `look` tells what a part of it stands for. Raises Refusal."""
+    """The arguments that a word expands to; `look` resolves one part of it. Raises Refusal."""
     if word.literal:
         return [word.text]
     return [text for field in _fields(word, look) for text in _matches(field, cwd, _is_computed(word))]
@@ -46,7 +46,7 @@ def _fields(word: "Word", look: Look) -> list[Field]:
     field: Field | None = None
     for part in word.parts:
         if part.item == "+":
-            continue  # it belongs to the part before
+            continue  # it belongs to the previous part
         splits = (part.kind in ("item", "output", "status") or part.item) and not part.quoted
         pieces = _BLANKS.split(look(part)) if splits else [look(part)]
         for at, piece in enumerate(pieces):
@@ -59,20 +59,20 @@ def _fields(word: "Word", look: Look) -> list[Field]:
 
 
 def _matches(field: Field, cwd: str, computed: bool) -> list[str]:
-    """The files that a wildcard matches, or the text. A match looks like nothing but a file."""
+    """The files that a wildcard matches, or the text itself. A match can only look like a file."""
     plain = "".join(text for text, _ in field)
     if not any(wild and _WILD.search(text) for text, wild in field):
         return [plain]
     pattern = "".join(text if wild else glob.escape(text) for text, wild in field)
     found = sorted(glob.glob(pattern, root_dir=cwd))
     if found and computed:
-        raise Refusal(f"{plain}: without quotes this is a wildcard that nobody has looked at; write it in quotes")
+        raise Refusal(f"{plain}: an unquoted wildcard that was not checked; put it in quotes")
     fixed = field[0][0].startswith("-") and not field[0][1]
     return [one if fixed or not _MORE_THAN_A_NAME.match(one) else "./" + one for one in found] or [plain]
 
 
 def check_unknown(stage: "Stage", word: "Word", found: list[str], cwd: str, is_secret: Callable[[str], bool]) -> None:
-    """Whether what a word turned out to be may be given to the program. Raises Refusal."""
+    """Check that the program may get what a word turned out to be. Raises Refusal."""
     if not word.unknown or stage.unknown == "text":
         return
     if stage.unknown == "name":
@@ -80,21 +80,21 @@ def check_unknown(stage: "Stage", word: "Word", found: list[str], cwd: str, is_s
         return
     for at, text in enumerate(found):
         if not stage.unknown or (text.startswith("-") and not (at == 0 and word.fixed)):
-            raise Refusal(f"{text}: a word that was computed may not be an option here")
+            raise Refusal(f"{text}: a computed word must not be an option here")
         if stage.unknown == "revision" and (not _REVISION.fullmatch(text) or is_secret(f"/{text}")):
-            raise Refusal(f"{text}: a word that was computed may only be the name of a commit here")
+            raise Refusal(f"{text}: a computed word must be the name of a commit here")
         if stage.unknown == "file" and is_secret(os.path.realpath(os.path.join(cwd, text))):
             raise Refusal(f"{text}: may hold secrets")
 
 
 def _check_name(stage: "Stage", word: "Word", found: list[str]) -> None:
-    """One word it must be: in quotes any text where text stands, and else a plain name."""
+    """It must be one word: in quotes, any text where text is expected; otherwise a plain name."""
     quoted = all(part.quoted for part in word.parts if part.kind in ("output", "item", "status"))
     is_text = quoted and any(stage.words[at] is word for at in stage.texts)
     if len(found) != 1 or not (is_text or _PLAIN_NAME.fullmatch(found[0])):
-        raise Refusal(f"{' '.join(found)}: a word that was computed may only be one plain name here")
+        raise Refusal(f"{' '.join(found)}: a computed word must be one plain name here")
 
 
 def as_word(output: bytes) -> str:
-    """What a command printed, as it becomes a part of a word."""
+    """The output of a command, as part of a word."""
     return os.fsdecode(output.replace(b"\0", b"").rstrip(b"\n"))

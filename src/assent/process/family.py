@@ -1,8 +1,9 @@
-"""Who belongs to a child we started: all that is below its reaper, its group and session, and those that slipped away.
+"""Who belongs to a child we started: everything below its reaper, its group and session, and processes that slipped
+away.
 
-A process that forks twice, makes its own session and clears everything becomes a child of the reaper. Where there is
-none, or where it was killed, two traces remain: the marker in the environment it was started with, and our pipe that it
-may still hold. Without /proc only the group is known.
+A process that forks twice, creates its own session and clears everything becomes a child of the reaper. Without a
+reaper, or after it was killed, two traces remain: the marker in the initial environment, and our pipe, which it may
+still hold. Without /proc only the group is known.
 """
 
 import os
@@ -22,12 +23,12 @@ class Seen(Struct, frozen=True, gc=False):
     session: int
     started: int
     pages: int
-    """Of memory that it has now."""
+    """Memory that it uses now."""
 
 
 class Family:
     def __init__(self, leader: int, mark: str, channel: str, reaper: int = 0, since: int = 0) -> None:
-        """`since`: when the leader was started; looked up if it is not known, while nobody has collected it."""
+        """`since`: when the leader was started; looked up if unknown, while it has not been reaped."""
         self._leader = leader
         self._reaper = reaper
         self._mark = mark.encode()
@@ -36,7 +37,7 @@ class Family:
         self._since = seen.started if seen else since
 
     def members(self) -> list[int]:
-        """All living members; the dead that nobody has collected yet do not count."""
+        """All living members; zombies do not count."""
         young = self._young()
         if young is None:
             return [self._leader] if _group_lives(self._leader) else []
@@ -44,10 +45,10 @@ class Family:
         return sorted(_with_descendants(found, young))
 
     def memory(self, enough: int = 0) -> int:
-        """In bytes, of those that have not slipped away: quicker to find, and enough for a look now and then.
+        """In bytes, of those that have not slipped away: faster to find, and enough for a regular check.
 
-        What they share counts for each of them as long as that makes no more than `enough`. Otherwise it is counted
-        once, which takes longer.
+        Shared memory counts for each of them as long as the sum is no more than `enough`. Otherwise it is counted once,
+        which takes longer.
         """
         young = self._young() or {}
         found = _with_descendants({pid for pid, seen in young.items() if self._is_near(pid, seen)}, young)
@@ -55,14 +56,14 @@ class Family:
         return rough if rough <= enough else sum(_share(pid, young[pid].pages * _PAGE) for pid in found)
 
     def _young(self) -> dict[int, Seen] | None:
-        """Nobody older than the leader is of the family, whatever he holds: a terminal multiplexer that was there
-        before may have been handed our pipe.
+        """Nothing older than the leader belongs to the family, whatever it holds: an earlier terminal multiplexer may
+        have been handed our pipe.
         """
         seen_now = _process_table()
         return seen_now and {pid: seen for pid, seen in seen_now.items() if seen.started >= self._since}
 
     def any_alive(self, pids: list[int]) -> bool:
-        """Whether one of these still lives; without a process table, whether anybody in the group does."""
+        """Whether one of these is still alive; without a process table, whether anyone in the group is."""
         if os.path.isdir("/proc/self"):
             return any(_look(pid) for pid in pids)
         return _group_lives(self._leader)
@@ -70,7 +71,7 @@ class Family:
     def _is_ours(self, pid: int, seen: Seen) -> bool:
         if self._is_near(pid, seen):
             return True
-        # For writing only: a child of ours between fork and exec still has our reading end.
+        # Only for writing: a child of ours between fork and exec still has our reading end.
         return self._mark in _environment(pid) or process_table.writes_to(pid, self._channel)
 
     def _is_near(self, pid: int, seen: Seen) -> bool:
@@ -115,7 +116,7 @@ def _look(pid: int, *, even_dead: bool = False) -> Seen | None:
 
 
 def _share(pid: int, otherwise: int) -> int:
-    """Its part of the memory in bytes: of what it shares with others only its share."""
+    """Its memory in bytes, counting only its share of what it shares with others."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:"))

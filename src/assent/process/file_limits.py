@@ -1,10 +1,9 @@
-"""Which files a program of a plan may open: those that its words name, as they are in this moment.
+"""Which files a program of a plan may open: those that its words name, as they are right now.
 
-A name can be exchanged for a link between the look and the opening. So each operand is held by a descriptor, the
-descriptor is judged (where it really lies, whether it is a secret, a pipe or a device), and the kernel is told to let
-the program read these very files, the folders it walks through, and the system's own. Where the kernel cannot do that,
-the files that it reads are handed over as open descriptors. Knows programs by name; the plan says what is inside and
-what is secret.
+A name can be replaced by a link between the check and the opening. So each operand is held by a descriptor, the
+descriptor is judged (where it really is, whether it is a secret, a pipe or a device), and the kernel is told to let the
+program read exactly these files, the folders it walks through, and the system's own. If the kernel cannot do that, the
+program gets the files as open descriptors. Knows programs by name; the plan says what is inside and what is secret.
 """
 
 import os
@@ -21,7 +20,7 @@ from assent.process.landlock import READ, READ_FILE, READ_FOLDER, Ruleset, avail
 if TYPE_CHECKING:
     from assent.plan import Plan
 
-# They show what is in the files that they are given.
+# They show the content of the files that they are given.
 _SHOWS = frozenset(
     (
         *("cat", "head", "tail", "wc", "nl", "tac", "cut", "sort", "uniq", "comm", "diff", "cmp", "file", "grep"),
@@ -30,15 +29,15 @@ _SHOWS = frozenset(
         *("cksum", "sum", "base64", "fmt", "expand", "unexpand", "awk", "gawk", "mawk", "tr", "xargs"),
     )
 )
-# They open files that they come upon in folders; grep when it is told to.
+# They open files that they find in folders; grep only if told to.
 _WALKS = frozenset(("grep", "egrep", "fgrep", "rgrep", "rg", "diff", "find", "xargs"))
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rRd]|--(?:recursive|dereference-recursive|directories)")
 _LISTS = frozenset(("ls", "find", "tree", "du", "stat", "realpath", "readlink"))
 _SUMS = frozenset(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"))
-_CHECKS = re.compile(r"-[a-z]*c|--check")  # the files stand in a list
+_CHECKS = re.compile(r"-[a-z]*c|--check")  # the files come from a list
 _STARTS = frozenset(("timeout", "nice", "stdbuf", "env", "command", "nohup", "time", "xargs"))
-# Options, their values (a time, a signal, a mark, the size of a buffer) and variables.
+# Options, their values (a time, a signal, a marker, a buffer size) and variables.
 _NOT_THE_PROGRAM = re.compile(r"-.*|\d[\d.]*[smhd]?|[A-Z]+\d*|\w+=.*|\{\}|%", re.DOTALL)
 _OWN_INPUT = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/fd/0"))
 _SYSTEM = (
@@ -46,7 +45,7 @@ _SYSTEM = (
     *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld-musl-x86_64.path", "/etc/locale.alias", "/etc/localtime"),
     *("/etc/magic", "/etc/magic.mime", "/etc/terminfo", "/etc/alternatives", "/dev/null", "/proc/filesystems"),
 )
-# Who owns a file; those who show content need it not.
+# The owner of a file; programs that show content do not need it.
 _NAMES_OF_USERS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf")
 _NEEDS_ROOM = frozenset(("sort", "tac", "xargs", "find"))
 _IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
@@ -68,8 +67,8 @@ class Openings:
         self._secret = plan.secret
 
     def may_read(self, path: str, descriptor: int, *, content: bool = True) -> bool:
-        """Whether what is open under this path may be read: a link that leads out, or to a secret, makes the difference
-        between its name and its place. Without `content` only names are shown.
+        """Whether the file open under this path may be read: a link that leads outside, or to a secret, makes its name
+        differ from its location. Without `content` only names are shown.
         """
         real = _place_of(descriptor)
         if real is None:
@@ -83,11 +82,11 @@ class Openings:
         return bool(self._secret) and _compiled(self._secret).search(real.casefold()) is not None
 
     def input(self, path: str) -> int:
-        """A file for the input of a program. Raises OSError or Refusal."""
+        """An input file for a program. Raises OSError or Refusal."""
         descriptor = os.open(path, _FILE)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise Refusal(f"{path}: not an ordinary file")
+                raise Refusal(f"{path}: not a regular file")
             if not self.may_read(path, descriptor):
                 raise Refusal(f"{path}: leads out of the workspace, or to a secret")
         except Refusal:
@@ -96,16 +95,16 @@ class Openings:
         return descriptor
 
     def handed(self, path: str) -> int | None:
-        """An ordinary file to hand over as it is open now; None when it is no file. Raises Refusal."""
+        """A regular file to pass as an open descriptor; None if it is not a file. Raises Refusal."""
         if not os.path.isfile(path):
             return None
         try:
             return self.input(path)
         except OSError:
-            return None  # the program says why by itself
+            return None  # the program reports the error itself
 
     def bound(self, program: str, argv: Sequence[str], cwd: str, *, fed: bool) -> "Bounds | None":
-        """What keeps the program to its files; None when it is not one that is kept. Raises Refusal."""
+        """What restricts the program to its files; None if it is not restricted. Raises Refusal."""
         names = _programs(argv)
         if not names & (_SHOWS | _LISTS) or self._may_lie_anywhere(names, argv):
             return None
@@ -118,7 +117,7 @@ class Openings:
         return bounds
 
     def _may_lie_anywhere(self, names: set[str], argv: Sequence[str]) -> bool:
-        """A rule of the user's allows what is outside, and nobody knows yet what that will be."""
+        """One of the user's rules allows access outside, and it is not known yet where."""
         return not self._inside and ("xargs" in names or any(word.startswith("/proc/self") for word in argv))
 
     def _fill(
@@ -144,12 +143,12 @@ class Openings:
         try:
             descriptor = os.open(path, _PATH_ONLY)
         except (OSError, ValueError):
-            return  # no file, or one that the program cannot open either
+            return  # not a file, or one that the program cannot open either
         try:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 if shows:
-                    raise Refusal(f"{text}: not an ordinary file; to read it may wait for ever")
+                    raise Refusal(f"{text}: not a regular file; reading it may block forever")
                 return
             if self.may_read(path, descriptor, content=shows):
                 rights = READ_FILE if stat.S_ISREG(mode) else READ if walks else READ_FOLDER
@@ -167,7 +166,7 @@ class Openings:
         yield os.path.join(os.environ.get("HOME") or "/", ".config/git/ignore")
 
     def without_special_files(self, argv: Sequence[str], found: Sequence[str], cwd: str) -> list[str]:
-        """What a wildcard matched, without the pipes and devices that a program would wait for."""
+        """The matches of a wildcard, without pipes and devices that would block a program."""
         if not _programs(argv) & _SHOWS:
             return list(found)
         return [text for text in found if not _is_special(os.path.join(cwd, text))]
@@ -179,21 +178,21 @@ class Bounds:
     def __init__(self, ruleset: Ruleset | None) -> None:
         self._ruleset = ruleset
         self.room = ""
-        """A folder for files of its own, which it may read again."""
+        """A folder for its own files, which it may read again."""
         self._held: list[tuple[str, tuple[int, int]]] = []
 
     @property
     def kept(self) -> bool:
-        """Whether the kernel keeps them."""
+        """Whether the kernel enforces them."""
         return self._ruleset is not None
 
     def allow_system(self, program: str) -> None:
-        """What every program reads: its libraries, and what the system says about languages and times."""
+        """What every program reads: its libraries, and the system's data on locales and time zones."""
         for path in (*_SYSTEM, *_around(program)):
             self.allow(path, READ)
 
     def allow(self, path: str, rights: int) -> None:
-        """A path of the system's own, if there is one."""
+        """A system path, if it exists."""
         try:
             descriptor = os.open(path, _PATH_ONLY)
         except OSError:
@@ -222,7 +221,7 @@ class Bounds:
             self._ruleset.restrict_thread()
 
     def replaced(self) -> list[str]:
-        """Paths that lead to another file now than when the command was started."""
+        """Paths that now lead to a different file than when the command was started."""
         return [path for path, identity in self._held if _identity_at(path) not in (identity, None)]
 
     def close(self) -> None:
@@ -236,7 +235,7 @@ class Bounds:
 
 
 def _programs(argv: Sequence[str]) -> set[str]:
-    """The program, and those behind it where it only starts another."""
+    """The program, and those after it if it only starts another."""
     name = os.path.basename(argv[0])
     if name == "find":
         return {name, *(os.path.basename(word) for before, word in pairwise(argv) if before.startswith("-exec"))}
@@ -255,7 +254,7 @@ def _walks(names: set[str], argv: Sequence[str]) -> bool:
 
 
 def _around(program: str) -> Iterator[str]:
-    """Where a program lies, and its libraries, when it is not one of the system's."""
+    """The location of a program and its libraries, if it is not a system one."""
     folder = os.path.dirname(os.path.realpath(program))
     yield folder
     if os.path.basename(folder) == "bin":
@@ -271,7 +270,7 @@ def _is_special(path: str) -> bool:
 
 
 def _place_of(descriptor: int) -> str | None:
-    """Where an open file lies; None when it lies nowhere any more, or nobody can tell."""
+    """Where an open file is; None if it is nowhere any longer, or unknown."""
     if not os.fstat(descriptor).st_nlink:
         return None
     try:
@@ -310,5 +309,5 @@ def _below(path: str, roots: Sequence[str]) -> bool:
 
 
 def real_below(path: str, roots: Sequence[str]) -> bool:
-    """Whether a path lies in one of the roots, with links followed."""
+    """Whether a path is in one of the roots, with links followed."""
     return _below(os.path.realpath(path), [os.path.realpath(root) for root in roots])

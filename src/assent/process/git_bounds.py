@@ -1,8 +1,8 @@
-"""What git may read, write and start, kept by the kernel.
+"""What git may read, write and start, enforced by the kernel.
 
-The settings of a repository are checked before git starts, and then git reads them by itself. Whoever exchanges them in
-between must gain nothing: git reads the workspace, its repository and the files that were named at the check, it writes
-only when that is its work, and it starts itself only. Knows how git is installed and what it reads; the rest is told.
+The settings of a repository are checked before git starts, and then git reads them again. Replacing them in between
+must gain nothing: git reads the workspace, its repository and the files named by the check, writes only if that is its
+job, and starts only itself. Knows how git is installed and what it reads; everything else is passed in.
 """
 
 import os
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 _DEVICES = ("/dev/urandom", "/dev/random", "/sys/devices/system/cpu", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf")
 _OF_THE_PERSON = (".config/git/ignore", ".config/git/attributes")
 _ON_THE_WAY = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
-# Parts of git that are scripts, in some of its versions, and what scripts of git and merge drivers use.
+# Parts of git that are scripts in some versions, and programs that git's scripts and merge drivers use.
 _SCRIPTS = frozenset(("submodule", "bisect"))
 _TOOLS = """
     sh basename cat cut dirname env envsubst expr false gettext grep head ls mkdir mv printf rm sed sort tail test touch
     tr true uname wc
 """
-_NOT_ELF = "no program that can be understood"
+_NOT_ELF = "not an executable that can be understood"
 
 
 class Work(Struct, frozen=True):
-    """One command of git: its words from the sub-command on, where it runs, and what was found at the check."""
+    """One git command: its words from the sub-command on, where it runs, and what the check found."""
 
     kind: "GitWork"
     words: Sequence[str]
@@ -44,13 +44,13 @@ class Work(Struct, frozen=True):
     roots: Sequence[str]
     repository: GitFolder | None
     files: Sequence[str]
-    """Files that its settings are in, or name."""
+    """Files that contain its settings, or are named by them."""
     environment: Mapping[str, str]
     inside: bool
 
 
 def bounds_for(work: Work, git: str, program: str) -> Bounds | None:
-    """None where nothing is bound: the kernel cannot, git is installed in an unusual way, or it may do more."""
+    """None if nothing is restricted: the kernel cannot, git is installed in an unusual way, or it may do more."""
     changes = work.kind == "changes"
     if not work.kind or not work.roots or not available() or (changes and not can_move()):
         return None
@@ -85,7 +85,7 @@ def _fill(bounds: Bounds, work: Work, git: str, runs: Sequence[str]) -> None:
 
 
 def _places(work: Work) -> Iterator[str]:
-    """The workspace, and the repository where it lies elsewhere."""
+    """The workspace, and the repository if it is elsewhere."""
     yield from work.roots
     if (one := work.repository) is None:
         return
@@ -96,7 +96,7 @@ def _places(work: Work) -> Iterator[str]:
 
 
 def _read_on_the_way(work: Work) -> Iterator[str]:
-    """Objects elsewhere, and what the folders above the workspace say about files in it."""
+    """Objects elsewhere, and settings of folders above the workspace about files in it."""
     if (one := work.repository) is None:
         return
     if not below(os.path.realpath(one.common), work.roots):
@@ -108,7 +108,7 @@ def _read_on_the_way(work: Work) -> Iterator[str]:
 
 
 def _named(work: Work) -> Iterator[str]:
-    """Files outside that the words name, where a rule allows that."""
+    """Outside files that the words name, if a rule allows that."""
     if work.inside:
         return
     for path in (os.path.normpath(os.path.join(work.cwd, text)) for word in work.words for text in paths_in(word)):
@@ -117,7 +117,7 @@ def _named(work: Work) -> Iterator[str]:
 
 
 def _programs(git: str, program: str) -> Iterator[str]:
-    """Git, its parts, whatever starts it, and what the system loads all of them with."""
+    """Git, its parts, whatever starts it, and what the system needs to load them."""
     for path in {git, program}:
         yield path
         yield from _loader(path)
@@ -139,7 +139,7 @@ def _tools(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _loader(path: str) -> Iterator[str]:
-    """The program that loads another one with its libraries (PT_INTERP), if it has any."""
+    """The program interpreter (PT_INTERP) that loads it with its libraries, if any."""
     with open(path, "rb") as file:
         head = file.read(4096)
         if head[:4] != b"\x7fELF":

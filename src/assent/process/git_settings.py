@@ -1,8 +1,8 @@
-"""What the configuration of a repository makes git run, and what is set against it.
+"""What a repository's configuration makes git run, and the settings that override it.
 
-Git runs many of its settings as commands. Their names are chosen by the repository (`filter.x.clean`), so they are
-known only where it lies. Each is replaced by something harmless that does as much of the same as possible: the plain
-merge, the usual program on the other side. Knows git's settings; starts nothing.
+Git runs many of its settings as commands. The repository chooses their names (`filter.x.clean`), so they are only known
+there. Each is replaced by something harmless that comes as close as possible: the plain merge, the usual program on the
+other side. Knows git's settings; starts nothing.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 _MERGE = "git merge-file --marker-size=%L %A %O %B"
-# Settings with a name in the middle, and what they are set to.
+# Settings with a variable middle part, and what they are set to.
 _NAMED = {
     ("filter", "clean"): "",
     ("filter", "smudge"): "",
@@ -40,12 +40,12 @@ _PATHS = {
     "http.cookiefile": "",
 }
 _NAMING_FILES = frozenset((*_PATHS, "blame.ignorerevsfile", "init.templatedir", "gpg.ssh.allowedsignersfile"))
-# A file of such a name holds no secret that a complaint about its first line could show.
+# A file of such a name holds no secret that an error about its first line could show.
 _PLAIN_FILE = re.compile(r"[\w.-]*(?:ignore|revs|mailmap|attributes|template|message|order)[\w.-]*", re.IGNORECASE)
 _PLAIN_HELPER = re.compile(r"[a-z][a-z0-9-]*")
 _OF_THE_REPOSITORY = frozenset(("local", "worktree"))
 _ELSEWHERE = re.compile(r"(?!file:)(?:[A-Za-z][A-Za-z0-9+.-]*://|[^/]+:)")
-# Of these git takes the first that it finds, so nothing can be set against them.
+# For these git uses the first value it finds, so they cannot be overridden.
 _CONNECTING = frozenset((("remote", "vcs"), ("remote", "uploadpack"), ("remote", "receivepack")))
 _ADDRESSES = frozenset((("remote", "url"), ("remote", "pushurl"), ("branch", "remote"), ("branch", "pushremote")))
 
@@ -55,11 +55,11 @@ class Setting(Struct, frozen=True):
     key: str
     value: str
     origin: str = ""
-    """Where it stands: `file:…`, from the folder of git."""
+    """Where it is set: `file:…`, relative to git's folder."""
 
     @property
     def names(self) -> tuple[str, str]:
-        """The section and the name, without what stands between them."""
+        """The section and the name, without the part between them."""
         return self.key.partition(".")[0], self.key.rpartition(".")[2]
 
     @property
@@ -68,12 +68,12 @@ class Setting(Struct, frozen=True):
 
     @property
     def is_own(self) -> bool:
-        """Whether it comes from the repository, and not from the person."""
+        """Whether it comes from the repository rather than from the person."""
         return self.scope in _OF_THE_REPOSITORY
 
 
 def parsed(listing: bytes) -> list[Setting]:
-    """What `git config --null --list --show-scope --show-origin` prints."""
+    """Parses the output of `git config --null --list --show-scope --show-origin`."""
     parts = os.fsdecode(listing).split("\0")
     found = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
     return [Setting(scope, *_halves(text), origin) for scope, origin, text in found]
@@ -85,14 +85,14 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def files_of(settings: Iterable[Setting], cwd: str, home: str) -> set[str]:
-    """The files that the settings are in, and those of the person's that they name."""
+    """The files that contain the settings, and those that the person's settings name."""
     origins = {one.origin.removeprefix("file:") for one in settings if one.origin.startswith("file:")}
     named = {one.value for one in settings if not one.is_own and one.key in _NAMING_FILES and one.value}
     return {os.path.join(cwd, home + path[1:] if path.startswith("~/") else path) for path in origins | named}
 
 
 def overrides(settings: Sequence[Setting], roots: Sequence[str], places: Sequence[str]) -> list[tuple[str, str]]:
-    """Settings to put over those of the repository, so that none runs a program or reads outside the workspace."""
+    """Settings that override the repository's, so that none runs a program or reads outside the workspace."""
     found: dict[str, str] = {}
     for one in settings:
         section, name = one.names
@@ -112,7 +112,7 @@ def overrides(settings: Sequence[Setting], roots: Sequence[str], places: Sequenc
 
 
 def helpers(settings: Sequence[Setting]) -> list[tuple[str, str]]:
-    """The programs that know passwords: those of the person, and of the repository only by their plain names."""
+    """The credential helpers: the person's own, and the repository's only by plain name."""
     known = [one for one in settings if one.names == ("credential", "helper")]
     if not any(one.is_own for one in known):
         return []
@@ -121,21 +121,21 @@ def helpers(settings: Sequence[Setting]) -> list[tuple[str, str]]:
 
 
 def ignores_by(settings: Iterable[Setting], roots: Sequence[str], places: Sequence[str]) -> str | None:
-    """A file of commits that blame passes over, and complains about with its first line."""
+    """A file of commits for blame to skip, whose first line appears in its error message."""
     named = (one for one in settings if one.is_own and one.key == "blame.ignorerevsfile")
     return next((one.key for one in named if not _plain_inside(one.value, roots, places)), None)
 
 
 def included_from_outside(settings: Iterable[Setting], roots: Sequence[str], places: Sequence[str]) -> str | None:
-    """A setting of the repository that reads another file as settings, which `git config` would then show."""
+    """A repository setting that includes another file as settings, which `git config` would then show."""
     including = (one for one in settings if one.is_own and one.names in (("include", "path"), ("includeif", "path")))
     return next((one.key for one in including if not _all_inside(one.value, roots, places)), None)
 
 
 def dangerous_connection(settings: Sequence[Setting], roots: Sequence[str], places: Sequence[str]) -> str | None:
-    """A setting of the repository that makes git start a program, or serve a repository of the workspace, to connect.
+    """A repository setting that makes git start a program, or serve a repository of the workspace, in order to connect.
 
-    The other side of a connection to a folder runs here, with hooks and settings of its own.
+    The other side of a connection to a folder runs here, with its own hooks and settings.
     """
     promising = (("remote", "promisor"), ("extensions", "partialclone"))
     partial = any(one.is_own and one.names in promising for one in settings)
@@ -161,7 +161,7 @@ def _addresses(one: Setting, known: set[str]) -> Iterator[str]:
 
 
 def _is_served_here(address: str, roots: Sequence[str], places: Sequence[str], *, partial: bool) -> bool:
-    if address == ".":  # a branch that follows another; its own objects, unless some are fetched first
+    if address == ".":  # a branch that tracks another; its own objects, unless some are fetched first
         return partial
     if _ELSEWHERE.match(address) or not address:
         return False
@@ -183,7 +183,7 @@ def _plain_inside(path: str, roots: Sequence[str], places: Sequence[str]) -> boo
 
 
 def _all_inside(path: str, roots: Sequence[str], places: Sequence[str]) -> bool:
-    """From wherever git may take it."""
+    """From any place where git may find it."""
     found = (os.path.realpath(os.path.join(place, os.path.expanduser(path))) for place in places)
     return all(_below(one, roots) for one in found)
 

@@ -1,4 +1,4 @@
-"""The programs of a plan that run, each pipeline in a group of its own, and their end when it is cancelled."""
+"""The running programs of a plan, each pipeline in its own process group, and how they end on cancellation."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Jobs:
-    """`cancel` may be called from any thread, once or often."""
+    """`cancel` may be called from any thread, any number of times."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,7 +28,7 @@ class Jobs:
         return self._cancelled
 
     def cancel(self) -> None:
-        """Ends what runs; nothing further starts."""
+        """End everything that runs; nothing else starts."""
         with self._lock:
             self._cancelled = True
             for group in self._groups:
@@ -45,7 +45,7 @@ class Jobs:
         handed: Sequence[int] = (),
         bounds: "Bounds | None" = None,
     ) -> "subprocess.Popen[bytes] | int":
-        """In the group of that number, or a new one for 0. Gives a code when nothing was started. Raises OSError."""
+        """In the group of that number, or a new one for 0. Returns a code if nothing was started. Raises OSError."""
 
         def spawn() -> "subprocess.Popen[bytes] | int":
             with self._lock:
@@ -73,7 +73,7 @@ class Jobs:
 
 
 class _Bound(threading.Thread, Generic[T]):
-    """The kernel binds a thread and what it starts, so it is one that does nothing else."""
+    """The kernel restricts a thread and everything it starts, so this thread does nothing else."""
 
     def __init__(self, bounds: "Bounds", work: Callable[[], T]) -> None:
         super().__init__(daemon=True)
@@ -90,7 +90,7 @@ class _Bound(threading.Thread, Generic[T]):
 
 
 def in_bounds(bounds: "Bounds", work: Callable[[], T]) -> T:
-    """What `work` gives. The programs that it starts are bound."""
+    """The result of `work`. The programs that it starts are restricted."""
     thread = _Bound(bounds, work)
     thread.start()
     thread.join()
@@ -100,7 +100,7 @@ def in_bounds(bounds: "Bounds", work: Callable[[], T]) -> T:
 
 
 def code_of(child: "subprocess.Popen[bytes] | int") -> int:
-    """How it ended, as a shell says it."""
+    """How it ended, as a shell reports it."""
     if isinstance(child, int):
         return child
     returned = child.wait()

@@ -1,7 +1,6 @@
-"""Ending a family of processes: a polite signal, a grace, then the one that cannot be refused, until all
-are gone.
+"""Ends a family of processes: SIGTERM, a grace period, then SIGKILL, until all are gone.
 
-It knows nothing of output, timeouts or why it has to be.
+It knows nothing about output, timeouts or the reason.
 """
 
 import asyncio
@@ -13,21 +12,21 @@ from assent.process.family import Family
 
 _LOOK_AGAIN = 0.002
 _LOOK_AROUND = 0.5
-_PATIENCE = 5.0
-"""After this, whoever still lives cannot be killed by us: somebody else's, or stuck in the kernel."""
+_KILL_TIMEOUT = 5.0
+"""After this, any survivors cannot be killed by us: they are somebody else's, or stuck in the kernel."""
 
 
 async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.Event) -> tuple[int, ...]:
-    """Returns when all are gone, with those that could not be ended. `hurry` cuts the grace short."""
+    """Returns when all are gone, with those that could not be ended. `hurry` cuts the grace period short."""
     loop = asyncio.get_running_loop()
     living = family.members()
     if grace > 0 and living:
         _send(living, leader, signal.SIGTERM)
         await _until_gone(family, living, loop.time() + grace, hurry)
         living = family.members()
-    deadline = loop.time() + _PATIENCE
+    deadline = loop.time() + _KILL_TIMEOUT
     while living and loop.time() < deadline:
-        # Again and again, because one that was forking while we looked was not in the list.
+        # Repeatedly, because a process that was forking while we looked was not in the list.
         _send(living, leader, signal.SIGKILL)
         await _until_gone(family, living, min(loop.time() + _LOOK_AROUND, deadline), None)
         living = family.members()
@@ -35,7 +34,7 @@ async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.E
 
 
 def _send(pids: list[int], leader: int, number: signal.Signals) -> None:
-    """Once for the whole group, singly only outside it: a second SIGTERM means something to many programs."""
+    """Once for the whole group, individually only outside it: a second SIGTERM means something to many programs."""
     outside = [pid for pid in pids if not _in_group(pid, leader)]
     if len(outside) < len(pids):
         with contextlib.suppress(OSError):
@@ -53,7 +52,7 @@ def _in_group(pid: int, group: int) -> bool:
 
 
 async def _until_gone(family: Family, pids: list[int], deadline: float, hurry: asyncio.Event | None) -> None:
-    """Looks only at these, which is cheap; looking for the whole family goes through all processes of the machine."""
+    """Checks only these, which is cheap; finding the whole family goes through all processes of the machine."""
     loop = asyncio.get_running_loop()
     pause = _LOOK_AGAIN
     while family.any_alive(pids) and loop.time() < deadline and not (hurry and hurry.is_set()):

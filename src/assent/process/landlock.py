@@ -1,8 +1,8 @@
-"""Landlock: what a program, and whatever it starts, may read, write and execute, kept by the kernel.
+"""Landlock: what a program, and whatever it starts, may read, write and execute, enforced by the kernel.
 
-A rule is about a file or a folder that is open, not about a name, so whoever exchanges a name for a link afterwards
-gains nothing. A ruleset binds only the kinds of access that it is made for. Linux 5.13 and later; elsewhere `available`
-says no. Knows no policy.
+A rule is about an open file or folder, not about a name, so replacing a name with a link afterwards gains nothing. A
+ruleset restricts only the kinds of access that it handles. Linux 5.13 and later; elsewhere `available` is False. Knows
+no policy.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ _TRUNCATE = 1 << 14
 _MOVES_SINCE, _TRUNCATES_SINCE = 2, 3  # versions
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE
 
-# The numbers are the same on all architectures: system calls since 2019 are.
+# The numbers are the same on all architectures, as for all system calls since 2019.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION = 1
 _PATH_BENEATH = 1
@@ -58,7 +58,7 @@ def available() -> bool:
 
 
 def can_move() -> bool:
-    """Whether a bound program can be allowed to move files between folders; before Linux 5.19 none can."""
+    """Whether a restricted program can be allowed to move files between folders; not before Linux 5.19."""
     return _version() >= _MOVES_SINCE
 
 
@@ -69,7 +69,7 @@ def write() -> int:
 
 
 class Ruleset:
-    """What may be done; access of the kinds `bound` that is not allowed here fails."""
+    """What is allowed; any other access of the kinds `bound` fails."""
 
     def __init__(self, bound: int = READ) -> None:
         handled = struct.pack("=Q", bound)
@@ -77,13 +77,13 @@ class Ruleset:
         self._fd = _call(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), ctypes.c_uint32(0))
 
     def allow(self, descriptor: int, rights: int) -> None:
-        """The file, or the folder with all that is below, whatever its name is then."""
+        """The file, or the folder with everything below it, whatever its name becomes."""
         folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
         rule = struct.pack("=Qi", rights & self._bound & (-1 if folder else _OF_FILES), descriptor)
         _call(_ADD_RULE, ctypes.c_int(self._fd), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0))
 
     def restrict_thread(self) -> None:
-        """From now on this thread, and what it starts, is bound. There is no way back."""
+        """From now on this thread, and everything it starts, is restricted. This cannot be undone."""
         if _libc().prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "no_new_privs could not be set")
         _call(_RESTRICT_SELF, ctypes.c_int(self._fd), ctypes.c_uint32(0))

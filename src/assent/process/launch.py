@@ -1,4 +1,4 @@
-"""Starts a plan as a program of its own, so that it gets the same session, terminal and limits as any other."""
+"""Starts a plan as its own program, so that it gets the same session, terminal and limits as any other."""
 
 import os
 import sys
@@ -12,5 +12,5 @@ _START = f"import sys; sys.path.insert(0, {_SOURCE!r}); from assent.process.pipe
 
 
 def pipeline_argv(plan: Plan) -> list[str]:
-    """A small interpreter that executes the plan; isolated, so that nothing of the workspace is imported."""
+    """A small interpreter that executes the plan; isolated, so that nothing from the workspace is imported."""
     return [sys.executable, "-I", "-c", _START, msgspec.json.encode(plan).decode()]

@@ -1,9 +1,9 @@
-"""Secrets that a command of git leaves out, by their names.
+"""Secrets that a git command leaves out, by name.
 
-To compare every file with hundreds of patterns is slow, and says nothing about what was left out. So the names of all
-that may be shown are listed first, and git is told to leave out those of secrets. Where that takes too long, it gets
-the patterns. The note comes from names alone, never from what the files contain. The plan knows which commands list
-what; this module does not.
+Comparing every file with hundreds of patterns is slow, and does not tell what was left out. So the names of all files
+that may be shown are listed first, and git is told to leave out the secrets among them. If that takes too long, git
+gets the patterns. The note comes from names alone, never from file content. The plan knows which commands list what;
+this module does not.
 """
 
 import os
@@ -15,17 +15,17 @@ from msgspec import Struct
 from assent.process.file_limits import Bounds
 from assent.process.jobs import in_bounds
 
-PATIENCE = 1.0  # seconds
-_PATIENCE_FOR_ONE = 20.0  # it takes as long as the command itself
-_MOST_NAMES = 60  # to leave out one by one; each is compared with each file
-_MOST_ROUNDS = 4
-_MOST_TOLD = 5
+LISTING_TIMEOUT = 1.0  # seconds
+_ONE_LISTING_TIMEOUT = 20.0  # it takes as long as the command itself
+_MAX_NAMES = 60  # excluded one by one; each is compared with each file
+_MAX_ROUNDS = 4
+_MAX_NAMES_SHOWN = 5
 _IF_ANY = "left out: files in usual places for secrets, if there are any"
-_MAY_FAIL = "ls-tree"  # a word that is no tree is a path
+_MAY_FAIL = "ls-tree"  # a word that is not a tree is a path
 
 
 class Failed(Exception):
-    """The names cannot be listed: it takes too long, or git will say by itself what is wrong."""
+    """The names cannot be listed: it takes too long, or git itself will report an error."""
 
     def __init__(self, *, slow: bool) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Git(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """Words for git, and a line for whoever reads its output."""
+    """Words for git, and a line for readers of its output."""
 
     words: Sequence[str] = ()
     note: str = ""
@@ -51,28 +51,28 @@ class LeftOut(Struct, frozen=True):
 def left_out(
     git: Git, listings: Sequence[Sequence[str]], is_secret: Callable[[str], bool], patterns: Sequence[str]
 ) -> LeftOut:
-    """With fewer files to show, git may get further in the history, so what is left out is listed again."""
+    """With fewer files to show, git may go further back in the history, so the names are listed again."""
     found: set[str] = set()
     if not listings:
         return LeftOut(patterns, _IF_ANY)
     try:
-        for _ in range(_MOST_ROUNDS):
-            more = secrets_among(git, listings, is_secret, _excluding(found), PATIENCE) - found
+        for _ in range(_MAX_ROUNDS):
+            more = secrets_among(git, listings, is_secret, _excluding(found), LISTING_TIMEOUT) - found
             found |= more
             if not more or _all_at_once(listings):
-                return LeftOut(_excluding(found) if len(found) <= _MOST_NAMES else patterns, _note(found))
+                return LeftOut(_excluding(found) if len(found) <= _MAX_NAMES else patterns, _note(found))
     except Failed as failed:
         return LeftOut(patterns, _IF_ANY if failed.slow else "")
     return LeftOut(patterns, _note(found))
 
 
 def leading_to_secrets(git: Git, listings: Sequence[Sequence[str]], is_secret: Callable[[str], bool]) -> str:
-    """Why a command that shows one file, also under its earlier names, must not run; empty when it may."""
+    """Why a command that shows one file, including under its earlier names, must not run; empty if it may."""
     try:
-        found = secrets_among(git, listings, is_secret, patience=_PATIENCE_FOR_ONE)
+        found = secrets_among(git, listings, is_secret, patience=_ONE_LISTING_TIMEOUT)
     except Failed:
         return "the earlier names of the file cannot be listed"
-    return f"its history is also that of {min(found)}, a usual place for secrets" if found else ""
+    return f"its history includes {min(found)}, which usually holds secrets" if found else ""
 
 
 def secrets_among(
@@ -82,7 +82,7 @@ def secrets_among(
     behind: Sequence[str] = (),
     patience: float | None = None,
 ) -> set[str]:
-    """The names of secrets that these list. Raises Failed."""
+    """The names of secrets in these listings. Raises Failed."""
     names = {name for words in listings for name in _listed(git, [*words, *behind], patience)}
     return {name for name in map(os.fsdecode, names) if is_secret(name)}
 
@@ -121,6 +121,6 @@ def _excluding(names: set[str]) -> list[str]:
 def _note(names: set[str]) -> str:
     if not names:
         return ""
-    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)[:_MOST_TOLD]]
-    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)[:_MAX_NAMES_SHOWN]]
+    more = f" and {len(names) - _MAX_NAMES_SHOWN} more" if len(names) > _MAX_NAMES_SHOWN else ""
     return f"left out: {', '.join(shown)}{more} (usual place{'s' if len(names) > 1 else ''} for secrets)"

@@ -1,7 +1,7 @@
-"""Finds what an earlier Assent process was running, by its mark, and sees to it that it is gone.
+"""Finds what an earlier Assent process was running, by its mark, and makes sure that it is gone.
 
-Usually its reaper is already at it: Assent's death is what it waits for. It can be found by the address that it holds
-(`reaper.NAME`). Should it have been killed too, the mark in the environment of what is left remains.
+Usually its reaper is already doing that: it waits for Assent's death. The reaper can be found by the address that it
+holds (`reaper.NAME`). If it was killed too, the mark in the environment of the remaining processes is left.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _LOOK_AGAIN = 0.02
 
 
 async def end_leftovers(mark: str, patience: float = END_TIMEOUT) -> tuple[int, ...]:
-    """Returns when nobody is left, or with those that could not be ended within so many seconds."""
+    """Returns when nothing is left, or with those that could not be ended within this many seconds."""
     with _MarkHolder(mark) as holder:
         return await _end(mark, holder, patience)
 
@@ -63,7 +63,9 @@ def _mark_of(pid: int) -> bytes:
 
 
 class _MarkHolder:
-    """The reaper that holds the address of a mark, as long as it does: afterwards it may be somebody else's."""
+    """The reaper that holds the address of a mark, as long as it does: afterwards the process id may be somebody
+    else's.
+    """
 
     def __init__(self, mark: str) -> None:
         self._asking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -77,7 +79,7 @@ class _MarkHolder:
             self.pid = pid if user == os.getuid() and process_table.words(pid)[-1:] == [TITLE.encode()] else 0
 
     def is_there(self) -> bool:
-        """It accepts nobody; when it lets go of the address, the connection breaks."""
+        """It accepts nobody; when it releases the address, the connection breaks."""
         return self.pid > 0 and not self._looking.poll(0)
 
     def __enter__(self) -> Self:

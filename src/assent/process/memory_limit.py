@@ -1,6 +1,6 @@
-"""How much memory a command may have where nobody said: most of the machine's, not all of it.
+"""The default memory limit of a command: most of the machine's memory, not all of it.
 
-Beyond that the system ends whatever it likes, perhaps the person's editor, perhaps us.
+Beyond that the system kills whatever it likes, perhaps the person's editor, perhaps Assent.
 """
 
 from contextlib import suppress
@@ -10,7 +10,7 @@ _SHARE = 0.8
 
 
 def most_memory() -> int | None:
-    """In bytes; None where the system does not tell."""
+    """In bytes; None if the system does not say."""
     found = [size for size in (_of_machine(), _of_group()) if size]
     return int(min(found) * _SHARE) if found else None
 
@@ -24,7 +24,7 @@ def _of_machine() -> int | None:
 
 
 def _of_group() -> int | None:
-    """In a container, what the container may have; the word `max` is no limit."""
+    """In a container, the container's limit; the word `max` means none."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         with suppress(OSError, ValueError):
             return int(Path("/sys/fs/cgroup", name).read_text())

@@ -1,8 +1,8 @@
-"""Names of files on their way through a pipe: those that must not be opened are left out.
+"""Filters file names in a pipe: those that must not be opened are left out.
 
-`find … | xargs cat` gives names to a program that opens them. A name may be a link to a secret, or half of a name with
-a line break in it. So each name is looked at in this moment, and the rest goes on ended by NULs, which no name can
-hold. Which names are left out is said by whoever starts it.
+`find … | xargs cat` passes names to a program that opens them. A name may be a link to a secret, or half of a name with
+a line break in it. So each name is checked right then, and the rest is passed on, terminated by NULs, which no name can
+contain. The caller says which names to leave out.
 """
 
 import os
@@ -17,17 +17,17 @@ from msgspec import Struct
 _CHUNK = 65_536
 _WORD = re.compile(rb"""(?:[^ \t'"\\]+|\\.|'[^']*'|"[^"]*")+""", re.DOTALL)
 _QUOTED = re.compile(rb"""\\(.)|'([^']*)'|"([^"]*)\"""", re.DOTALL)
-_MORE_THAN_A_NAME = (b"-", b"@", b"+")  # `-x` is an option, `@x` a file of options; a name is nothing but a file
-_LONGEST = 2_000_000
-"""Bytes without an end: no system takes so many words for a program."""
+_MORE_THAN_A_NAME = (b"-", b"@", b"+")  # `-x` is an option, `@x` a file of options; a name must only be a file
+_MAX_LINE_LENGTH = 2_000_000
+"""Bytes without a separator: no system accepts that many for a program."""
 
 
 class UnreadableNames(ValueError):
-    """`str(error)` says why what comes cannot be read as names."""
+    """`str(error)` says why the input cannot be read as names."""
 
 
 class Sieve:
-    """Says whether a name may go on: no secret, no link to one, and no link from inside the workspace to outside."""
+    """Whether a name may pass: not a secret, not a link to one, and not a link from inside the workspace to outside."""
 
     def __init__(self, secret: str, cwd: str, roots: Sequence[str], *, inside: bool) -> None:
         self._secret = re.compile(secret)
@@ -48,7 +48,7 @@ class Sieve:
         return not (leaves and (self._only_inside or _below(path, self._roots)))
 
     def _real(self, path: str) -> str:
-        """As `realpath`, with what is known about the folder kept: names come by the thousand."""
+        """Like `realpath`, but caches folders: names come by the thousand."""
         folder, last = os.path.split(path)
         if last in ("", ".", "..") or os.path.islink(path):
             return os.path.realpath(path)
@@ -56,7 +56,7 @@ class Sieve:
 
 
 def _may_wait(path: str) -> bool:
-    """To open a pipe waits for whoever writes into it."""
+    """Opening a pipe blocks until somebody writes into it."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -70,7 +70,7 @@ class Sifted(Struct):
 
 
 def sift(source: IO[bytes], target: IO[bytes], kind: str, keeps: Callable[[str], bool]) -> Sifted:
-    """Passes the names on until either end is closed; tells how many were left out, and what ended it too early."""
+    """Passes the names on until either end is closed; reports how many were left out, and what ended it early."""
     found = Sifted()
     try:
         with source, target:
@@ -98,21 +98,21 @@ def _names(source: IO[bytes], kind: str) -> Iterator[bytes]:
 
 
 def _words(line: bytes) -> Iterator[bytes]:
-    """As xargs reads them: unlike in a shell, a backslash within quotes is one."""
+    """As xargs reads them: unlike in a shell, a backslash within quotes is literal."""
     if _WORD.sub(b"", line).strip(b" \t"):
-        raise UnreadableNames(f"a quote does not end in: {os.fsdecode(line[:200])}")
+        raise UnreadableNames(f"a quote is not closed in: {os.fsdecode(line[:200])}")
     for word in _WORD.finditer(line):
         yield _QUOTED.sub(lambda found: found[found.lastindex or 0], word[0])
 
 
 def _pieces(source: IO[bytes], end: bytes) -> Iterator[bytes]:
-    """What stands between the ends, without empty pieces."""
+    """The pieces between separators, without empty ones."""
     rest = b""
     while chunk := os.read(source.fileno(), _CHUNK):
         *whole, rest = (rest + chunk).split(end)
         yield from filter(None, whole)
-        if len(rest) > _LONGEST:
-            raise UnreadableNames(f"a line is longer than {_LONGEST:,} bytes")
+        if len(rest) > _MAX_LINE_LENGTH:
+            raise UnreadableNames(f"a line is longer than {_MAX_LINE_LENGTH:,} bytes")
     if rest:
         yield rest
 

@@ -1,4 +1,4 @@
-"""Bytes in, bounded text out: incremental decoding, and a memory of the beginning and the end of what came.
+"""Bytes in, bounded text out: incremental decoding, keeping the beginning and the end of the text.
 
 It knows neither processes nor screens.
 """
@@ -10,16 +10,16 @@ from collections.abc import Callable
 from msgspec import Struct
 
 _PIECES = 512
-"""So many small pieces are joined into one: a string object costs fifty bytes before its first character."""
+"""This many small pieces are joined into one: a string object costs fifty bytes before its first character."""
 
 
-_LONGEST_WORD = 500
+_MAX_WORD_LENGTH = 500
 _BLANK = re.compile(r"\s")
 _LAST_WORD = re.compile(r"\s\S*\Z")
 
 
 class Excerpt(Struct, frozen=True):
-    """The beginning and the end of a text; when nothing is omitted, `head + tail` is all of it."""
+    """The beginning and the end of a text; if nothing is omitted, `head + tail` is all of it."""
 
     head: str = ""
     tail: str = ""
@@ -31,7 +31,7 @@ class Excerpt(Struct, frozen=True):
 
 
 class Kept:
-    """Collects the head and the tail of a text without end, in memory of about twice `cap` characters."""
+    """Collects the head and the tail of an endless text, using about twice `cap` characters of memory."""
 
     def __init__(self, cap: int, head_share: float = 0.2) -> None:
         self._head_cap = int(cap * head_share)
@@ -40,7 +40,7 @@ class Kept:
         self._tail: list[str] = []
         self._tail_length = 0
         self.total = 0
-        """All characters that came."""
+        """All characters so far."""
 
     def add(self, text: str) -> None:
         self.total += len(text)
@@ -74,7 +74,7 @@ def omission(count: int) -> str:
 
 
 def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:
-    """At most `cap` characters of the text, the rest taken out of the middle and counted."""
+    """At most `cap` characters of the text; the middle is removed and counted."""
     if len(text) <= cap:
         return text
     head = int(cap * head_share)
@@ -84,18 +84,20 @@ def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:
 
 
 def until_word(text: str) -> str:
-    """Without the word that a cut goes through: half of a secret is none that anybody would find."""
-    found = _LAST_WORD.search(text, max(len(text) - _LONGEST_WORD - 1, 0))
+    """Without the word that a cut splits: half a secret would not be recognized."""
+    found = _LAST_WORD.search(text, max(len(text) - _MAX_WORD_LENGTH - 1, 0))
     return text[: found.start() + 1] if found else text
 
 
 def from_word(text: str) -> str:
-    found = _BLANK.search(text, 0, _LONGEST_WORD)
+    found = _BLANK.search(text, 0, _MAX_WORD_LENGTH)
     return text[found.start() :] if found else text
 
 
 class Decoder:
-    """Feeds decoded text to `tell`; a character cut by two reads stays whole. Binary is only counted, to `count`."""
+    """Passes decoded text to `tell`; a character split by two reads stays whole. Binary output is only counted, with
+    `count`.
+    """
 
     _SNIFFED = 4096
 

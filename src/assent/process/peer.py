@@ -1,4 +1,4 @@
-"""A program that stays and is talked to in lines: own session, input and output, its errors kept for whoever asks.
+"""A long-running program that exchanges lines: own session, input and output; its errors are kept for whoever asks.
 
 `close` returns only when the program and all its descendants are gone. It knows no protocol: lines are bytes.
 """
@@ -15,16 +15,16 @@ from assent.process.pty import CHUNK, Channel
 from assent.process.spawn import spawn
 
 LINE_LIMIT = 32 << 20
-"""Bytes of one line: a picture goes through, a flood without an end does not."""
+"""Maximum bytes of one line: an image fits, an endless flood does not."""
 ERRORS_KEPT = 20_000
 
 
 class LineTooLong(Exception):
-    """The program wrote more than may be in one line; nothing sensible can be read from it any more."""
+    """The program wrote more than one line may contain; nothing more can be read from it."""
 
 
 class Peer:
-    """Use `Peer.start`; whoever started it has to close it."""
+    """Use `Peer.start`; the caller must close it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -37,7 +37,7 @@ class Peer:
 
     @classmethod
     async def start(cls, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> "Peer":
-        """Raises OSError when the program cannot be started."""
+        """Raises OSError if the program cannot be started."""
         peer = cls()
         await peer._spawn(argv, cwd, env)
         connecting = asyncio.create_task(peer._connect())
@@ -50,7 +50,7 @@ class Peer:
         return peer
 
     async def _spawn(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
-        """The descriptors that are the program's are closed on our side, whatever happens."""
+        """The program's descriptors are closed on our side, whatever happens."""
         mark = os.urandom(8).hex()
         output, errors = Channel(None), Channel(None)
         theirs, ours = os.pipe()
@@ -71,7 +71,7 @@ class Peer:
         self._process.on_exit(self._on_exit)
 
     async def _connect(self) -> None:
-        """Pipes of our own, not of the process: they close when we say so, whoever else holds the other end."""
+        """Our own pipes, not the process's: they close when we say so, whoever else holds the other end."""
         self._loop.add_reader(self._error_output, self._read_errors)
         read = os.fdopen(self._output, "rb", 0)
         write = os.fdopen(self._input, "wb", 0)
@@ -85,7 +85,7 @@ class Peer:
     # --- talking ---
 
     async def read_line(self) -> bytes | None:
-        """The next line without its end; None when there will be no more."""
+        """The next line without its end; None if there will be no more."""
         try:
             return (await self._reader.readuntil(b"\n"))[:-1]
         except asyncio.IncompleteReadError:
@@ -94,25 +94,25 @@ class Peer:
             raise LineTooLong(f"a line of more than {LINE_LIMIT:,} bytes") from error
 
     async def write_line(self, line: bytes) -> None:
-        """Waits while the program does not read. Raises OSError when it has gone."""
+        """Waits while the program does not read. Raises OSError if it has exited."""
         self._writer.write(line + b"\n")
         await self._writer.drain()
 
     def end_input(self, last: bytes = b"") -> None:
-        """Says this and then nothing more; the program may read it or not."""
+        """Send this and then nothing more; the program may read it or not."""
         self._writer.write(last)
         self._writer.close()
 
     async def read(self, most: int) -> bytes:
-        """What it has written; nothing when there will be no more."""
+        """What it has written; empty if there will be no more."""
         return await self._reader.read(most)
 
     def errors(self) -> str:
-        """The beginning and the end of what it wrote to its standard error."""
+        """The beginning and the end of its standard error."""
         return self._errors.excerpt().text()
 
     async def gone(self, patience: float) -> bool:
-        """Whether it ends within so many seconds."""
+        """Whether it exits within this many seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await self._exited.wait()
@@ -143,14 +143,14 @@ class Peer:
         self._let_go()
 
     def _let_go(self) -> None:
-        """It may have ended before we were connected to it."""
+        """It may have exited before we were connected to it."""
         if self._reading is not None:
             self._loop.call_later(0.1, self._reading.close)
 
     # --- the end ---
 
     async def close(self, patience: float = 1.0, grace: float = 0.5) -> None:
-        """Closes its input, which asks it to go; then signals. Being cancelled does not keep it from finishing."""
+        """Closes its input, which asks it to exit; then sends signals. Completes even if cancelled."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(patience, grace))
         try:
@@ -160,7 +160,7 @@ class Peer:
             raise
 
     async def _close(self, patience: float, grace: float) -> None:
-        if not self._writing.is_closing():  # it closes by itself when the program has gone
+        if not self._writing.is_closing():  # it closes by itself when the program has exited
             self._writing.abort()
         swallowing = asyncio.create_task(self._swallow())
         await self.gone(patience)
@@ -172,6 +172,6 @@ class Peer:
         self._stop_reading_errors()
 
     async def _swallow(self) -> None:
-        """A program that is stuck writing cannot notice that its input has ended."""
+        """A program that is blocked writing cannot notice that its input has ended."""
         while await self._reader.read(CHUNK):
             pass

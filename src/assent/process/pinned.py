@@ -1,4 +1,4 @@
-"""A folder that stays the one that was looked at, whatever becomes of its name meanwhile."""
+"""A folder that stays the one that was checked, whatever happens to its name meanwhile."""
 
 import os
 import sys
@@ -11,13 +11,13 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 class Pinned(Struct, frozen=True):
     path: str
-    """Leads to the open folder; elsewhere than on Linux it is its name, with links followed."""
+    """Leads to the open folder; on systems other than Linux, its name with links followed."""
     place: str
-    """Where it was when it was opened."""
+    """Its location when it was opened."""
 
 
 def pin(path: str, opened: list[int]) -> Pinned:
-    """Holds the folder open in a descriptor that is added to `opened`. Raises OSError."""
+    """Hold the folder open with a descriptor that is added to `opened`. Raises OSError."""
     if sys.platform != "linux":
         return Pinned(os.path.realpath(path), os.path.realpath(path))
     opened.append(os.open(path, _FOLDER))

@@ -1,6 +1,6 @@
-"""Runs a plan of the shell gate: lists, pipes, groups, conditions and loops of programs, without any shell.
+"""Runs a plan of the shell gate: lists, pipes, groups, conditions and loops of programs, without a shell.
 
-A small interpreter of the plan's tree; how one program is started is `starter`'s knowledge. Output and errors go to one
+A small interpreter of the plan's tree; `starter` knows how to start one program. Output and errors go to one
 descriptor. It decides nothing: what is not in the plan does not happen.
 """
 
@@ -22,12 +22,12 @@ from assent.process.starter import REFUSED, Started, Starter
 if TYPE_CHECKING:
     from assent.plan import Command, Plan, Step
 
-_MOST_ROUNDS = 100_000
-_MOST_OUTPUT = 1_000_000  # bytes that may become a word
+_MAX_ROUNDS = 100_000
+_MAX_OUTPUT = 1_000_000  # bytes that may become words
 
 
 class Pipeline:
-    """One run of one plan. `run` blocks; `cancel` may be called from any thread, once or often."""
+    """One run of one plan. `run` blocks; `cancel` may be called from any thread, any number of times."""
 
     def __init__(self, plan: "Plan", output: int, environment: Mapping[str, str] | None = None) -> None:
         self._plan = plan
@@ -37,7 +37,7 @@ class Pipeline:
         self._starter = Starter(plan, given, self._jobs, self._say, self._output_of)
 
     def run(self) -> int:
-        """The exit code of the last pipeline that ran, as bash would give it."""
+        """The exit code of the last pipeline that ran, as bash would return it."""
         try:
             if (moved := _moved(self._plan)) is not None:
                 self._say(f"{moved}: leads out of the workspace")
@@ -50,7 +50,7 @@ class Pipeline:
             self._starter.close()
 
     def cancel(self) -> None:
-        """Ends the processes that run; nothing further starts."""
+        """End the running processes; nothing else starts."""
         self._jobs.cancel()
 
     def _say(self, text: str) -> None:
@@ -98,7 +98,7 @@ class Pipeline:
         return self._ended(running)[-1]
 
     def _begin(self, command: "Command", frame: PlanFrame, group: int, owned: list[int]) -> "Started | _Beside":
-        """Starts a part of a pipe, which moves nobody else; `owned` are the ends that nobody needs afterwards."""
+        """Starts a part of a pipe, which moves nothing else; `owned` are the ends that are not needed afterwards."""
         if not isinstance(command, Stage):
             return _Beside(lambda: self._compound(command, frame), owned, self._say)
         try:
@@ -156,8 +156,8 @@ class Pipeline:
 
     def _loop(self, loop: "Loop", frame: PlanFrame) -> int:
         words = self._starter.words_of(loop.words, frame)
-        if len(words) > _MOST_ROUNDS:
-            raise Refusal(f"a loop over {len(words):,} words: more than {_MOST_ROUNDS:,} are not run")
+        if len(words) > _MAX_ROUNDS:
+            raise Refusal(f"a loop over {len(words):,} words; the limit is {_MAX_ROUNDS:,}")
         code = 0
         for word in words:
             frame.items[loop.variable] = word
@@ -165,7 +165,7 @@ class Pipeline:
         return code
 
     def _output_of(self, steps: "Sequence[Step]", frame: PlanFrame) -> str:
-        """What these print, as a part of a word. Raises Refusal."""
+        """The output of these, as part of a word. Raises Refusal."""
         refused = self._starter.refused
         reading, writing = os.pipe()
         inner = frame.copy()
@@ -177,14 +177,14 @@ class Pipeline:
             os.close(reading)
             frame.status = work.wait()
         if self._starter.refused > refused:
-            raise Refusal("a command whose output becomes words of another was refused, and so is the other")
-        if len(printed) > _MOST_OUTPUT:
-            raise Refusal(f"a command printed more than {_MOST_OUTPUT:,} bytes, too many for words of another")
+            raise Refusal("a command was refused, and so is the command that uses its output")
+        if len(printed) > _MAX_OUTPUT:
+            raise Refusal(f"a command printed more than {_MAX_OUTPUT:,} bytes, too many for the words of another")
         return as_word(printed)
 
 
 class _Beside:
-    """A part of a plan that runs beside the others, in a thread: its programs are processes of their own."""
+    """A part of a plan that runs concurrently, in a thread: its programs are processes of their own."""
 
     child = 0
 
@@ -199,7 +199,7 @@ class _Beside:
             self._code = self._work()
         except BrokenPipeError:
             self._code = 128 + signal.SIGPIPE
-        except (OSError, Refusal) as error:  # somebody must hear of it
+        except (OSError, Refusal) as error:  # somebody must be told
             with suppress(OSError):
                 self._say(str(error))
         finally:
@@ -216,20 +216,20 @@ def _group(one: "Started | _Beside") -> int:
 
 
 def _read_all(descriptor: int) -> bytes:
-    """All that comes, but not much more than may be used."""
+    """Reads everything, but not much more than may be used."""
     printed = b""
-    while len(printed) <= _MOST_OUTPUT and (piece := os.read(descriptor, 65_536)):
+    while len(printed) <= _MAX_OUTPUT and (piece := os.read(descriptor, 65_536)):
         printed += piece
     return printed
 
 
 def _moved(plan: "Plan") -> str | None:
-    """A path to be written that, with links followed, is not where its text says."""
+    """A path to write that, with links followed, is not where its text says."""
     return next((path for path in plan.writes if not real_below(path, plan.roots)), None)
 
 
 def main() -> None:
-    """The plan comes as the only argument; output goes to where ours goes."""
+    """The plan is the only argument; its output goes where ours goes."""
     import sys
 
     import msgspec

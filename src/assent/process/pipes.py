@@ -1,4 +1,4 @@
-"""Who is at the other end of a pipe of ours. Without /proc nobody can tell."""
+"""Who is at the other end of one of our pipes. Unknown without /proc."""
 
 import os
 import stat
@@ -7,9 +7,9 @@ from assent.process import process_table
 
 
 def has_producer(descriptor: int) -> bool:
-    """Whether a process that neither is this one nor started it can still write into this pipe.
+    """Whether a process other than this one and its parent can still write into this pipe.
 
-    In `pytest | assent` that is pytest. A program that started us and keeps our input open without using it is none.
+    In `pytest | assent` that is pytest. A parent that keeps our input open without using it does not count.
     """
     found = os.fstat(descriptor)
     if not stat.S_ISFIFO(found.st_mode):

@@ -1,7 +1,7 @@
-"""Plain text out of terminal output: colours gone, overwritten lines as they looked in the end.
+"""Turns terminal output into plain text: colours removed, overwritten lines as they finally looked.
 
-Line by line, which covers colours, progress bars and spinners. Programs that paint a whole screen need a
-terminal emulator; here their text survives, in the order in which it was written.
+Works line by line, which covers colours, progress bars and spinners. Programs that paint a whole screen need a terminal
+emulator; here their text survives, in the order in which it was written.
 """
 
 import re
@@ -9,7 +9,7 @@ import re
 _ESCAPE = (
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
-    r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS and its kin
+    r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS and similar
     r"|\x1b[ -/]*[0-~]?"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )

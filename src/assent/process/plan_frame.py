@@ -1,11 +1,11 @@
-"""What a part of a plan runs in: its folder, its input and output, and how the last pipeline ended."""
+"""The context of a part of a plan: its folder, its input and output, and how the last pipeline ended."""
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 
 class PlanFrame(Struct, kw_only=True):
-    """As a shell has it. A subshell gets a copy."""
+    """Like that of a shell. A subshell gets a copy."""
 
     cwd: str
     input: int
@@ -13,7 +13,7 @@ class PlanFrame(Struct, kw_only=True):
     errors: int
     status: int = 0
     items: dict[str, str] = {}
-    """The word that each loop around is at."""
+    """The current word of each enclosing loop."""
 
     def copy(self) -> "PlanFrame":
         return replace(self, items=dict(self.items))

@@ -1,14 +1,14 @@
-"""The process table of the kernel (/proc), as plain numbers. It imports next to nothing: the supervisor uses it."""
+"""The kernel's process table (/proc), as plain numbers. It imports next to nothing, because the supervisor uses it."""
 
 import os
 from _collections_abc import Iterator
 
 STATE, PARENT, GROUP, SESSION, STARTED, PAGES = 0, 1, 2, 3, 19, 21
-"""Where things are in a line, behind the name."""
+"""Field positions in a line, after the name."""
 
 
 def line(pid: int) -> list[bytes] | None:
-    """What the kernel says of a process, behind its name; None when there is no such process."""
+    """The fields of a process after its name; None if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             return file.read(1024).rpartition(b")")[2].split()
@@ -17,12 +17,12 @@ def line(pid: int) -> list[bytes] | None:
 
 
 def is_dead(fields: list[bytes]) -> bool:
-    """It has ended, but nobody has collected it yet."""
+    """It has ended, but nobody has reaped it yet."""
     return fields[STATE] in (b"Z", b"X")
 
 
 def all_pids() -> list[int]:
-    """Empty where there is no such table."""
+    """Empty if there is no such table."""
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -30,7 +30,7 @@ def all_pids() -> list[int]:
 
 
 def below(root: int, session: int = 0) -> list[int]:
-    """The living descendants of a process, and with them a session that one of them made."""
+    """The living descendants of a process, and the members of a session that one of them created."""
     lines = {pid: fields for pid in all_pids() if (fields := line(pid))}
     children: dict[int, list[int]] = {}
     for pid, fields in lines.items():
@@ -47,7 +47,7 @@ def below(root: int, session: int = 0) -> list[int]:
 
 
 def words(pid: int) -> list[bytes]:
-    """The command line of a process; nothing when it cannot be read."""
+    """The command line of a process; empty if it cannot be read."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as file:
             return file.read(1 << 16).split(b"\0")[:-1]
@@ -56,7 +56,7 @@ def words(pid: int) -> list[bytes]:
 
 
 def ancestors(pid: int) -> Iterator[int]:
-    """The process itself, and all above it."""
+    """The process itself and all its ancestors."""
     while pid > 0:
         yield pid
         fields = line(pid)
@@ -64,7 +64,7 @@ def ancestors(pid: int) -> Iterator[int]:
 
 
 def writes_to(pid: int, name: str) -> bool:
-    """Whether it holds this pipe or terminal open for writing, by the name that the kernel has for it."""
+    """Whether it holds this pipe or terminal open for writing, by its kernel name."""
     links = (f"/proc/{pid}/fd/{number}" for number in _descriptors(f"/proc/{pid}/fd") or ())
     return any(_leads_to(link, name) and _is_writable(link) for link in links)
 
@@ -77,15 +77,14 @@ def _is_writable(link: str) -> bool:
 
 
 def holds(pid: int, name: str, *, of: int = 0) -> bool | None:
-    """Whether it has this open, by the name that the kernel has for it; None when we may not look. `of`: the process
-    of a thread."""
+    """Whether it has this open, by its kernel name; None if we may not inspect it. `of`: the process of a thread."""
     folder = f"/proc/{of}/task/{pid}/fd" if of else f"/proc/{pid}/fd"
     found = _descriptors(folder)
     return None if found is None else any(_leads_to(f"{folder}/{number}", name) for number in found)
 
 
 def _descriptors(folder: str) -> list[str] | None:
-    """None when we may not look."""
+    """None if we may not inspect it."""
     try:
         return os.listdir(folder)
     except PermissionError:
@@ -109,7 +108,7 @@ def threads(pid: int) -> list[int]:
 
 
 def users(pid: int) -> set[int]:
-    """The real, effective, saved and file system's."""
+    """The real, effective, saved and file system ids."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
             return next({int(number) for number in line.split()[1:]} for line in file if line.startswith(b"Uid:"))
@@ -118,7 +117,7 @@ def users(pid: int) -> set[int]:
 
 
 def variables(pid: int) -> list[bytes]:
-    """The names of those that it was started with; nothing when we may not look."""
+    """The names of its initial variables; empty if we may not inspect it."""
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
             return [pair.partition(b"=")[0] for pair in file.read(1 << 20).split(b"\0")]

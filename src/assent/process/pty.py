@@ -1,8 +1,8 @@
-"""Where a child's output goes: a pipe of our own, or the slave side of a pseudo-terminal.
+"""Where a child's output goes: our own pipe, or the slave side of a pseudo-terminal.
 
-Never asyncio's pipes: those count as open as long as any grandchild holds them, and the call would wait for
-it. The terminal does not become the child's controlling terminal, so that opening /dev/tty (sudo, ssh-add)
-fails at once instead of waiting for a person who is not there.
+Never asyncio's pipes: those count as open as long as any grandchild holds them, and the call would wait for it. The
+terminal does not become the child's controlling terminal, so that opening /dev/tty (sudo, ssh-add) fails at once
+instead of waiting for input that never comes.
 """
 
 import contextlib
@@ -24,22 +24,22 @@ class Size(Struct, frozen=True):
 
 
 class Channel:
-    """Our end to read from, and the child's end to hand over and then close."""
+    """Our end to read from, and the child's end to pass on and then close."""
 
     def __init__(self, terminal: Size | None) -> None:
         self.ours, self.theirs = _open_pipe() if terminal is None else _open_terminal(terminal)
         os.set_blocking(self.ours, False)
         self.name = os.readlink(f"/proc/self/fd/{self.theirs}") if os.path.isdir("/proc/self/fd") else ""
-        """How the kernel names the child's end in /proc, for finding those who hold it."""
+        """The kernel's name for the child's end in /proc, for finding its holders."""
 
     def read(self) -> bytes | None:
-        """What is there; nothing when the last writer is gone; None when nothing is there yet."""
+        """Available output; empty if the last writer is gone; None if there is nothing yet."""
         try:
             return os.read(self.ours, CHUNK)
         except BlockingIOError:
             return None
         except OSError as error:
-            if error.errno == errno.EIO:  # how a terminal says that the last writer is gone
+            if error.errno == errno.EIO:  # how a terminal reports that the last writer is gone
                 return b""
             raise
 
@@ -59,7 +59,7 @@ def _open_pipe() -> tuple[int, int]:
     import fcntl
 
     ours, theirs = os.pipe()
-    with contextlib.suppress(OSError):  # only a matter of speed: fewer wake-ups for a flood
+    with contextlib.suppress(OSError):  # only for speed: fewer wake-ups during a flood
         fcntl.fcntl(theirs, _F_SETPIPE_SZ, _PIPE_SIZE)
     return ours, theirs
 
@@ -73,7 +73,7 @@ def _open_terminal(size: Size) -> tuple[int, int]:
         attributes = termios.tcgetattr(slave)
         attributes[1] &= ~termios.OPOST  # newlines stay newlines, as through a pipe; and it is three times as fast
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
-        # For writing only: a pager that reads its keys from stderr gives up at once instead of waiting.
+        # Only for writing: a pager that reads keys from stderr gives up at once instead of waiting.
         theirs = os.open(os.ttyname(slave), os.O_WRONLY | os.O_NOCTTY)
     except BaseException:
         os.close(ours)

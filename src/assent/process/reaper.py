@@ -1,13 +1,13 @@
-"""A reaper: starts one command, tells how it ended, and stays with whatever that command left, to the last of them.
+"""A reaper: starts one command, reports how it ended, and stays until everything that command left is gone.
 
-It is a *child subreaper* of the kernel: what loses its parent becomes a child of the reaper, whatever sessions it made,
-variables it cleared and descriptors it closed. So the family of a command is all that is below its reaper.
+It is a *child subreaper* of the kernel: processes that lose their parent become its children, whatever sessions they
+create, variables they clear and descriptors they close. So the family of a command is everything below its reaper.
 
-What Assent says comes through one socket. When it ends without `LEAVE`, Assent has died, or wants the family gone: they
-get a polite signal, a second, and then the one that cannot be refused, until nobody is left. After `LEAVE` they stay,
-and the reaper as long as they do. With nobody left it serves the next command, if there is a seat for it (`Seats`).
-Like the supervisor that it is a fork of, it imports only what costs next to nothing: the C modules below `signal`,
-`socket` and `ctypes`, and no `contextlib` or `functools`. The first command waits for all of that.
+Assent talks to it through one socket. If that ends without `LEAVE`, Assent has died, or wants the family gone: they get
+SIGTERM, a second, and then SIGKILL, until nobody is left. After `LEAVE` they stay, and the reaper as long as they do.
+When nobody is left, it serves the next command if there is a seat for it (`Seats`). Like the supervisor that it is
+forked from, it imports only what costs next to nothing: the C modules below `signal`, `socket` and `ctypes`, and no
+`contextlib` or `functools`. The first command waits for all of that.
 """
 
 import errno
@@ -28,13 +28,13 @@ else:
 
 LEAVE = b"L"
 DESCRIPTORS = 4
-"""A request has so many: the socket of one command, and its three streams."""
+"""Descriptors per request: the socket of one command, and its three streams."""
 REPLY = 48
-"""Bytes of each thing that we say, filled up with spaces."""
+"""Bytes of each message we send, padded with spaces."""
 GRACE = 1.0
-"""Seconds from the polite signal to the other one."""
+"""Seconds from SIGTERM to SIGKILL."""
 NAME = b"\0assent-run-"
-"""Before the mark of a command: an abstract address that its reaper holds, so that others can find it."""
+"""Prefix of a command's mark: an abstract address that its reaper holds, so that others can find it."""
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 _LIKE_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 """Ignored by the interpreter, not by programs."""
@@ -45,7 +45,7 @@ _SITS = 1 << 31
 
 
 class Seats:
-    """For reapers that wait for the next command. One that has done its work may take a seat; without one it goes."""
+    """Seats for reapers that wait for the next command. One that has finished may take a seat; without one it exits."""
 
     def __init__(self) -> None:
         self._seats, self._offering = os.pipe()
@@ -75,10 +75,10 @@ class Reaper:
         self._door = door
         self._seats = seats
         self._defaults = defaults
-        """The signals that mean to a program what they mean to all, and not what they mean to us."""
+        """Reset the signals to their default meaning for a program."""
 
     def run(self) -> None:
-        """Serves one command after the other, as long as they leave nothing and there is a seat to wait on."""
+        """Serves one command after the other, as long as they leave nothing and there is a free seat."""
         adopt_orphans(b"assent-reaper")
         self._woken = wake_on_children()
         descriptors = self._wait()
@@ -91,7 +91,7 @@ class Reaper:
                 descriptors = self._wait()
 
     def _wait(self) -> list[int]:
-        """For a request. As long as it waits, it goes with the supervisor; afterwards it stays."""
+        """Wait for a request. While it waits, it exits with the supervisor; afterwards it stays."""
         go_with_parent(True)
         if not self._has_supervisor():
             return []
@@ -101,7 +101,7 @@ class Reaper:
         return descriptors
 
     def _has_supervisor(self) -> bool:
-        """Without it Assent asks another one, and must not be answered twice."""
+        """Without it Assent asks another reaper, and must not get two answers."""
         return os.getppid() == self._supervisor
 
     def _served(self, descriptors: list[int]) -> bool:
@@ -137,10 +137,10 @@ class Reaper:
         )
         return self._stay()
 
-    # --- the beginning ---
+    # --- start ---
 
     def _request(self) -> tuple[bytes, list[bytes], bytes, dict[bytes, bytes]]:
-        """The mark, the number of words, the words, the folder and the variables, each ended by a NUL."""
+        """The mark, the number of words, the words, the folder and the variables, each terminated by a NUL."""
         size = int.from_bytes(self._receive(8), "big")
         mark, count, *rest = self._receive(size).split(b"\0")[:-1]
         argv, cwd, pairs = rest[: int(count)], rest[int(count)], rest[int(count) + 1 :]
@@ -151,12 +151,12 @@ class Reaper:
         while len(data) < size:
             piece = self._heard(min(size - len(data), 1 << 20))
             if not piece:
-                os._exit(0)  # Assent has gone, or changed its mind
+                os._exit(0)  # Assent has exited, or changed its mind
             data += piece
         return bytes(data)
 
     def _start(self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> tuple[int, bytes]:
-        """The process, or what kept the program from running. Without a fork: that would copy the interpreter."""
+        """The process, or what kept the program from running. Without a fork, which would copy the interpreter."""
         try:
             os.chdir(cwd)
         except OSError as error:
@@ -169,20 +169,22 @@ class Reaper:
                     program, argv, env, file_actions=actions, setsid=True, setsigdef=self._defaults
                 ), b""
             except OSError as error:
-                if error.errno not in (errno.ENOENT, errno.ENOTDIR):  # as a shell tells it
+                if error.errno not in (errno.ENOENT, errno.ENOTDIR):  # as a shell reports it
                     problem = error.errno or 0
         return 0, b"%d exec" % problem
 
     def _is_alone(self) -> bool:
-        """Assent died between the request and now: what nobody waits for does not begin."""
+        """Assent died between the request and now: what nobody waits for does not start."""
         looking = select.poll()
         looking.register(self._control.fileno(), select.POLLIN)
         return bool(looking.poll(0))
 
-    # --- the middle and the end ---
+    # --- run and end ---
 
     def _stay(self) -> bool:
-        """Whether the command left nobody. Who stayed with others is done when they are: he may be known by them."""
+        """Whether the command left nothing. A reaper that stayed with others is done when they are: they may identify
+        it.
+        """
         waiting = select.poll()
         waiting.register(self._woken, select.POLLIN)
         waiting.register(self._control.fileno(), select.POLLIN)
@@ -201,7 +203,7 @@ class Reaper:
         return alone
 
     def _any_left(self) -> bool:
-        """Also while Assent has not said what shall become of those that the command left."""
+        """Also while Assent has not said what to do with what the command left."""
         for pid, status in collect():
             if pid == self._leader:
                 self._leader = -pid
@@ -215,18 +217,18 @@ class Reaper:
     def _heard(self, size: int) -> bytes:
         try:
             return self._control.recv(size)
-        except OSError:  # it went without reading what we said
+        except OSError:  # it exited without reading our messages
             return b""
 
     def _say(self, data: bytes) -> None:
         try:
             self._control.sendall(data.ljust(REPLY))
         except OSError:
-            return  # nobody listens any more; that is heard as well
+            return  # nobody is listening any longer; that is noticed as well
 
 
 def receive_descriptors(door: socket, flags: int = 0) -> list[int]:
-    """Of one request; none when Assent has gone."""
+    """The descriptors of one request; none if Assent has exited."""
     try:
         _, extra, _, _ = door.recvmsg(1, CMSG_LEN(4 * DESCRIPTORS), MSG_CMSG_CLOEXEC | flags)
     except OSError:
@@ -235,7 +237,7 @@ def receive_descriptors(door: socket, flags: int = 0) -> list[int]:
 
 
 def turn_away(door: socket, problem: OSError) -> None:
-    """Tells whoever waits for a command that there is nobody to start it."""
+    """Tell whoever waits for a command that nobody can start it."""
     descriptors = receive_descriptors(door, MSG_DONTWAIT)
     if descriptors:
         os.write(descriptors[0], (b"%d fork" % (problem.errno or 0)).ljust(REPLY))
@@ -254,7 +256,7 @@ def end(
     patience: float | None = None,
     on_ended: Callable[[dict[int, int]], object] = dict,
 ) -> None:
-    """Until all are gone, or for so many seconds. Tells the children that ended meanwhile."""
+    """Until all are gone, or for this many seconds. Reports the children that exited meanwhile."""
     begun = time.monotonic()
     told: set[int] = set()
     pause = 0.002
@@ -267,7 +269,7 @@ def end(
             if polite and pid not in told:
                 told.add(pid)
                 _send(pid, signal.SIGTERM)
-                _send(pid, signal.SIGCONT)  # one that is stopped could not hear it
+                _send(pid, signal.SIGCONT)  # a stopped process could not react to it
             elif not polite:
                 _send(pid, signal.SIGKILL)
         time.sleep(pause)
@@ -283,7 +285,7 @@ def _send(pid: int, number: int) -> None:
 
 
 def collect() -> Iterator[tuple[int, int]]:
-    """The children that have ended, with exit code or minus the signal. Each is in the table until it was told."""
+    """The children that have exited, with exit code or minus the signal. Each stays in the table until reported."""
     while (ended := _ended()) is not None:
         yield ended.si_pid, ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
         os.waitpid(ended.si_pid, 0)
@@ -305,7 +307,7 @@ def _has_children() -> bool:
 
 
 def adopt_orphans(name: bytes) -> None:
-    """Where the kernel knows it. The name is what `ps` and `top` show."""
+    """If the kernel supports it. The name is what `ps` and `top` show."""
     _prctl(_SET_CHILD_SUBREAPER, 1)
     _prctl(_SET_NAME, name)
 
@@ -329,13 +331,13 @@ _prctl_address = 0
 
 
 def ignore_signals() -> list[int]:
-    """Nobody's polite signal ends those who look after others. Returns those that are not ignored by commands."""
+    """No polite signal ends the processes that look after others. Returns the signals that commands do not ignore."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _IGNORED}
     return [*_LIKE_PYTHON, *(number for number, meaning in before.items() if meaning != signal.SIG_IGN)]
 
 
 def wake_on_children() -> int:
-    """A descriptor to read from whenever a child has ended."""
+    """A descriptor that becomes readable whenever a child has exited."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -344,7 +346,7 @@ def wake_on_children() -> int:
 
 
 def _candidates(name: bytes, env: dict[bytes, bytes]) -> list[bytes]:
-    """Where the program may be: found by the search path that it gets."""
+    """Where the program may be: found via the search path that it gets."""
     if b"/" in name:
         return [name]
     folders = env.get(b"PATH", os.fsencode(os.defpath)).split(b":")

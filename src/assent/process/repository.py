@@ -1,8 +1,8 @@
 """Makes git safe to run in a repository that nobody has looked at.
 
-Before git starts, its effective settings are read, which starts no program. What they would run is set to something
-harmless, through the environment, where a name may hold any byte; a repository that leads outside the workspace is
-refused. What is the same for every repository is in the plan. Knows git, not the policy.
+Before git starts, its effective settings are read, which starts no program. Anything they would run is set to something
+harmless through the environment, where a name may contain any byte; a repository that leads outside the workspace is
+refused. Settings that are the same for every repository are in the plan. Knows git, not the policy.
 """
 
 import os
@@ -59,9 +59,9 @@ _READING = {"config": included_from_outside, "blame": ignores_by, "annotate": ig
 _WITHOUT_HOOKS = {"commit": ("-n", "--no-verify", "--dry-run"), "push": ("--no-verify", "-n", "--dry-run")}
 
 
-_LOOKS_FOR_CHANGES = re.compile(r"--(?:d|br)")  # `--dirty`, `--broken`, also shortened
+_LOOKS_FOR_CHANGES = re.compile(r"--(?:d|br)")  # `--dirty`, `--broken`, including abbreviations
 _SUBMODULE = b"160000 "
-_ONLY_A_PART = "shown is only what is in the workspace, which is a part of the repository"
+_ONLY_A_PART = "only files in the workspace are shown, which is part of a larger repository"
 
 
 class RefusedRepository(Exception):
@@ -69,7 +69,7 @@ class RefusedRepository(Exception):
 
 
 class Guard(Struct, frozen=True):
-    """How git runs, and what whoever reads its output should know."""
+    """How git runs, and what readers of its output should know."""
 
     argv: list[str]
     cwd: str
@@ -79,7 +79,7 @@ class Guard(Struct, frozen=True):
 
 
 class Setup(Struct, frozen=True):
-    """What the plan says about a command, and where descriptors go that stay open until it has started."""
+    """What the plan says about a command, and where to put descriptors that stay open until it has started."""
 
     roots: Sequence[str]
     work: "GitWork"
@@ -94,7 +94,7 @@ class Setup(Struct, frozen=True):
 
 
 def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str], setup: Setup) -> Guard:
-    """How `argv` may run. Nothing is special about it when it is not about git. Raises RefusedRepository or OSError."""
+    """How `argv` may run. Unchanged if it does not run git. Raises RefusedRepository or OSError."""
     start = _git_at(program, argv)
     if start is None:
         return Guard([*argv], cwd)
@@ -128,7 +128,7 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
 
 def _kept_to_part(part: Part, cwd: str, words: Sequence[str], texts: set[int]) -> list[str]:
     if (word := names_beyond(part, cwd, words, texts)) is not None:
-        raise RefusedRepository(f"`{word}` reaches beyond the workspace, which is a part of the repository")
+        raise RefusedRepository(f"`{word}` reaches outside the workspace, which is only part of the repository")
     return kept_to(part, words) if words else []
 
 
@@ -144,7 +144,7 @@ def _left_out(git: Git, setup: Setup, part: Part | None) -> LeftOut:
 
 
 def _pinned(folder: str, setup: Setup) -> Pinned:
-    """The folder that is looked at and that git runs in, which a link must not exchange in between."""
+    """The folder that is checked and that git runs in, which a link must not replace in between."""
     here = pin(folder, setup.opened)
     roots = [os.path.realpath(root) for root in setup.roots]
     if roots and not below(here.place, roots):
@@ -153,7 +153,7 @@ def _pinned(folder: str, setup: Setup) -> Pinned:
 
 
 class _Git:
-    """One command of git, and the place where it works."""
+    """One git command, and the place where it works."""
 
     def __init__(self, words: Sequence[str], cwd: str, roots: Sequence[str]) -> None:
         self.cwd = cwd
@@ -165,9 +165,9 @@ class _Git:
         self.places = [os.path.realpath(cwd), *(place for one in self.folders for place in (one.work, one.git))]
 
     def guard(self, settings: Sequence[Setting]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Variables for git, and what should be told."""
+        """Variables for git, and what to report."""
         if "diff" in self.words and self.taken is None:
-            raise RefusedRepository("there is no repository, where `git diff` shows whatever files lie in two folders")
+            raise RefusedRepository("this is not a repository, so `git diff` would show any files in two folders")
         if self.roots:
             self._stay_inside(settings)
         pairs = overrides(settings, self.roots, self.places)
@@ -196,21 +196,21 @@ class _Git:
 
     def _connect_safely(self, settings: Sequence[Setting]) -> None:
         if (key := dangerous_connection(settings, self.roots, self.places)) is not None:
-            raise RefusedRepository(f"its setting `{key}` says what runs to connect to another repository")
+            raise RefusedRepository(f"its setting `{key}` decides what runs to connect to another repository")
         names = [word for word in self.words[2 if self.sub == "remote" else 1 :] if not word.startswith("-")]
         name = names[0] if names else "origin"
         if name not in remotes(settings) and self._is_folder(name):
-            raise RefusedRepository(f"`{name}` is no remote, but a folder, whose own hooks and settings would run")
+            raise RefusedRepository(f"`{name}` is not a remote but a folder, whose own hooks and settings would run")
         legacy = [os.path.join(one.common, name) for one in self.folders for name in ("remotes", "branches")]
         if any(map(_has_entries, legacy)):
-            raise RefusedRepository("it describes other repositories in an old way that cannot be checked")
+            raise RefusedRepository("it defines remotes in an old format that cannot be checked")
 
     def _is_folder(self, name: str) -> bool:
         found = (os.path.realpath(os.path.join(self.cwd, name + end)) for end in ("", ".git"))
         return any(os.path.exists(one) and below(one, self.roots) for one in found)
 
     def _notes(self, settings: Sequence[Setting]) -> tuple[str, ...]:
-        """Hooks are commands of the repository, and so they do not run; whoever relies on them must know."""
+        """Hooks are commands of the repository, so they do not run; anyone who relies on them must know."""
         wanted = _HOOKS.get(self.sub, ())
         skipped = not set(_WITHOUT_HOOKS.get(self.sub, ())).isdisjoint(self.words)
         if not wanted or skipped or self.taken is None:
@@ -225,14 +225,14 @@ class _Git:
 def _settings(git: Sequence[str], cwd: str, environment: Mapping[str, str]) -> list[Setting]:
     listing = _ask([*git, "config", "--null", "--list", "--show-scope", "--show-origin"], cwd, environment)
     if listing.returncode != 0:
-        raise RefusedRepository(f"the configuration of git cannot be read: {os.fsdecode(listing.stderr).strip()}")
+        raise RefusedRepository(f"the git configuration cannot be read: {os.fsdecode(listing.stderr).strip()}")
     return parsed(listing.stdout)
 
 
 def _no_submodules(git: Sequence[str], cwd: str, environment: Mapping[str, str]) -> None:
     staged = _ask([*git, "ls-files", "--stage", "-z"], cwd, environment)
     if staged.returncode != 0 or any(entry.startswith(_SUBMODULE) for entry in staged.stdout.split(b"\0")):
-        raise RefusedRepository("there are submodules, whose own filters `git describe --dirty` would run")
+        raise RefusedRepository("there are submodules, and `git describe --dirty` would run their own filters")
 
 
 def _ask(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
@@ -242,7 +242,7 @@ def _ask(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> subpr
 
 
 def _git_at(program: str, argv: Sequence[str]) -> int | None:
-    """Where git stands among the words: first, or behind a program that only starts it."""
+    """The position of git in the words: first, or after a program that only starts it."""
     name = os.path.basename(program)
     if name == "git":
         return 0
@@ -267,7 +267,7 @@ def _has_entries(folder: str) -> bool:
 
 
 def _variables(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    # A replacement or a graft puts one object in the place of another: a secret under the name of an ordinary file.
+    # A replacement or a graft substitutes one object for another: a secret under the name of an ordinary file.
     variables = {
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_GRAFT_FILE": f"{os.devnull}/none",

@@ -1,8 +1,7 @@
-"""Run one program to its end: own session, no input, one stream of output, timeouts, and nothing left behind.
+"""Runs one program to its end: own session, no input, one stream of output, timeouts, and nothing left behind.
 
-Cancelling the task that awaits `run` ends the program with all its descendants; `run` returns only when
-they are gone. A program that left children in the background has ended nevertheless: what they hold does
-not hold the call.
+Cancelling the task that awaits `run` ends the program with all its descendants; `run` returns only when they are gone.
+A program that left children in the background has still ended: what they hold does not hold up the call.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ from assent.process.spawn import spawn
 Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
 Tell = Callable[[str], None]
 
-_READS_AT_ONCE = 16  # a terminal hands out 4 KB at a time
+_READS_AT_ONCE = 16  # a terminal returns 4 KB at a time
 _READS_TO_DRAIN = 512
 
 
@@ -30,22 +29,22 @@ class ProcessLimits(Struct, frozen=True, kw_only=True):
     """Seconds, bytes and characters."""
 
     idle: float | None = None
-    """So long without any output."""
+    """Maximum time without any output."""
     total: float | None = None
     output: int | None = None
     """Bytes that it may print."""
     memory: int | None = None
-    """Bytes that all its processes may have together."""
+    """Bytes that all its processes may use together."""
     look: float = 2.0
-    """Between two looks at the memory."""
+    """Between two memory checks."""
     grace: float = 0.5
-    """From the polite signal to the one that cannot be refused."""
+    """From SIGTERM to SIGKILL."""
     drain: float = 0.1
     """For output that comes after the end, from a background process or a process substitution."""
     keep: int = 200_000
     """Characters of output kept, a fifth of them from the beginning."""
     sniff: bool = True
-    """Look for NUL bytes at the beginning: output that has some is binary, and only counted."""
+    """Look for NUL bytes at the beginning: output that contains some is binary, and only counted."""
 
 
 class ProcessFinished(Struct, frozen=True, kw_only=True):
@@ -56,7 +55,7 @@ class ProcessFinished(Struct, frozen=True, kw_only=True):
     output: Excerpt
     bytes: int
     binary: bool
-    """The output was no text: only its bytes were counted."""
+    """The output was binary: only its bytes were counted."""
     background: tuple[int, ...] = ()
     """Processes that still hold the output after a normal end. They are left alone."""
     survivors: tuple[int, ...] = ()
@@ -79,9 +78,9 @@ async def run(
     terminal: Size | None = None,
     mark: str = "",
 ) -> ProcessFinished:
-    """Raises OSError when the program cannot be started. `on_binary` counts the bytes of output that is no text.
+    """Raises OSError if the program cannot be started. `on_binary` counts the bytes of binary output.
 
-    By its `mark` (see `leftover.py`) another process can find it, should this one die.
+    By its `mark` (see `leftover.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
     child = _Child(on_output, on_binary, limits, terminal)
@@ -93,7 +92,7 @@ async def run(
 
 
 class _Child:
-    """A running program with all that has to be given back: descriptors, readers, timers, the process."""
+    """A running program with everything to release: descriptors, readers, timers, the process."""
 
     def __init__(
         self, on_output: Tell, on_binary: Callable[[int], None], limits: ProcessLimits, terminal: Size | None
@@ -110,7 +109,7 @@ class _Child:
         self._channel = Channel(terminal)
 
     async def start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> None:
-        """Nothing has to be given back if it fails."""
+        """Nothing has to be released if it fails."""
         try:
             self._process = await spawn(argv, cwd, env, mark, output=self._channel.theirs)
         except BaseException:
@@ -130,14 +129,14 @@ class _Child:
         try:
             on_start(self.pid)
             ended = await self._end
-        except BaseException:  # cancelled, or a listener failed: nobody waits for this process any more
+        except BaseException:  # cancelled, or a listener failed: nobody waits for this process any longer
             await self._stop()
             raise
         survivors = () if ended == "exited" and not self._process.lost else await self._stop()
         return self._finished(ended, survivors)
 
     async def _stop(self) -> tuple[int, ...]:
-        """Not to be interrupted: a second cancellation only takes the grace away."""
+        """Not to be interrupted: a second cancellation only cuts the grace period short."""
         hurry = asyncio.Event()
         ending = asyncio.ensure_future(end_family(self._family, self.pid, self._limits.grace, hurry))
         while not ending.done():
@@ -155,7 +154,7 @@ class _Child:
         status = self._process.status()
         if ended == "exited":
             self._process.leave_rest()
-        # Only when somebody still holds the output is it worth looking through the process table.
+        # Searching the process table is only worthwhile if somebody still holds the output.
         background = self._family.members() if self._held and ended == "exited" else ()
         return ProcessFinished(
             code=status if status is not None and status >= 0 else None,
@@ -180,7 +179,7 @@ class _Child:
             self._end.set_result(ended)
 
     def _on_exit(self) -> None:
-        self._process.status()  # without a process table, the dead live until they are collected
+        self._process.status()  # without a process table, zombies count as alive
         self._exited = True
         self._drain()
         if self._held:
@@ -199,11 +198,11 @@ class _Child:
                 self._end.set_exception(error)
 
     def _readable(self) -> None:
-        """A few reads at most, so that a flood does not keep the loop from everything else."""
+        """A few reads at most, so that a flood does not block the event loop."""
         self._read(_READS_AT_ONCE)
 
     def _drain(self) -> None:
-        """What is there at once. Bounded, because a background process may write faster than we read."""
+        """What is available at once. Bounded, because a background process may write faster than we read."""
         self._read(_READS_TO_DRAIN)
 
     def _read(self, times: int) -> None:
@@ -242,7 +241,7 @@ class _Child:
             self._later(self._limits.look, self._look_at_memory)
 
     def _check_idle(self) -> None:
-        """Looks when it could be time, instead of moving a timer with every piece of output."""
+        """Checks when the time could be up, instead of moving a timer with every piece of output."""
         idle = self._limits.idle or 0.0
         left = self._last + idle - self._loop.time()
         if left > 0:

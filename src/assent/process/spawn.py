@@ -1,6 +1,6 @@
-"""Starting one program in a session of its own, and hearing when it has ended. What is said to it is not known here.
+"""Starts one program in its own session, and reports when it has ended. It does not know what is said to it.
 
-The supervisor starts it, so that it does not outlive us. Where there is none (only Linux lets a process adopt orphans)
+The supervisor starts it, so that it does not outlive us. Without a supervisor (only Linux lets a process adopt orphans)
 we start it ourselves.
 """
 
@@ -18,19 +18,19 @@ from assent.process.family import nested_mark
 
 
 class Child(Protocol):
-    """A program that was started. Whoever started it has to close it."""
+    """A program that was started. The caller must close it."""
 
     @property
     def pid(self) -> int: ...
 
     @property
     def reaper(self) -> int:
-        """The process below which all that comes of it is; 0 when there is none."""
+        """The process below which all its descendants are; 0 if there is none."""
         ...
 
     @property
     def since(self) -> int:
-        """When it was started, as the process table counts; 0 when that is not known yet."""
+        """When it was started, in the units of the process table; 0 if not yet known."""
         ...
 
     def status(self) -> int | None:
@@ -43,11 +43,11 @@ class Child(Protocol):
         ...
 
     def on_exit(self, tell: Callable[[], None]) -> None:
-        """Calls `tell` in the running loop when it has ended."""
+        """Call `tell` in the running loop when it has ended."""
         ...
 
     def leave_rest(self) -> None:
-        """What it left in the background goes on; otherwise nothing of it outlives `close`."""
+        """What it left in the background continues; otherwise nothing of it outlives `close`."""
         ...
 
     def close(self) -> None: ...
@@ -65,8 +65,8 @@ async def spawn(
 ) -> Child:
     """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
 
-    Raises OSError when it cannot be started. Whoever is cancelled meanwhile hears of it at his next `await`: he has to
-    end what was started.
+    Raises OSError if it cannot be started. If the caller is cancelled meanwhile, it learns that at its next `await` and
+    has to end what was started.
     """
     marked = {**env, MARKER: nested_mark(mark, os.environ.get(MARKER))}
     start = supervisor_client.start if supervisor_client.AVAILABLE else _start
@@ -85,7 +85,7 @@ async def _start(
 
 
 class _Unsupervised:
-    """Started by ourselves: its group is what we know of its family."""
+    """Started by ourselves: its group is all we know of its family."""
 
     reaper = 0
     since = 0
@@ -113,13 +113,13 @@ class _Unsupervised:
 
         def wait() -> None:
             self._process.wait()
-            with contextlib.suppress(RuntimeError):  # the loop is gone
+            with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(ended)
 
         threading.Thread(target=wait, daemon=True).start()
 
     def leave_rest(self) -> None:
-        """They go on whatever we do."""
+        """They continue whatever we do."""
 
     def close(self) -> None:
         self._closed = True

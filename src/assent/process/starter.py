@@ -1,7 +1,7 @@
 """Starts one simple command of a plan: its arguments, its environment, its input and output, and what it may open.
 
-Every program gets a built environment and a program path outside the workspace. It decides nothing: what is not in the
-plan does not happen, and what turns out otherwise than the plan says is refused and told.
+Every program gets a built environment and a search path outside the workspace. It decides nothing: what is not in the
+plan does not happen, and anything that differs from the plan is refused and reported.
 """
 
 import os
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 NOT_FOUND = 127
 REFUSED = 126
-_SIEVE_ENDS = 1.0  # seconds, after the program that reads the names has ended
+_SIEVE_ENDS = 1.0  # seconds after the program that reads the names has ended
 _KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 _READ_IGNORE_FILES = frozenset(("git", "rg"))
 
 
 class Started:
-    """A program that runs, with what is to be told about it when it has ended."""
+    """A running program, with what to report about it when it has ended."""
 
     def __init__(self, child: "subprocess.Popen[bytes] | int", say: Callable[[str], None]) -> None:
         self.child = child
@@ -48,7 +48,7 @@ class Started:
             self._tell_of_names()
             if code and self.bounds is not None:
                 for path in self.bounds.replaced():
-                    self._say(f"{path}: became another file while the command was started, so it was not opened")
+                    self._say(f"{path}: was replaced while the command was starting, so it was not opened")
             return code
         finally:
             if self.bounds is not None:
@@ -62,24 +62,24 @@ class Started:
         except subprocess.TimeoutExpired:
             if (path := blocking_file(self.may_be_stuck_in)) is not None and self.child.poll() is None:
                 self.child.kill()
-                self._say(f"{path}: not an ordinary file; the command would wait for it for ever, and was ended")
+                self._say(f"{path}: not a regular file; the command would block on it forever and was ended")
 
     def _tell_of_names(self) -> None:
         for thread in self.sieves:
             thread.join(_SIEVE_ENDS)
         if dropped := sum(one.dropped for one in self.sifted):
-            self._say(f"passed over: {dropped} name(s) of secrets, of links that lead to them or outside, or of pipes")
+            self._say(f"skipped: {dropped} name(s) of secrets, of links that lead to them or outside, or of pipes")
         for one in self.sifted:
             if one.problem:
                 self._say(f"xargs: {one.problem}")
 
 
 class NoInput(Exception):
-    """A file for the input is not there; that was told already."""
+    """An input file does not exist; that has been reported."""
 
 
 class Starter:
-    """`output_of` runs a part of the plan and gives what it prints; `say` tells whoever reads the output."""
+    """`output_of` runs a part of the plan and returns its output; `say` reports to readers of the output."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Starter:
         self._output_of = output_of
         self._openings = Openings(plan)
         self.refused = 0
-        """So many commands did not start."""
+        """The number of commands that did not start."""
 
     def close(self) -> None:
         os.close(self.null)
@@ -109,7 +109,7 @@ class Starter:
         except Refusal as refused:
             return self._refused(str(refused))
         except BrokenPipeError:
-            raise  # nobody reads what is printed; a shell ends here, too
+            raise  # nobody reads the output; a shell stops here, too
         except OSError as error:
             return self._refused(f"{stage.words[0].text}: {error.strerror}")
         finally:
@@ -150,7 +150,7 @@ class Starter:
 
     def _setup(self, stage: "Stage", frame: PlanFrame, opened: list[int], argv: Sequence[str]) -> Setup:
         plan = self._plan
-        texts = stage.texts if len(argv) == len(stage.words) else ()  # else they stand elsewhere
+        texts = stage.texts if len(argv) == len(stage.words) else ()  # otherwise they come from elsewhere
         return Setup(
             plan.roots,
             stage.git,
@@ -195,7 +195,7 @@ class Starter:
         return started
 
     def _hand_over(self, argv: list[str], files: list[int], cwd: str, opened: list[int]) -> list[int]:
-        """Where the kernel keeps nobody to the files that were looked at, a program gets them open."""
+        """If the kernel does not restrict programs to the checked files, a program gets them as open descriptors."""
         handed: list[int] = []
         for at in files:
             descriptor = self._openings.handed(os.path.join(cwd, argv[at]))
@@ -208,7 +208,7 @@ class Starter:
     # --- words ---
 
     def _arguments(self, stage: "Stage", frame: PlanFrame) -> tuple[list[str], list[int], list[str]]:
-        """The arguments, which of them name files to be read, and those behind the program that may be paths."""
+        """The arguments, which of them name files to read, and those after the program that may be paths."""
         argv: list[str] = []
         files: list[int] = []
         named: list[str] = []
@@ -225,9 +225,9 @@ class Starter:
     def _ordinary(self, argv: list[str], pattern: str, found: list[str], cwd: str) -> list[str]:
         kept = self._openings.without_special_files(argv, found, cwd)
         if found and not kept:
-            raise Refusal(f"{pattern}: matches only pipes or devices; to read them may wait for ever")
+            raise Refusal(f"{pattern}: matches only pipes or devices; reading them may block forever")
         if len(kept) < len(found):
-            self._say(f"passed over: {len(found) - len(kept)} pipe(s) or device(s) that match {pattern}")
+            self._say(f"skipped: {len(found) - len(kept)} pipe(s) or device(s) that match {pattern}")
         return kept
 
     def words_of(self, stage_words: "Sequence[Word]", frame: PlanFrame) -> list[str]:
@@ -254,7 +254,7 @@ class Starter:
                 return part.text
 
     def _shown(self, name: str) -> str:
-        """A variable that echo prints or a condition looks at. The gate lets through only names that hold no secret."""
+        """A variable that echo prints or a condition tests. The gate accepts only names that hold no secret."""
         if name in ("UID", "EUID"):
             return str(os.getuid())
         return self.environment.get(name) or os.environ.get(name, "")
@@ -264,7 +264,7 @@ class Starter:
             case "PWD":
                 return frame.cwd
             case "USER":
-                return self.environment.get("USER") or str(os.getuid())  # nothing at all would make another word
+                return self.environment.get("USER") or str(os.getuid())  # an empty word would be dropped
             case _:
                 return self.environment.get("HOME") or "/"
 
@@ -282,7 +282,7 @@ class Starter:
     # --- input and output ---
 
     def redirected(self, redirects: "Sequence[Redirect]", frame: PlanFrame, opened: list[int]) -> list[int]:
-        """Input, output and errors; what had to be opened is added to `opened`. Raises NoInput or Refusal."""
+        """Input, output and errors; opened descriptors are added to `opened`. Raises NoInput or Refusal."""
         now = frame.descriptors()
         for redirect in redirects:
             try:
@@ -306,7 +306,7 @@ class Starter:
         return opened[-1]
 
     def _names(self, kind: str, incoming: int, frame: PlanFrame, started: Started, opened: list[int]) -> int:
-        """A pipe with those of the names that may be opened."""
+        """A pipe with those names that may be opened."""
         reading, writing = os.pipe()
         opened.append(reading)
         source, target = os.fdopen(os.dup(incoming), "rb"), os.fdopen(writing, "wb")
@@ -330,8 +330,8 @@ class Starter:
         return next((path for path in candidates if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
     def _builtin(self, argv: list[str], frame: PlanFrame, descriptors: list[int], *, alone: bool) -> int | None:
-        """The few words that only a shell knows, and those that loops are full of. In a pipe of several, `cd` moves
-        nothing, and nobody may read yet what is printed.
+        """The few commands that only a shell has, and those that loops are full of. In a multi-command pipe, `cd` moves
+        nothing, and nobody may read the output yet.
         """
         match argv:
             case ["cd", *rest]:
@@ -368,7 +368,7 @@ def _tell(descriptor: int, text: str) -> None:
 
 
 def _spool(text: str) -> int:
-    """A file without a name that has this text to read."""
+    """An anonymous file that contains this text to read."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("text", os.MFD_CLOEXEC)
     else:
@@ -383,8 +383,7 @@ def _spool(text: str) -> int:
 
 
 def _environment(plan: "Plan", given: Mapping[str, str]) -> dict[str, str]:
-    """Built, not inherited: a few names, and a search path without relative folders or folders of the
-    workspace."""
+    """Built, not inherited: a few variables, and a search path without relative folders or folders of the workspace."""
     kept = {name: given[name] for name in _KEPT if name in given}
     folders = given.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(one for one in folders if os.path.isabs(one) and not real_below(one, plan.roots))

@@ -1,15 +1,15 @@
-"""The supervisor: a small process beside Assent that starts every command, and sees to its end when Assent cannot.
+"""The supervisor: a small process beside Assent that starts every command, and ends it if Assent cannot.
 
     Assent ──(socket)── supervisor ──┬── reaper ── command ── whatever it starts
                                      └── reaper ── command ── …
 
-It keeps a few reapers (`reaper.py`) ready, forks of itself. Assent sends descriptors; the first of them that wakes up
+It keeps a few reapers (`reaper.py`) ready, forked from itself. Assent sends descriptors; the first reaper that wakes up
 takes them and does the rest. A reaper whose command left nothing serves again: a fork costs more than most commands.
 
-The supervisor has a session of its own, so that no key of the terminal reaches it, an empty environment, and no
-descriptor of Assent's. It adopts the commands of a reaper that was killed, and ends them. When Assent goes, it goes;
-when it goes, Assent sees the end of its output, which no reaper holds. This is a program: it knows no asyncio and
-nothing but a few modules of the standard library, because it has to start within a few milliseconds.
+The supervisor has its own session, so that no key of the terminal reaches it, an empty environment, and no descriptor
+of Assent's. It adopts the commands of a reaper that was killed, and ends them. When Assent exits, so does it; when it
+exits, Assent sees the end of its output, which no reaper holds. This is a program: it knows no asyncio and only a few
+modules of the standard library, because it must start within a few milliseconds.
 """
 
 import gc
@@ -38,11 +38,11 @@ else:
     import _signal as signal
 
 READY = 4
-"""Reapers that wait for the next commands: a fork at the time would make every command wait."""
+"""Reapers that wait for the next commands: forking on demand would delay every command."""
 PAUSE = 0.03
 """Seconds without a request until vacant seats are filled, unless all of them are vacant."""
 AFTERWARDS = 4.0
-"""Seconds that it outlives Assent at most, in case a reaper does not get to the end of its work."""
+"""Maximum seconds that it outlives Assent, in case a reaper does not finish its work."""
 
 
 def main() -> None:
@@ -67,12 +67,12 @@ class Supervisor:
         self._idle: set[int] = set()
         self._seats = Seats()
         self._vacant = 0
-        """Seats that a reaper may take that has done its work; after a while another one is forked for each."""
+        """Seats for reapers that have finished; after a while another one is forked for each empty seat."""
         self._woken = wake_on_children()
 
     def run(self) -> None:
         waiting = select.poll()
-        waiting.register(self._door.fileno(), 0)  # only that Assent has gone: requests are for the reapers
+        waiting.register(self._door.fileno(), 0)  # only to notice that Assent has exited: requests are for the reapers
         waiting.register(self._seats.heard, select.POLLIN)
         waiting.register(self._woken, select.POLLIN)
         self._offer()
@@ -113,7 +113,7 @@ class Supervisor:
                 self._collect()
 
     def _refill(self) -> None:
-        """Seats that were taken meanwhile are not vacant: whoever took one says so soon."""
+        """Seats that were taken meanwhile are not vacant: whoever took one will say so soon."""
         try:
             while self._vacant and self._seats.take():
                 self._vacant -= 1

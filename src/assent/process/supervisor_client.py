@@ -1,7 +1,7 @@
-"""Our end of the supervisor: starts it with the first command, or a little earlier, and hands it what a command needs.
+"""Our end of the supervisor: starts it with the first command or a little earlier, and passes it what a command needs.
 
-It is asked with one byte and four descriptors; the request itself goes through the command's own socket, whose other
-end its reaper holds. What the reaper says comes through it too, and it is how the reaper learns that we are gone.
+A request is one byte and four descriptors; its content goes through the command's own socket, whose other end the
+reaper holds. The reaper's messages come through it too, and it is how the reaper learns that we are gone.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from assent.process.reaper import LEAVE, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
 START_TIMEOUT = 10.0
-"""Seconds until a program must have been started."""
+"""Seconds within which a program must have been started."""
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _START = f"import sys; sys.path.insert(0, {_SOURCE!r}); from assent.process.supervisor import main; main()"
 _INHERITED = (MARKER, "LD_LIBRARY_PATH")
-"""All of our environment that the supervisor gets: whose child it is, and where its interpreter may lie."""
+"""All of our environment that the supervisor gets: whose child it is, and where its interpreter may be."""
 
 
 class _Door:
-    """The supervisor's: reapers take what is sent. It is closed when nobody uses it any more."""
+    """The supervisor's socket: reapers take what is sent. It is closed when nobody uses it any longer."""
 
     def __init__(self, requests: socket.socket, output: int) -> None:
         self.requests = requests
@@ -39,7 +39,7 @@ class _Door:
         self._looking.register(output, 0)
 
     def is_attended(self) -> bool:
-        """A reaper at work would keep what is sent, also after the supervisor has gone."""
+        """A busy reaper would keep what is sent, even after the supervisor has exited."""
         return not self._looking.poll(0)
 
     def close(self) -> None:
@@ -54,16 +54,16 @@ _door: _Door | None = None
 async def start(
     argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, streams: tuple[int, int, int]
 ) -> "Supervised":
-    """Raises OSError when it cannot be started. Whoever is cancelled meanwhile hears of it at his next `await`: he has
-    to end what was started.
+    """Raises OSError if it cannot be started. If cancelled meanwhile, the caller is cancelled at its next `await` and
+    has to end what was started.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     ours.setblocking(False)
     try:
         with theirs:
             _hand_over([theirs.fileno(), *streams])
-        request = _request(argv, cwd, env, mark)  # only now: it takes as long as the reaper to wake up
-        rest = memoryview(request)[ours.send(request) :]  # what the socket does not hold
+        request = _request(argv, cwd, env, mark)  # only now: it takes as long as the reaper needs to wake up
+        rest = memoryview(request)[ours.send(request) :]  # what does not fit into the socket
         return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd))
     except BaseException as error:
         ours.close()
@@ -85,8 +85,8 @@ async def _whatever_happens(reply: "_Reply") -> bytes:
 
 
 class _Reply(asyncio.Future[bytes]):
-    """What the reaper says of the start. It comes in any case, or PATIENCE ends: nobody can cancel it. Without a task
-    of its own, because each of the loop's rounds delays the command.
+    """The reaper's message about the start. It always arrives, or START_TIMEOUT passes: it cannot be cancelled. Without
+    its own task, because each round of the event loop delays the command.
     """
 
     def __init__(self, control: socket.socket, rest: memoryview) -> None:
@@ -102,12 +102,12 @@ class _Reply(asyncio.Future[bytes]):
         return False
 
     def _readable(self) -> None:
-        """Exactly the reply: how the program ended may come right behind it."""
+        """Exactly the reply: how the program ended may follow immediately."""
         with self._failing():
             piece = self._control.recv(REPLY - len(self._data))
             self._data += piece
             if not piece:
-                raise OSError(errno.EPIPE, "the supervisor ended before the program was started")
+                raise OSError(errno.EPIPE, "the supervisor exited before the program was started")
             if len(self._data) == REPLY:
                 self._stop()
                 self.set_result(self._data)
@@ -138,13 +138,13 @@ class _Reply(asyncio.Future[bytes]):
 
 
 def prepare() -> None:
-    """Starts the supervisor in the background, so that the first command need not wait for it."""
+    """Start the supervisor in the background, so that the first command need not wait for it."""
     if AVAILABLE and _door is None:
         threading.Thread(target=_open_door, daemon=True).start()
 
 
 def _hand_over(descriptors: list[int]) -> None:
-    """To another supervisor, if the one that we have was killed. The request is not out yet, so it runs once."""
+    """To another supervisor, if ours was killed. The request has not been sent yet, so it runs once."""
     for _ in range(2):
         door = _open_door()
         try:
@@ -155,7 +155,7 @@ def _hand_over(descriptors: list[int]) -> None:
             if error.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
                 raise
         _close_door(door)
-    raise OSError(errno.EPIPE, "the supervisor of commands does not run")
+    raise OSError(errno.EPIPE, "the supervisor for commands is not running")
 
 
 def _open_door() -> _Door:
@@ -195,7 +195,7 @@ def _start_supervisor() -> _Door:
     finally:
         theirs.close()
         os.close(writing)
-    threading.Thread(target=process.wait, daemon=True).start()  # collected whenever it ends
+    threading.Thread(target=process.wait, daemon=True).start()  # reaped whenever it exits
     return _Door(ours, output)
 
 

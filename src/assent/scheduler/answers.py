@@ -1,6 +1,6 @@
-"""Answers to waiting calls, whoever gives them: the first one wins and is durable before it is acknowledged.
+"""Answers to waiting calls, from anyone: the first one wins and is durable before it is acknowledged.
 
-A yes covers exactly what was shown: it names the digest, and edited arguments are checked like the model's own.
+A yes covers exactly what was shown: it names the digest, and edited arguments are validated like the model's own.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from assent.scheduler.transitions import Over, Transitions, make_action, new_abo
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
 NOT_ALLOWED = "User did not allow tool call"
-"""The reason of a refusal without one."""
+"""The reason for a refusal that gives none."""
 
 
 class Answers:
@@ -39,13 +39,13 @@ class Answers:
         self._journal = journal
 
     async def take(self, answer: Answer, key: str) -> None:
-        """Raises Refused when the answer cannot be taken; then nothing has changed.
+        """Raises Refused if the answer cannot be accepted; then nothing has changed.
 
-        `key` is that of the command, if it was one: that it was taken is recorded with the last of what it did.
+        `key` is the idempotency key of the command, if any: its last effect also records that it was handled.
         """
         task = self._tasks.get(answer.call_id)
         if task is None:
-            raise NotWaiting(f"no call {answer.call_id} waits for an answer")
+            raise NotWaiting(f"no call {answer.call_id} is waiting for an answer")
         await task.answerable.wait()
         approval = check_answer(task.call, answer)
         match answer.outcome:
@@ -62,8 +62,9 @@ class Answers:
         await self._transitions.cancel(task, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, task: CallTask, approval: Approval, answer: Answer) -> None:
-        """Somebody edits the proposal. With the edited text the question is asked again; without, it is marked, until
-        they say that they are done by sending the text as it was."""
+        """Somebody is editing the proposal. With the edited text the question is asked again; without it, the question
+        is marked until they finish by sending the text.
+        """
         assert task.invocation is not None
         args = edited_args(task.invocation, answer, approval)
         if args is None:
@@ -82,7 +83,7 @@ class Answers:
         self._journal.announce(event)
 
     def _unmark_edited(self, task: CallTask, by: str) -> None:
-        """Unless somebody else is at it by now."""
+        """Unless somebody else is editing it by now."""
         if isinstance(task.call, AwaitingApproval) and task.call.modifying_by == by:
             self._mark_edited(task, "")
 
@@ -92,9 +93,9 @@ class Answers:
         args = edited_args(invocation, answer, approval)
         if args is not None:
             if answer.outcome != "proceed_once":
-                raise Refused("changed arguments are approved once; what was shown with `always` is not what would run")
+                raise Refused("changed arguments can only be approved once: `always` would not apply to what runs")
             invocation, action = await self._rebuilt(task, args)
-        approval = check_answer(task.call, answer)  # again: another answer may have come while we looked
+        approval = check_answer(task.call, answer)  # again: another answer may have arrived meanwhile
         self._use(task, invocation, action)
         task.answers = answer.answers
         await self._approve(task, answer, approval, _answered(answer, approval, key, args))
@@ -112,10 +113,10 @@ class Answers:
         failpoints.hit("answered")
         if grant is not None:
             await self.rejudge()
-            await self._acknowledge(answer, answered.key)  # now: whoever hears of it sees what the grant has settled
+            await self._acknowledge(answer, answered.key)  # first, so that listeners see what the grant has settled
 
     def _use(self, task: CallTask, invocation: Invocation, action: Action) -> None:
-        """Goes on with these arguments; calls after it may build on what they would do."""
+        """Continue with these arguments; later calls may build on what they would do."""
         task.invocation, task.action = invocation, action
         task.touches = self._transitions.touched(task)
         task.tell_siblings()
@@ -135,11 +136,11 @@ class Answers:
             raise Refused(str(error)) from error
         verdict = self._policy.judge(action)
         if verdict.ruling == "deny":
-            raise Refused(f"a rule forbids this: {verdict.reason}")
+            raise Refused(f"a rule denies this: {verdict.reason}")
         return invocation, action
 
     async def rejudge(self) -> None:
-        """Judges every waiting call again, after a mode change or a new grant."""
+        """Judge every waiting call again, after a mode change or a new grant."""
         for task in list(self._tasks.values()):
             if isinstance(task.call, AwaitingApproval) and not task.call.answered_by and task.action is not None:
                 await self._rejudge(task, task.action)

@@ -1,6 +1,6 @@
 """Approvals as records: what is asked, which answers are offered, and what an answer changes.
 
-Nothing here waits for anybody: a question is an event in the log, and so is its answer.
+Nothing here waits: a question is an event in the log, and so is its answer.
 """
 
 import secrets
@@ -22,11 +22,11 @@ Clock = Callable[[], float]
 
 
 class Refused(Exception):
-    """An answer that cannot be taken; the message tells whoever gave it why."""
+    """An answer that cannot be accepted; the message says why."""
 
 
 class NotWaiting(Refused):
-    """The call does not wait for an answer: it is unknown, was answered before, or is over."""
+    """The call is not waiting for an answer: it is unknown, already answered, or over."""
 
 
 def make_approval(
@@ -37,7 +37,7 @@ def make_approval(
     why: str,
     expires_at: float | None,
 ) -> Approval:
-    """The question for an action that needs one. `action.details` says what would happen."""
+    """The question for an action that needs approval. `action.details` says what would happen."""
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
     scopes = proposed(action, call_id)
@@ -65,16 +65,16 @@ def _options(action: Action, invocation: Invocation, *, always: bool) -> tuple[O
 
 
 def check_answer(call: ToolCall, answer: Answer) -> Approval:
-    """The approval that this answer may settle; raises with the reason when there is none."""
+    """The approval that this answer may settle; raises with the reason if there is none."""
     if not isinstance(call, AwaitingApproval):
-        raise NotWaiting(f"call {answer.call_id} does not wait for an answer: it is {status(call)}")
+        raise NotWaiting(f"call {answer.call_id} is not waiting for an answer: it is {status(call)}")
     if call.answered_by:
         raise NotWaiting(f"call {answer.call_id} was already answered by {call.answered_by}")
     approval = call.approval
     if answer.outcome == "cancel":
         return approval  # a no needs no digest: nothing happens
     if answer.digest != approval.digest:
-        raise Refused("the action changed since it was shown to you; look at it again before you answer")
+        raise Refused("the action has changed since it was shown to you; look at it again before you answer")
     if isinstance(approval.details, AskDetails):
         _check_answers(len(approval.details.questions), answer)
     if answer.outcome not in approval.options:
@@ -88,21 +88,21 @@ def _check_answers(questions: int, answer: Answer) -> None:
 
 
 def edited_args(invocation: Invocation, answer: Answer, approval: Approval) -> JsonObject | None:
-    """The arguments that the answer puts in place of the model's; None when it leaves them."""
+    """The arguments that the answer substitutes for the model's; None if it keeps them."""
     content = answer.content if answer.hunks is None else _accepted(approval, answer.hunks)
     if content is None:
         return answer.args
     modifiable = invocation.modifiable()
     if modifiable is None:
-        raise Refused("this call has no content that could be edited; send new arguments instead")
+        raise Refused("this call has no content to edit; send new arguments instead")
     return modifiable.args_for(content)
 
 
 def _accepted(approval: Approval, chosen: tuple[int, ...]) -> str:
-    """What the file would be with these hunks of the shown diff alone."""
+    """The file with only these hunks of the shown diff applied."""
     details = approval.details
     if not isinstance(details, EditDetails):
-        raise Refused("only a change of a file has hunks to choose from")
+        raise Refused("only a file change has hunks to choose from")
     try:
         return accept(details.old or "", details.new, details.diff, chosen)
     except BadHunks as error:
@@ -115,7 +115,7 @@ def person_decision(answer: Answer, digest: str, *, edited: bool) -> Decision:
 
 
 def grant_for(answer: Answer, approval: Approval, action: Action, now: float) -> Grant | None:
-    """What the answer grants beyond this call, with the limits that it sets."""
+    """What the answer grants beyond this call, with its limits."""
     match answer.outcome:
         case "proceed_always":
             grant = _chosen(answer, approval)
@@ -130,7 +130,7 @@ def grant_for(answer: Answer, approval: Approval, action: Action, now: float) ->
 
 
 def _chosen(answer: Answer, approval: Approval) -> Grant:
-    """The scope that the answer names; the narrowest when it names none."""
+    """The scope that the answer names; the narrowest if it names none."""
     scopes = {scope.id: scope for scope in approval.scopes}
     if not answer.scope:
         return approval.scopes[0]

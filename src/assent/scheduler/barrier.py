@@ -1,4 +1,4 @@
-"""The gate of a batch: nobody goes on before everybody is decided."""
+"""The gate of a batch: no call continues before all are decided."""
 
 import asyncio
 
@@ -6,14 +6,14 @@ from assent.scheduler.call_task import CallTask
 
 
 class Barrier:
-    """Opens each time that everybody who is still in the batch has arrived."""
+    """Opens whenever everybody still in the batch has arrived."""
 
     def __init__(self, parties: int) -> None:
         self._parties = parties
         self._arrived: dict[CallTask, asyncio.Future[bool]] = {}
 
     async def arrive(self, task: CallTask) -> bool:
-        """True when it has opened; False when the life is to be looked at again first."""
+        """True if it has opened; False if the call must be looked at again first."""
         if task.stale:
             return False
         place = self._arrived[task] = asyncio.get_running_loop().create_future()

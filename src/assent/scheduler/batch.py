@@ -1,4 +1,4 @@
-"""A batch: the calls of one turn, and what they are to each other."""
+"""A batch: the calls of one turn, and how they relate to each other."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,17 +12,17 @@ from assent.tools.tool import Resources
 
 
 class Parked(Exception):
-    """The session was closed while calls of the batch still wait; they go on when it is opened again."""
+    """The session was closed while calls of the batch were waiting; they continue when it is opened again."""
 
 
 class Batch:
-    """All calls of one turn. `results` gives their final states in request order."""
+    """All calls of one turn. `results` returns their final states in request order."""
 
     def __init__(self, tasks: Sequence[CallTask], touched: Callable[[CallTask], Resources], *, fresh: bool) -> None:
-        """`touched` says what a call touches, as far as that can be known now."""
+        """`touched` says what a call touches, as far as that is known now."""
         self.tasks = tasks
         self.fresh = fresh
-        """False when the calls come from the log and are already recorded."""
+        """False if the calls come from the log and are already recorded."""
         self.alone = len(tasks) == 1
         self.barrier = Barrier(len(tasks))
         self.judging = InOrder(len(tasks))
@@ -37,17 +37,17 @@ class Batch:
         try:
             return await asyncio.shield(self._results)
         finally:
-            del self  # an error keeps this frame, and we keep the error: that would be garbage in a circle
+            del self  # an exception keeps this frame, and we keep the exception: that would be a reference cycle
 
     def leave(self, task: CallTask) -> None:
-        """The call goes no further: nobody waits for it any more, and who built on it looks again."""
+        """The call goes no further: nobody waits for it any longer, and calls that built on it look again."""
         self.overlay.leave(task)
         self.judging.passed(task.at)
         self.order.leave(task)
         self.barrier.leave()
 
     def settle(self) -> None:
-        """Tells whoever waits how it ended, unless that was told already."""
+        """Report how it ended to whoever waits, unless that has been done."""
         self.overlay.clear()
         if self._results.done():
             return
@@ -59,4 +59,4 @@ class Batch:
 
     def fail(self, error: BaseException) -> None:
         self._results.set_exception(error)
-        self._results.exception()  # the one who waits is told; nobody waiting is no news
+        self._results.exception()  # the waiter is told; if nobody waits, there is nothing to report

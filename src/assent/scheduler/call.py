@@ -4,9 +4,9 @@
         │  └───────────────────────────────►│ │            │ └─────► error
         └──► error, cancelled ◄─────────────┴─┴────────────┴───────► cancelled
 
-A call moves only by an event: `advance(call, event)` gives the next state or refuses. A scheduled call goes back to
-awaiting_approval when what was approved is no longer what would happen, and is scheduled anew when something else
-allows it now. Terminal states never change.
+A call moves only by an event: `advance(call, event)` returns the next state or raises. A scheduled call goes back to
+awaiting_approval if what was approved is no longer what would happen, and is scheduled again if something else allows
+it now. Terminal states never change.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ from assent.events import (
 from assent.parts import Display, Failure, Result
 
 LIVE_OUTPUT_LIMIT = 64_000
-"""Characters of live output kept in an executing call; the newest ones."""
+"""Characters of live output kept in an executing call: the newest ones."""
 
 
 class Validating(Struct, frozen=True, gc=False, tag="validating"):
@@ -66,7 +66,7 @@ class Executing(Struct, frozen=True, gc=False, tag="executing", kw_only=True):
     pid: int | None = None
     output: str = ""
     received: int = 0
-    """Bytes so far of output that is no text."""
+    """Bytes of binary output so far."""
 
 
 class Success(Struct, frozen=True, gc=False, tag="success", kw_only=True):
@@ -93,7 +93,7 @@ class Failed(Struct, frozen=True, gc=False, tag="error", kw_only=True):
 
 
 class Cancelled(Struct, frozen=True, gc=False, tag="cancelled", kw_only=True):
-    """Keeps what was there: the proposed change in `approval`, partial output in `display`."""
+    """Keeps what there was: the proposed change in `approval`, partial output in `display`."""
 
     request: CallRequest
     started_at: float
@@ -121,7 +121,7 @@ TRANSITIONS: dict[type[ToolCall], tuple[type[ToolCall], ...]] = {
 
 
 class IllegalTransition(Exception):
-    """A state was asked to become one that the table does not allow."""
+    """The table does not allow this transition."""
 
 
 def status(call: ToolCall) -> str:
@@ -187,7 +187,7 @@ def _finished(call: Pending, event: CallFinished) -> Terminal | None:
 
 
 def _common(call: Pending, event: CallFinished) -> dict[str, Any]:
-    """What every ending has."""
+    """The fields of every final state."""
     return {
         "request": _described(call.request, event.about),
         "started_at": call.started_at,

@@ -18,7 +18,7 @@ from assent.tools.tool import AnyTool, Invocation, Proposal, Resources
 
 
 class Journal(Protocol):
-    """Where transitions go. They are in order from the moment `record` is called, and durable once it was awaited."""
+    """Where transitions go. They are ordered once `record` is called, and durable once it has been awaited."""
 
     def record(self, *events: DurableEvent) -> Awaitable[None]: ...
 
@@ -26,18 +26,18 @@ class Journal(Protocol):
 
 
 class Siblings(Protocol):
-    """What a life sees of the other calls of its batch."""
+    """What a call sees of the other calls of its batch."""
 
     def earlier(self, at: int, path: str) -> Proposal | None:
-        """What the calls before this one would make of the file."""
+        """What the earlier calls would make of the file."""
         ...
 
     def note(self, task: "CallTask") -> None:
-        """What it would do may be something else now."""
+        """What it would do may have changed."""
         ...
 
     def may_change(self, task: "CallTask") -> bool:
-        """A call before it may still change what it would do."""
+        """An earlier call may still change what it would do."""
         ...
 
 
@@ -45,16 +45,16 @@ class CallTask:
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
         self.at = 0
-        """Its number in the batch."""
+        """Its position in the batch."""
         self.siblings: Siblings | None = None
-        """None when it is alone."""
+        """None if it is alone."""
         self.touches = Resources()
         self.proposal: Proposal | None = None
         """The file as it would leave it, as its siblings know it."""
         self.chained: tuple[str, ...] = ()
         """The files for which its siblings take it into account."""
         self.stale = False
-        """Set when a call before it was refused or changed: what it would do is to be looked at again."""
+        """Set if an earlier call was refused or changed: what this one would do must be looked at again."""
         self.postponed = False
         """It cannot be judged before earlier calls have run, and is judged when its turn comes."""
         self.in_turn = False
@@ -64,14 +64,14 @@ class CallTask:
         self.action: Action | None = None
         """What was judged last; judged again when a mode or a grant changes."""
         self.plan: Plan | None = None
-        """For a command that was allowed by its words: exactly these words run, and no shell."""
+        """For a command allowed by its words: exactly these words run, without a shell."""
         self.answers: tuple[str, ...] | None = None
-        """What the person said, for a call that asks them something."""
+        """The person's answers, for a call that asks questions."""
         self.asyncio_task: asyncio.Task[None] | None = None
         self.changed: asyncio.Event | None = None
-        """Made while the life waits for its answer; set by every transition, so that it looks again."""
+        """Exists while the task waits for an answer; every transition sets it, so that the task looks again."""
         self.answerable = asyncio.Event()
-        """Set when the life waits for its answer; a call from the log is built and judged anew before that."""
+        """Set when the task waits for an answer; a call from the log is built and judged again before that."""
         self.recorded: Awaitable[None] | None = None
         """The newest record of this call; await it to know that it is durable."""
         self.cancel_reason = ""
@@ -80,17 +80,17 @@ class CallTask:
         self.runs_since: float | None = None
         """When it started to run, by the timer."""
         self.expiry: tuple[str, float] | None = None
-        """The approval that waits, and when it expires by the timer."""
+        """The waiting approval, and when it expires by the timer."""
         self._begun = False
 
     def begin(self) -> None:
-        """Called first thing in the life's own task."""
+        """Called first in the call's own task."""
         self._begun = True
         if self.cancel_reason:
             raise asyncio.CancelledError
 
     def cancel(self, reason: str) -> None:
-        """Ends the life from outside, also before it has begun: a task cancelled that early would not run at all."""
+        """End the call from outside, even before it has started: a task cancelled that early would never run."""
         self.cancel_reason = reason
         if self._begun and self.asyncio_task is not None:
             self.asyncio_task.cancel()
@@ -104,7 +104,7 @@ class CallTask:
             self.siblings.note(self)
 
     def disturb(self) -> None:
-        """What it would do may have changed; whoever drives it looks again."""
+        """What it would do may have changed; its task looks again."""
         self.stale = True
         if self.changed is not None:
             self.changed.set()
@@ -115,7 +115,7 @@ class CallTask:
 
     @property
     def exact(self) -> bool:
-        """What comes of it is kept as it is."""
+        """Whether its result is kept unmasked."""
         return self.tool is not None and self.tool.exact
 
     @property
@@ -124,7 +124,7 @@ class CallTask:
 
 
 class LiveChannel:
-    """What a running tool sees of us: a place for output, which loses its secrets here, and for its process."""
+    """What a running tool sees of the scheduler: where to send output, which is masked here, and its process."""
 
     def __init__(self, task: CallTask, journal: Journal, masker: Masker) -> None:
         self._task = task
@@ -136,7 +136,7 @@ class LiveChannel:
             self._tell(CallOutput(self._task.call_id, shown))
 
     def close(self) -> None:
-        """Tells what was held back because it might have been the beginning of a secret."""
+        """Pass on what was held back because it might have been the start of a secret."""
         if self._stream is not None and (left := self._stream.close()):
             self._tell(CallOutput(self._task.call_id, left))
 

@@ -1,4 +1,4 @@
-"""What exactly is approved, as one number: a change of any part of it is another action.
+"""A digest of exactly what is approved: changing any part of it makes a different action.
 
 The digest covers the session, the call, the tool, the arguments, and everything that was shown: for an edit the whole
 content before and after, for a command its directory.
@@ -20,5 +20,5 @@ def action_digest(session: str, call_id: str, tool: str, args: JsonObject, detai
 
 
 def run_mark(session: str, call_id: str) -> str:
-    """What a call starts carries this mark: always the same one, and another one in a copy of the session."""
+    """The mark on everything a call starts: stable for the call, but different in a fork of the session."""
     return hashlib.sha256(_encoder.encode([session, call_id])).hexdigest()[:32]

@@ -1,8 +1,8 @@
-"""When each call of a batch may run: calls take their places in line in the order of the request, however long each
-took to be decided, and then wait for the earlier calls that they conflict with.
+"""When each call of a batch may run: calls line up in request order, however long each took to be decided, and then
+wait for the earlier calls they conflict with.
 
-After one that may write anything it is not certain what the others touch until it has finished: a link may lead
-elsewhere then. So what touches any file takes its place after that, and is looked at again.
+After a call that may write anything, it is uncertain what the others touch until it has finished: a link may then lead
+elsewhere. So a call that touches any file lines up after it, and is looked at again.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class InOrder:
         self._waiting: dict[int, asyncio.Future[None]] = {}
 
     async def reach(self, at: int) -> None:
-        """Waits until all before this one have passed."""
+        """Wait until all earlier ones have passed."""
         if self._next < at:
             self._waiting[at] = asyncio.get_running_loop().create_future()
             await self._waiting[at]
@@ -49,7 +49,7 @@ class _Place:
         self.earlier: set[Done] = set()
         self.waited = False
         self.coming: asyncio.Future[None] | None = None
-        """Made by a call that waits for its place."""
+        """Created by a call that waits for its place."""
 
 
 class ExecutionOrder:
@@ -63,12 +63,12 @@ class ExecutionOrder:
         """The newest call in line that may write anything."""
 
     def declare(self, task: CallTask) -> None:
-        """What it touches can be known from now on."""
+        """From now on it is known what it touches."""
         self._places[task.at].declared = True
         self._advance()
 
     async def come(self, task: CallTask) -> bool:
-        """Waits for its turn. True when it had to wait for others, which may have changed what it does."""
+        """Wait for its turn. True if it had to wait for others, which may have changed what it does."""
         place = self._places[task.at]
         if place.done is None:
             place.coming = asyncio.get_running_loop().create_future()

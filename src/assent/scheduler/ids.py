@@ -1,7 +1,7 @@
-"""Call ids: made up where the provider gives none, unique for the session, and never used twice.
+"""Call ids: generated if the provider gives none, unique in the session, and never reused.
 
-An id stands in addresses, file names and on screens, so one with other characters than these, or a very long one, is
-replaced by one of ours. The same one always becomes the same: given twice, it is still found out.
+Ids appear in addresses, file names and on screens, so one with unexpected characters, or a very long one, is replaced.
+The same id always gets the same replacement, so a duplicate is still detected.
 """
 
 import hashlib
@@ -22,11 +22,11 @@ class CallIds:
     def request(
         self, call_id: str | None, tool: str, args: JsonObject, prompt_id: str, initiator: Initiator = "model"
     ) -> CallRequest:
-        """A request with an id of its own. One that came with a used id is marked, so that it is refused alone."""
+        """A request with a unique id. One that reuses an id is marked, so that only it is refused."""
         problem = ""
         call_id = _harmless(call_id) if call_id else ""
         if call_id in self._used:
-            problem = f"The call id {call_id!r} was used before in this session. Give every call an id of its own."
+            problem = f"The call id {call_id!r} was already used in this session. Give every call a new id."
         if not call_id or problem:
             call_id = self._made_up(tool)
         self._used.add(call_id)

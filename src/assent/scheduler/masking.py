@@ -1,6 +1,7 @@
-"""What a call ends with, with marks in place of its secrets: neither the log nor the model nor anybody else gets them.
+"""Masks the secrets in a call's result, so that neither the log nor the model nor anyone else gets them.
 
-Only results are masked, before they are recorded. What was asked for and approved stays as it is: the digest is of it.
+Only results are masked, before they are recorded. The request and what was approved stay unchanged, because the digest
+covers them.
 """
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from assent.secrets.mask import Masker
 
 NOTE = (
     "Secrets in this result are masked, each as `[secret: what it was]`. Do not write such a mark into a file: "
-    "read_file shows a file as it is."
+    "read_file shows the real content."
 )
 
 

@@ -1,8 +1,8 @@
-"""Files as the calls of a batch would leave them, one on top of the other, in the order of the request.
+"""Files as the calls of a batch would leave them, layered in request order.
 
-A proposal counts until its call is over: then the file is on disk, or it never will be. When a proposal is refused or
-changes, the calls after it that write the same file are judged again: those that have no proposal of their own yet, and
-the first one that builds on it. If that one's proposal changes, the next one follows.
+A proposal counts until its call is over: then the file is on disk, or never will be. If a proposal is refused or
+changes, later calls that write the same file are judged again: those without a proposal of their own, and the first one
+that builds on it. If its proposal changes, the next one follows.
 """
 
 from bisect import bisect_left
@@ -17,17 +17,18 @@ from assent.tools.tool import Proposal
 class Overlay:
     def __init__(self, barrier: Barrier) -> None:
         self._barrier = barrier
-        """Where calls wait that were decided already."""
+        """Where calls wait that are already decided."""
         self._chains: dict[str, list[CallTask]] = {}
-        """The calls that write a file, in the order of the request. Those that cannot say yet what they would write
-        have no proposal."""
+        """The calls that write a file, in request order. Those that cannot say yet what they would write have no
+        proposal.
+        """
         self._writers: deque[CallTask] = deque()
-        """Those that may write; the ones that are over leave at the front."""
+        """The calls that may write; finished ones are removed from the front."""
         self._unknown: deque[CallTask] = deque()
-        """Those of them that may write anything."""
+        """Those that may write anything."""
 
     def enter(self, task: CallTask) -> None:
-        """Called in the order of the request, when it is known what the call touches."""
+        """Called in request order, once it is known what the call touches."""
         if task.touches.may_write:
             self._writers.append(task)
         if task.touches.anything == "write":
@@ -41,7 +42,7 @@ class Overlay:
         return None
 
     def may_change(self, task: CallTask) -> bool:
-        """A command before it may write anything, or a call before it what it touches."""
+        """Whether an earlier command may write anything, or an earlier call what this one touches."""
         if _pending_before(task, self._unknown):
             return True
         if task.touches.anything:
@@ -49,7 +50,7 @@ class Overlay:
         return any(self._is_written_before(task, path) for path in task.touches.writes)
 
     def note(self, task: CallTask) -> None:
-        """Takes what the call proposes now in place of what it proposed before."""
+        """Replace the call's previous proposal with its current one."""
         assert task.invocation is not None
         before, now = task.proposal, task.invocation.proposal()
         paths = task.touches.writes if now is None else (now.path,)
@@ -60,7 +61,7 @@ class Overlay:
             self._put(task, path, changed=now != before)
 
     def leave(self, task: CallTask) -> None:
-        """The call is over. If it has written, the file is what it proposed, and nothing changes for the others."""
+        """The call is over. If it wrote, the file is what it proposed, and nothing changes for the others."""
         if not isinstance(task.call, Terminal):
             return
         for path in task.chained:
@@ -95,7 +96,7 @@ class Overlay:
                 return
 
     def clear(self) -> None:
-        """Nobody asks any more; calls and what they would do need not keep each other."""
+        """Nobody asks any longer, so calls and their proposals need not keep each other alive."""
         self._chains.clear()
         self._writers.clear()
         self._unknown.clear()

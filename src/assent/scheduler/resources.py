@@ -1,9 +1,9 @@
-"""Who touches what: says for each call of a batch which earlier calls it has to wait for, and lets all others run.
+"""Who touches what: says for each call of a batch which earlier calls it must wait for, and lets all others run.
 
-Two calls conflict when one writes what the other reads or writes. A path stands for itself and all below it, so a
-folder that is listed conflicts with a file that is written in it. Upper and lower case are not told apart: on some file
-systems they name the same file. The cost of taking a place depends on the depth of the paths, not on how many calls
-are in line.
+Two calls conflict if one writes what the other reads or writes. A path stands for itself and everything below it, so
+listing a folder conflicts with writing a file in it. Case is ignored, because on some file systems names that differ
+only in case are the same file. The cost of lining up depends on the depth of the paths, not on the number of calls in
+line.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _EVERYWHERE = ""
 
 
 class _Users:
-    """The calls in line at one place: the last writers, and the readers since."""
+    """The calls in line at one path: the last writers, and the readers since."""
 
     __slots__ = ("readers", "writers")
 
@@ -31,7 +31,7 @@ class _Users:
         (self.writers if writing else self.readers).add(done)
 
     def replace(self, done: Done) -> None:
-        """Later calls wait for this writer, which itself waits for all who are here: they need not be kept."""
+        """Later calls wait for this writer, which itself waits for everyone here, so they need not be kept."""
         self.readers.clear()
         self.writers = {done}
 
@@ -44,12 +44,12 @@ class _Users:
 class ResourceLine:
     def __init__(self) -> None:
         self._at: dict[str, _Users] = defaultdict(_Users)
-        """Users of exactly this place."""
+        """Users of exactly this path."""
         self._below: dict[str, _Users] = defaultdict(_Users)
-        """Users of anything below this place."""
+        """Users of anything below this path."""
 
     def join(self, resources: Resources) -> tuple[set[Done], Done]:
-        """Takes a place: whom to wait for, and the future to resolve when finished."""
+        """Line up: returns whom to wait for, and the future to resolve when finished."""
         done: Done = asyncio.get_running_loop().create_future()
         places = list(_places(resources))
         earlier = {each for place, writing in places for each in self._conflicts(place, writing=writing)}
@@ -58,7 +58,7 @@ class ResourceLine:
         return {each for each in earlier if not each.done()}, done
 
     def _conflicts(self, place: str, *, writing: bool) -> Iterator[Done]:
-        """With everybody registered at this place, at one above it, or anywhere below it."""
+        """Conflicts with everyone registered at this path, above it, or anywhere below it."""
         for above in (place, *_above(place)):
             if above in self._at:
                 yield from self._at[above].conflicting(writing=writing)
@@ -76,7 +76,7 @@ class ResourceLine:
 
 
 def finish(done: Done, earlier: set[Done]) -> None:
-    """Others wait for a call in place of those that it waits for itself, so it is never done before them."""
+    """Others wait for a call instead of those it waits for itself, so it is never done before them."""
     pending = [each for each in earlier if not each.done()]
     if pending:
         _all_of(pending).add_done_callback(lambda _: done.set_result(None))
@@ -85,7 +85,7 @@ def finish(done: Done, earlier: set[Done]) -> None:
 
 
 def _places(resources: Resources) -> Iterator[tuple[str, bool]]:
-    """Each place and whether it is written; what is no file has a name without a slash."""
+    """Each path and whether it is written; a resource that is not a file has a name without a slash."""
     yield from ((_key(path), False) for path in resources.reads)
     yield from ((_key(path), True) for path in (*resources.writes, *resources.things))
     if resources.anything:
@@ -98,7 +98,7 @@ def _key(path: str) -> str:
 
 
 def _above(place: str) -> Iterator[str]:
-    """`/a/b/c` → `/a/b`, `/a`, and everywhere."""
+    """`/a/b/c` → `/a/b`, `/a`, and the root of everything."""
     cut = place.rfind("/")
     while cut >= 0:
         place = place[:cut]
@@ -107,7 +107,7 @@ def _above(place: str) -> Iterator[str]:
 
 
 def _as_one(users: set[Done]) -> set[Done]:
-    """Puts one future that waits for all in place of many: each who comes later then waits for one."""
+    """Replace many futures with one that waits for all of them, so that later calls wait for only one."""
     living = [user for user in users if not user.done()]
     users.clear()
     users.update([_all_of(living)] if len(living) > 1 else living)

@@ -1,9 +1,9 @@
-"""The scheduler: one batch at a time, each call living its own life from request to result.
+"""The scheduler: one batch at a time, each call in its own task from request to result.
 
     request ─► build ─► judge ─► (ask) ─► gate ─► started ─► execute ─► finished
 
-A side effect happens only after its `call.started` is durable. One call's failure, refusal or cancellation leaves its
-siblings alone; a journal that cannot write stops everything.
+A side effect happens only after its `call.started` is durable. One call's failure, refusal or cancellation does not
+affect its siblings; a journal that cannot write stops everything.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
 INTERRUPTED = Failure(
     "interrupted",
     "Assent stopped while this call was running. Whether it took effect is unknown; it was not run again. "
-    "Check the state of things before you go on.",
+    "Check the current state before you continue.",
 )
 
 
@@ -41,7 +41,9 @@ def interrupted(survivors: tuple[int, ...]) -> Failure:
     if not survivors:
         return INTERRUPTED
     who = ", ".join(map(str, survivors))
-    return Failure(INTERRUPTED.type, f"{INTERRUPTED.message} It still runs and could not be ended: process {who}.")
+    return Failure(
+        INTERRUPTED.type, f"{INTERRUPTED.message} It is still running and could not be ended: process {who}."
+    )
 
 
 class Scheduler:
@@ -86,31 +88,32 @@ class Scheduler:
         )
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
 
-    # --- what clients ask for ---
+    # --- the client interface ---
 
     def prepare(self) -> None:
         """Calls may come soon."""
         self._transitions.prepare()
 
     def schedule(self, requests: CallRequest | Sequence[CallRequest]) -> Batch:
-        """Takes one or many calls as one batch; it starts at once, or when the batch before it is done."""
+        """Take one or more calls as one batch; it starts at once, or after the previous batch."""
         many = (requests,) if isinstance(requests, CallRequest) else requests
         now = self._clock()
         return self._enqueue(self._batch([CallTask(Validating(request, now)) for request in many], fresh=True))
 
     def restore(self, calls: Iterable[ToolCall]) -> Batch:
-        """Takes over calls that an earlier process left unfinished. What had started is not run again."""
+        """Take over calls that an earlier process left unfinished. Started calls are not run again."""
         return self._enqueue(self._batch([CallTask(call) for call in calls], fresh=False))
 
     async def answer(self, answer: Answer, key: str = "") -> None:
-        """Answers a waiting call; durable when this returns, and with it that the command of this key was taken.
+        """Answer a waiting call. When this returns, the answer is durable, and so is the fact that the command with
+        this key was handled.
 
-        When it raises Refused, nothing has changed.
+                If it raises Refused, nothing has changed.
         """
         await self._answers.take(answer, key)
 
     async def rejudge(self) -> None:
-        """Judges every waiting call again, after the mode has changed."""
+        """Judge every waiting call again, after the mode has changed."""
         await self._answers.rejudge()
 
     def waiting(self) -> list[AwaitingApproval]:
@@ -122,12 +125,12 @@ class Scheduler:
 
     @property
     def only_waits(self) -> bool:
-        """All that is left waits for a person, and stopping here would take no answer back."""
+        """Everything left is waiting for a person, and stopping here would lose no answer."""
         open_calls = [task.call for task in self._tasks.values() if not isinstance(task.call, Terminal)]
         return bool(open_calls) and all(_can_be_parked(call) for call in open_calls)
 
     def cancel(self, batch: Batch, reason: str) -> None:
-        """Cancels what waits, is queued or runs; partial output and the proposed change are kept."""
+        """Cancel what is waiting, queued or running; partial output and the proposed change are kept."""
         for task in batch.tasks:
             if not isinstance(task.call, Terminal):
                 task.cancel(reason)
@@ -135,11 +138,11 @@ class Scheduler:
     def cancel_call(self, call_id: str, reason: str) -> None:
         task = self._tasks.get(call_id)
         if task is None or isinstance(task.call, Terminal):
-            raise NotWaiting(f"no call {call_id} is under way")
+            raise NotWaiting(f"call {call_id} is not in progress")
         task.cancel(reason)
 
     async def park(self) -> None:
-        """Stops without answering: running calls are cancelled, waiting ones stay in the log as they are."""
+        """Stop without answering: running calls are cancelled, waiting ones stay in the log as they are."""
         self._parking = True
         for task in self._tasks.values():
             if not isinstance(task.call, Terminal):
@@ -192,7 +195,7 @@ class Scheduler:
             for task in batch.tasks:
                 task.asyncio_task = group.create_task(self._live(task, batch))
 
-    # --- one call's life ---
+    # --- one call ---
 
     async def _live(self, task: CallTask, batch: Batch) -> None:
         try:
@@ -209,7 +212,7 @@ class Scheduler:
             batch.leave(task)
 
     async def _decide(self, task: CallTask, batch: Batch) -> None:
-        """validating → scheduled, after a question where one is needed."""
+        """validating → scheduled, after a question if one is needed."""
         if task.request.problem:
             await self._transitions.fail(task, Failure("duplicate_call_id", task.request.problem))
         invocation = await self._transitions.build(task)
@@ -218,7 +221,7 @@ class Scheduler:
         await self._until_answered(task)
 
     async def _judge_in_order(self, task: CallTask, invocation: Invocation, batch: Batch) -> Verdict:
-        """After the calls before it: what it would do is computed on top of what they would."""
+        """After the earlier calls: what it would do is computed on top of what they would do."""
         await batch.judging.reach(task.at)
         verdict = await self._transitions.judge(task, invocation)
         batch.overlay.enter(task)
@@ -243,14 +246,14 @@ class Scheduler:
             raise Over
 
     async def _expire(self, task: CallTask) -> None:
-        if isinstance(task.call, AwaitingApproval):  # an answer may have come in the last moment
+        if isinstance(task.call, AwaitingApproval):  # an answer may have arrived at the last moment
             task.cancel_reason = "The approval expired unanswered."
             await self._transitions.cancel(task)
 
     async def _pass_gate(self, task: CallTask, batch: Batch) -> None:
-        """`batch`: all decided, then all looked at again, then all start. `eager`: each on its own.
+        """`batch`: all are decided, then all are looked at again, then all start. `eager`: each on its own.
 
-        One that is alone is looked at again right before it starts, like all, and that is enough.
+        A single call is looked at again right before it starts, like all, and that is enough.
         """
         if self._gate == "batch" and not batch.alone:
             await self._arrive(task, batch)
@@ -260,13 +263,13 @@ class Scheduler:
             await self._arrive(task, batch)
 
     async def _arrive(self, task: CallTask, batch: Batch) -> None:
-        """Waits for the others. Meanwhile what it would do may change with what a call before it would do."""
+        """Wait for the others. Meanwhile, what it would do may change with an earlier call."""
         while not await batch.barrier.arrive(task):
             await self._look_again(task)
             await self._until_answered(task)
 
     async def _run_in_turn(self, task: CallTask, batch: Batch) -> None:
-        """Waits for earlier calls that touch the same things, then runs."""
+        """Wait for earlier calls that touch the same things, then run."""
         batch.order.declare(task)
         waited = await batch.order.come(task)
         task.in_turn = True
@@ -279,17 +282,19 @@ class Scheduler:
             await self._execute(task)
 
     async def _look_again(self, task: CallTask) -> None:
-        """Is what would happen still what was decided on, or asked? A yes covers only exactly what was shown."""
+        """Whether it would still do what was decided or asked. A yes covers exactly what was shown."""
         assert task.invocation is not None
         postponed = task.postponed
         verdict = await self._transitions.judge(task, task.invocation)
         match task.call:
             case AwaitingApproval(approval=asked) if verdict.ruling == "ask":
                 if self._transitions.digest(task) != asked.digest:
-                    await self._transitions.ask(task, task.invocation, "what it would do changed with a call before it")
+                    await self._transitions.ask(task, task.invocation, "an earlier call changed what it would do")
             case Scheduled(decision=Decision(source="person", digest=digest)) if _may_stand(verdict, task):
                 if self._transitions.digest(task) != digest:
-                    await self._transitions.ask(task, task.invocation, "what it would do changed after you approved it")
+                    await self._transitions.ask(
+                        task, task.invocation, "what it would do has changed since you approved it"
+                    )
             case Scheduled(decision=decision) if postponed == task.postponed and _same(verdict, decision):
                 pass
             case AwaitingApproval() | Scheduled():
@@ -322,7 +327,7 @@ class Scheduler:
             await self._transitions.fail(task, error.failure)
 
     def _permit(self, task: CallTask) -> Permit:
-        """What was allowed by its words runs as these words; a text goes to a shell by a person's own leave."""
+        """A command allowed by its words runs as these words; text goes to a shell only with a person's approval."""
         assert isinstance(task.call, Scheduled) and task.action is not None
         decision = task.call.decision
         if decision.source == "grant":
@@ -349,7 +354,7 @@ class Scheduler:
     # --- reopening ---
 
     async def _resume(self, task: CallTask, batch: Batch) -> None:
-        """Continues a call from the log. What may have happened does not happen again; a question stays a question."""
+        """Continue a call from the log. What may have happened does not happen again; a question stays a question."""
         match task.call:
             case Executing():
                 await self._transitions.fail(task, interrupted(await self._leftovers(task)))
@@ -361,7 +366,7 @@ class Scheduler:
                 raise Over
 
     async def _leftovers(self, task: CallTask) -> tuple[int, ...]:
-        """Nothing of it may go on behind our back. Not to be interrupted: it takes a few seconds at most."""
+        """Nothing of it may continue unnoticed. Not to be interrupted: it takes a few seconds at most."""
         ending = asyncio.ensure_future(self._transitions.end_leftovers(task))
         while not ending.done():
             with suppress(asyncio.CancelledError):
@@ -393,7 +398,7 @@ def _same(verdict: Verdict, decision: Decision) -> bool:
 
 
 def _why_again(task: CallTask, before: Approval) -> str:
-    """In a copy of a session the same question has another digest, and is asked for the same reason."""
+    """In a fork of a session the same question has another digest, and is asked for the same reason."""
     same = task.action is not None and task.action.details == before.details
     return before.why if same else "what it would do changed while Assent was stopped"
 
@@ -403,7 +408,7 @@ def _can_be_parked(call: ToolCall) -> bool:
         case AwaitingApproval():
             return not (call.answered_by or call.modifying_by)
         case Scheduled():
-            return call.decision.source != "person"  # their yes would have to be asked for again
+            return call.decision.source != "person"  # their approval would have to be requested again
         case _:
             return False
 

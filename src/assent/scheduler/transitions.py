@@ -1,6 +1,6 @@
-"""The single steps a call can take: build, judge, ask, end. Each is one transition, checked and journalled in `move`.
+"""The single steps a call can take: build, judge, ask, end. Each is one transition, checked and journaled in `move`.
 
-Who takes them and when is the scheduler's business; what they mean for a call is decided here, once.
+The scheduler decides who takes them and when; this module decides, once, what they mean for a call.
 """
 
 from collections.abc import Awaitable
@@ -34,20 +34,20 @@ from assent.tools.registry import Registry
 from assent.tools.response import cancelled_result, failure_result, to_result
 from assent.tools.tool import AnyTool, InvalidParams, Invocation, Resources, ToolFailed, ToolResult
 
-LATER = Verdict("allow", "tool", "calls before it come first; then it is decided whether it may run")
-"""For a call that is judged in its turn. Nothing runs by it."""
+POSTPONED = Verdict("allow", "tool", "it is decided after earlier calls have run")
+"""For a call that is judged when its turn comes. It allows nothing to run."""
 
-LONGEST_ABOUT = 300
+MAX_DESCRIPTION_LENGTH = 300
 """Characters of the line that says what a call is about."""
 EDITED = "The user changed the arguments of this call before approving it; it ran with these."
 
 
 class Over(Exception):
-    """The call reached a terminal state; its life has nothing left to do."""
+    """The call reached a final state; its task has nothing left to do."""
 
 
 async def make_action(policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation) -> Action:
-    """What is judged: the checked call with what it would do now, or with what its failure would tell."""
+    """What is judged: the validated call with what it would do now, or with what its failure would reveal."""
     try:
         return action_of(policy, tool, args, invocation, await invocation.should_confirm())
     except ToolFailed as failed:
@@ -62,7 +62,7 @@ async def make_action(policy: Policy, tool: AnyTool, args: JsonObject, invocatio
 def action_of(
     policy: Policy, tool: AnyTool, args: JsonObject, invocation: Invocation, details: Details | None
 ) -> Action:
-    """The checked call with these details, and what the policy adds to them for the person."""
+    """The validated call with these details, and what the policy adds to them for the person."""
     main = args.get(tool.main_argument, "") if tool.main_argument else ""
     touched = invocation.resources()
     paths = (*touched.reads, *touched.writes)
@@ -71,7 +71,7 @@ def action_of(
 
 
 def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
-    """Nobody is asked about what they do themselves, and it runs as they wrote it: no plan, no grant."""
+    """Nobody is asked about what they do themselves, and it runs as written: no plan, no grant."""
     verdict = policy.judge(action)
     if verdict.ruling != "deny" and request.initiator == "person":
         return Verdict("allow", "rule", "you started it yourself")
@@ -79,10 +79,10 @@ def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
 
 
 def new_about(task: CallTask, invocation: Invocation | None = None) -> str:
-    """The tool's line on what the call is about; empty when that is on record, or the tool cannot say."""
+    """The tool's line on what the call is about; empty if it has been recorded, or the tool cannot say."""
     invocation = invocation or task.invocation
     try:
-        about = "" if invocation is None else " ".join(invocation.describe().split())[:LONGEST_ABOUT]
+        about = "" if invocation is None else " ".join(invocation.describe().split())[:MAX_DESCRIPTION_LENGTH]
     except Exception:  # a line for the screen must not end a call
         return ""
     return "" if about == task.request.about else about
@@ -102,7 +102,7 @@ class Transitions:
         timer: Clock,
         masker: Masker,
     ) -> None:
-        """`clock` tells the time of day, which may be set meanwhile; `timer` only ever goes on."""
+        """`clock` gives the time of day, which may be changed; `timer` is monotonic."""
         self._session = session
         self._registry = registry
         self._policy = policy
@@ -118,10 +118,10 @@ class Transitions:
             tool.prepare()
 
     def move(self, task: CallTask, *events: DurableEvent) -> Awaitable[None]:
-        """Every transition of every call happens here: checked against the table, in the journal, in this order."""
+        """Every transition of every call happens here: checked against the table, journaled, in this order."""
         call = task.call
         for event in events:
-            if not isinstance(event, GrantAdded | CommandTaken):  # these are of no single call
+            if not isinstance(event, GrantAdded | CommandTaken):  # these do not belong to a single call
                 call = advance(call, event)
         task.call = call
         task.recorded = self._journal.record(*events)
@@ -133,24 +133,24 @@ class Transitions:
         return self._clock()
 
     def begin(self, task: CallTask) -> None:
-        """Counts from now; for a call of an earlier process also what the clock says that it has taken so far."""
+        """Measured from now; for a call of an earlier process, plus the time it has taken so far by the clock."""
         task.since = self._timer() - since(task.call.started_at, self._clock())
 
     def run(self, task: CallTask) -> None:
         task.runs_since = self._timer()
 
     def patience(self, task: CallTask, approval: Approval) -> float | None:
-        """Seconds until the approval expires. A clock that is set while it waits changes nothing."""
+        """Seconds until the approval expires. Changing the clock meanwhile has no effect."""
         if approval.expires_at is None:
             return None
         if task.expiry is None or task.expiry[0] != approval.id:
             task.expiry = (approval.id, self._timer() + approval.expires_at - self._clock())
         return max(0.0, task.expiry[1] - self._timer())
 
-    # --- towards a decision ---
+    # --- toward a decision ---
 
     async def build(self, task: CallTask) -> Invocation:
-        """Finds the tool and checks the arguments; what is wrong with them ends the call."""
+        """Find the tool and validate the arguments; an error ends the call."""
         tool = await self._registry.find(task.request.tool)
         if tool is None or (not tool.for_model and task.request.initiator == "model"):
             await self.fail(task, Failure("tool_not_registered", self._registry.not_found(task.request.tool)))
@@ -166,7 +166,7 @@ class Transitions:
     async def judge(self, task: CallTask, invocation: Invocation) -> Verdict:
         """Anything that goes wrong while deciding is an error of the call, never a yes.
 
-        Before its turn a call that cannot do its work yet is postponed, if calls before it may still change that.
+        Before its turn, a call that cannot do its work yet is postponed if earlier calls may still change that.
         """
         assert task.tool is not None
         task.postponed = task.stale = False
@@ -184,12 +184,12 @@ class Transitions:
             if task.in_turn or task.siblings is None or not task.siblings.may_change(task):
                 await self.fail(task, error.failure)
             task.postponed = True
-            return LATER
+            return POSTPONED
         except Exception as error:
             await self.fail(task, Failure("policy_error", f"Could not decide whether this may run: {error!r}"))
 
     def touched(self, task: CallTask) -> Resources:
-        """What the call touches, as far as that can be known now. One that is alone has nobody to wait for."""
+        """What the call touches, as far as that is known now. A single call has nobody to wait for."""
         if task.siblings is None or task.invocation is None:
             return Resources()
         try:
@@ -197,7 +197,7 @@ class Transitions:
             if declared.anything == "write" and self._only_reads(task):
                 return replace(declared, anything="read")
             return declared
-        except Exception:  # whatever is wrong with it is said where it is judged
+        except Exception:  # any error is reported where the call is judged
             return Resources(anything="write")
 
     def _only_reads(self, task: CallTask) -> bool:
@@ -233,7 +233,7 @@ class Transitions:
         failpoints.hit("asked")
 
     def digest(self, task: CallTask, args: JsonObject | None = None) -> str:
-        """Of what the call would do now, with these arguments or its own."""
+        """The digest of what the call would do now, with these arguments or its own."""
         details = task.action.details if task.action is not None else None
         args = task.request.args if args is None else args
         return action_digest(self._session, task.call_id, task.request.tool, args, details)
@@ -242,7 +242,7 @@ class Transitions:
         return run_mark(self._session, task.call_id)
 
     async def end_leftovers(self, task: CallTask) -> tuple[int, ...]:
-        """What the call started when an earlier process ran it; one whose tool is gone has nothing to be found by."""
+        """What the call started when an earlier process ran it; nothing if its tool no longer exists."""
         tool = await self._registry.find(task.request.tool)
         if tool is None:
             return ()
@@ -276,7 +276,7 @@ class Transitions:
         raise Over
 
     def cancel(self, task: CallTask, *before: DurableEvent) -> Awaitable[None]:
-        """Ends the call with its cancel reason; partial output and the proposed change are kept."""
+        """End the call with its cancel reason; partial output and the proposed change are kept."""
         output = _partial_output(task)
         reason = task.cancel_reason or "Cancelled."
         result = cancelled_result(task.call_id, task.request.tool, reason, output.text if output else "")
@@ -298,8 +298,8 @@ class Transitions:
 def _nobody_to_ask(task: CallTask, verdict: Verdict) -> Failure:
     return Failure(
         "approval_unavailable",
-        f'Tool execution of "{task.request.tool}" needs approval ({verdict.reason}), and nobody is there to give it. '
-        "Do not try again; go on without it or say what the user should run.",
+        f'Tool execution of "{task.request.tool}" needs approval ({verdict.reason}), and nobody can give it. '
+        "Do not try again; continue without it or say what the user should run.",
     )
 
 

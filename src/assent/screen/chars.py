@@ -1,10 +1,10 @@
 """Which characters can deceive a reader, as pieces of regular expressions, and how each is shown and named.
 
-`HIDDEN` is every character that is invisible, moves the cursor, turns the text around, or looks like a blank
-without being one: at least the Unicode categories Cc (but newline and tab), Cf, Cs, Co, Zl, Zp and Zs (but
-the blank), and all default-ignorable characters; a test compares it with `unicodedata`. Ranges instead of
-categories: a compiled class costs a search little, and newly assigned emoji are not taken for hidden.
-Characters above U+FFFF are kept apart because a class without them is ten times faster.
+`HIDDEN` is every character that is invisible, moves the cursor, changes the text direction, or looks like a space
+without being one: at least the Unicode categories Cc (except newline and tab), Cf, Cs, Co, Zl, Zp and Zs (except the
+space), and all default-ignorable characters; a test compares it with `unicodedata`. Ranges instead of categories: a
+compiled class is cheap to search, and newly assigned emoji do not count as hidden. Characters above U+FFFF are kept
+apart because a class without them is ten times faster.
 """
 
 import re
@@ -33,7 +33,7 @@ LOW = CONTROLS + DIRECTION + BLANKS + SELECTORS + PRIVATE + BROKEN + INVISIBLE
 HIGH = HIGH_TAGS + HIGH_SELECTORS + HIGH_PRIVATE + HIGH_BROKEN + HIGH_INVISIBLE
 HIDDEN = f"(?:[{LOW}]|[{HIGH}])"
 
-# Marks that stack on the letter before them; enough of them paint over the lines around. Those of no script come first,
+# Marks that stack on the preceding letter; enough of them paint over the lines around. First those without a script,
 # then Cyrillic, Hebrew, Arabic, Syriac, Thai, Lao, Tibetan and Japanese ones.
 COMBINING = r"\u0300-\u034e\u0350-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
 STACKING = COMBINING + (
@@ -46,27 +46,27 @@ _EMOJI = (
     r"\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
 _JOINING = r"\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff"  # Arabic, Persian, Indic scripts need joiners
-_WIDE = r"[^\x00-\u3000]"  # East Asian letters and signs; what else is up there is told anyway, if it is hidden
-# Hidden characters that ordinary writing needs at exactly this place. Each is told by the character itself, which ends
-# what looks back, and by its neighbours: emoji sequences and joined letters;
+_WIDE = r"[^\x00-\u3000]"  # East Asian letters and signs; anything else up there is reported anyway if it is hidden
+# Hidden characters that ordinary writing needs at exactly this position. Each is identified by the character itself,
+# which ends the lookbehind, and by its neighbours: emoji sequences and joined letters;
 SPELLING = (
     rf"(?<=[{_EMOJI}][\ufe0e\ufe0f])|(?<=[0-9#*]\ufe0f)(?=\u20e3)"
     rf"|(?:(?<=[{_EMOJI}]\u200d)|(?<=[{_EMOJI}]\ufe0f\u200d))(?=[{_EMOJI}])"
     rf"|(?<=[{_JOINING}][\u200c\u200d])(?=[{_JOINING}])"
 )
-# and where text is only read: French spacing, digit groups, the ideographic blank.
+# and in text that is only read: French spacing, digit groups, the ideographic space.
 TYPOGRAPHY = (
     r"(?<=[\xa0\u202f])(?:(?=[!?;:»%€])|(?<=«.)|(?<=[0-9].)(?=[0-9]))"
     rf"|(?<=\u3000)(?:(?={_WIDE})|(?<={_WIDE}.))"
 )
-ORDINARY = r"\ufe0e\ufe0f\u200c\u200d\xa0\u202f\u3000"  # all that can be meant above
+ORDINARY = r"\ufe0e\ufe0f\u200c\u200d\xa0\u202f\u3000"  # everything above that can be meant
 
 _KINDS = (
     (ESCAPES, "terminal escape sequence"),
     (r"\r", "carriage return {mark}"),
     (CONTROLS, "control character {mark}"),
     (DIRECTION, "text direction control {mark}"),
-    (BLANKS, "unusual blank {mark}"),
+    (BLANKS, "unusual space {mark}"),
     (HIGH_TAGS, "hidden tag characters"),
     (SELECTORS + HIGH_SELECTORS, "variation selector {mark}"),
     (PRIVATE + HIGH_PRIVATE, "private-use character {mark}"),

@@ -1,8 +1,7 @@
-"""Which colour sequences (SGR) foreign text may keep in an output pane, and whether one is still switched on.
+"""Which colour sequences (SGR) untrusted text may keep in an output pane, and whether one is still active.
 
-A colour may help to read but never hide: no conceal, no blink, no background (text on its own colour), and
-nothing near black or near white, which is invisible on the usual screens. It knows only the numbers between
-`ESC [` and `m`.
+A colour may help reading but never hide: no conceal, no blink, no background (text in its own colour), and nothing near
+black or near white, which is invisible on common screens. It knows only the numbers between `ESC [` and `m`.
 """
 
 from functools import lru_cache
@@ -16,13 +15,13 @@ _CUBE = (0, 95, 135, 175, 215, 255)
 
 
 class Colours:
-    """Decides on each sequence and remembers what is open, so that it cannot leak into the text after it."""
+    """Decides on each sequence and tracks what is open, so that it cannot leak into the text after it."""
 
     def __init__(self) -> None:
         self._open: frozenset[int] = frozenset()
 
     def accept(self, parameters: str) -> bool:
-        """Whether this sequence may pass; if so it is taken to be in force."""
+        """Whether this sequence may pass; if so, it takes effect."""
         effect = _effect(parameters)
         if effect is None:
             return False
@@ -77,7 +76,7 @@ def _extended(codes: list[int]) -> bool:
 def _palette(index: int) -> bool:
     if index < 16:
         return index not in (0, 15)
-    if index >= 232:  # grey, from dark to light; what lies beyond is lighter than any
+    if index >= 232:  # grey, from dark to light; higher values are lighter than any
         return _readable(*([8 + (index - 232) * 10] * 3))
     index -= 16
     return _readable(_CUBE[index // 36], _CUBE[index // 6 % 6], _CUBE[index % 6])

@@ -1,8 +1,8 @@
 """Words written with letters that imitate ASCII ones (`сurl` with a Cyrillic с). Reports; changes no text.
 
-Only letters from scripts with look-alikes count. Japanese, Korean or Arabic beside Latin is ordinary writing,
-and so is a Greek letter that resembles nothing (`Δt`). Whole words of full-width or mathematical letters (`ｒｍ`) are
-ordinary only beside Chinese, Japanese or Korean.
+Only letters from scripts with look-alikes count. Japanese, Korean or Arabic next to Latin is ordinary writing, and so
+is a Greek letter that resembles nothing (`Δt`). Whole words of full-width or mathematical letters (`ｒｍ`) are ordinary
+only next to Chinese, Japanese or Korean.
 """
 
 import re
@@ -14,7 +14,7 @@ _OTHERS = (
     r"\u0251\u0261\u0531-\u0587\u10a0-\u10ff\u13a0-\u13ff\uab70-\uabbf\u2c80-\u2cff\ua4d0-\ua4ff\u2102-\u2139"
     r"\u2160-\u217f\u24b6-\u24e9\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U0001d400-\U0001d7ff"
 )
-_PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only for the eye
+_PUNCTUATION = r"\u037e\u2024\u2044\u2215\u29f8"  # ; . / in disguise: they end a host name only visually
 
 _STYLED = r"\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\U0001d400-\U0001d7ff"
 _TWINS = _CYRILLIC_TWINS + _GREEK_TWINS
@@ -33,7 +33,7 @@ _STYLED_WORD = re.compile(rf"[{_STYLED}](?<![^ ].)[{_STYLED}]+(?![^ ])")
 _EAST_ASIAN = re.compile(r"[\u3041-\u9fff\uac00-\ud7af]")
 _CLEARLY_FOREIGN = re.compile(rf"[{_CYRILLIC}\u0370-\u03ff\u1f00-\u1fff](?<![{_TWINS}])")
 _SAMPLE = 24
-_MOST = 8
+_MAX_FOUND = 8
 
 
 def lookalikes(text: str) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def lookalikes(text: str) -> tuple[str, ...]:
 
 
 class Lookalikes:
-    """Collects suspicious words over any number of pieces; where a piece ends does not matter."""
+    """Collects suspicious words across any number of pieces; where a piece ends does not matter."""
 
     def __init__(self) -> None:
         self._mixed: dict[str, None] = {}
@@ -82,10 +82,10 @@ class Lookalikes:
             found += self._twins
         if not self._east_asian_seen:
             found += self._styled
-        return tuple(found[:_MOST])
+        return tuple(found[:_MAX_FOUND])
 
     def _look_through(self, text: str) -> None:
-        """Whole words only. The same word is looked at once, and of many kinds of them no more than are told."""
+        """Whole words only. Each word is checked once, and no more kinds are kept than are reported."""
         if text.isascii() or not FOREIGN.search(text):
             return
         words = " ".join(dict.fromkeys(_WORD.findall(text)))
@@ -112,16 +112,16 @@ class Lookalikes:
 
 
 def _inner(text: str) -> tuple[int, int]:
-    """Without the words at both ends, which may go on in the pieces before and after."""
+    """Without the words at both ends, which may continue in the pieces before and after."""
     head = _WORD.match(text)
     tail = _WORD.match(text[::-1])
     return head.end() if head else 0, len(text) - tail.end() if tail else len(text)
 
 
 def _collect(found: dict[str, None], pattern: re.Pattern[str], words: str) -> None:
-    """The sentences about words (a blank between two) in which the pattern is found, until there are enough."""
+    """The sentences about words (separated by a space) that match the pattern, until there are enough."""
     end = 0
-    while len(found) < _MOST and (match := pattern.search(words, end)):
+    while len(found) < _MAX_FOUND and (match := pattern.search(words, end)):
         start = words.rfind(" ", 0, match.start()) + 1
         end = words.find(" ", match.end())
         end = end if end >= 0 else len(words)
@@ -131,8 +131,8 @@ def _collect(found: dict[str, None], pattern: re.Pattern[str], words: str) -> No
 
 
 def _keep(found: dict[str, None], word: "_Word") -> None:
-    """No more than are told, however long a stream is."""
-    if len(found) < _MOST:
+    """No more than are reported, however long a stream is."""
+    if len(found) < _MAX_FOUND:
         found.setdefault(word.sentence)
 
 

@@ -25,8 +25,8 @@ from assent.screen.screen_patterns import LABEL_LENGTH, STACKED, Context, Screen
 __all__ = ["LABEL_LENGTH", "Context", "SafeStream", "SafeText", "check_text", "make_safe"]
 
 _SHOWN_OF_MIXTURE = 8
-_MOST_NOTES = 16
-_MOST_MARKS = 10_000  # more different characters than any honest text has
+_MAX_NOTES = 16
+_MAX_MARKS = 10_000  # more distinct characters than any honest text has
 
 
 class SafeText(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class SafeText(msgspec.Struct, frozen=True):
 
 
 def make_safe(text: str, context: Context) -> SafeText:
-    """The whole text at once; plain text comes back as it is."""
+    """The whole text at once; plain text is returned unchanged."""
     rules = rules_of(context)
     if rules.is_plain(text) and (context != "label" or len(text) <= LABEL_LENGTH):
         return SafeText(rules.escaped(text), _lookalikes(text))
@@ -48,7 +48,7 @@ def make_safe(text: str, context: Context) -> SafeText:
 def _lookalikes(text: str) -> tuple[str, ...]:
     if text.isascii():
         return ()
-    from assent.screen.lookalikes import lookalikes  # its patterns take longer to compile than all the rest
+    from assent.screen.lookalikes import lookalikes  # its patterns take longer to compile than everything else
 
     return lookalikes(text)
 
@@ -72,7 +72,7 @@ class SafeStream:
     def __init__(self, context: Context) -> None:
         self.suspicious: tuple[str, ...] = ()
         self._rules = rules_of(context)
-        self._before = ""  # the last character judged: whether a joiner is ordinary depends on it
+        self._before = ""  # the last character judged: it decides whether a joiner is ordinary
         self._held: list[str] = []
         self._held_goes_on: re.Pattern[str] | None = None
         self._marks = _Marks(self._rules, self._note)
@@ -89,7 +89,7 @@ class SafeStream:
         """The part of the text that can be shown now."""
         self._words.feed(chunk)
         if self._held_goes_on is not None and self._held_goes_on.fullmatch(chunk):
-            self._held.append(chunk)  # not scanned again: a run of any length costs linear time
+            self._held.append(chunk)  # not scanned again: a run of any length takes linear time
             return ""
         buffer = self._before + "".join(self._held) + chunk
         return self._judge(buffer, self._rules.complete_until(buffer, len(self._before)))
@@ -102,7 +102,7 @@ class SafeStream:
         folded = [f"{count} {what} folded" for what, count in self._folded.items()]
         self.suspicious = (*self._notes, *folded, *self._words.close())
         cut = self._length - LABEL_LENGTH
-        if cut > 0:  # only a label has a length
+        if cut > 0:  # only a label has a maximum length
             return f"{rest}… (+{cut} characters)"
         return rest + self._colours.reset()
 
@@ -168,11 +168,11 @@ class SafeStream:
         return mark(char)
 
     def _note(self, char: str) -> None:
-        if len(self._notes) > _MOST_NOTES or char in "\n\t":
-            return  # a label shows its line ends because it has one line, not because they deceive
+        if len(self._notes) > _MAX_NOTES or char in "\n\t":
+            return  # a label shows its line endings because it has one line, not because they deceive
         note = describe(char)
         if note not in self._notes:
-            full = len(self._notes) == _MOST_NOTES
+            full = len(self._notes) == _MAX_NOTES
             self._notes["and other hidden characters" if full else note] = None
 
     def _fold_blanks(self, found: str) -> str:
@@ -207,7 +207,7 @@ class _Marks(dict[int, str]):
         if self._rules.hidden.match(char):
             self._note(char)
             shown = mark(char)
-        if len(self) >= _MOST_MARKS:
+        if len(self) >= _MAX_MARKS:
             self.clear()
         self[code] = shown
         return shown

@@ -1,8 +1,8 @@
-"""What is looked for in each context of the screen, as compiled patterns.
+"""What to look for in each screen context, as compiled patterns.
 
-It finds and does not replace. Every pattern is linear: what may be long is matched once, from its beginning, however
-it ends. In `scan` an alternative begins with a class, because the engine then passes over it without trying it, and
-for the same reason the group that names it is an empty one at its end.
+It finds and does not replace. Every pattern is linear: what may be long is matched once, from its beginning, however it
+ends. In `scan` an alternative begins with a class, because the engine then skips it without trying it, and for the same
+reason the group that names it is an empty one at its end.
 """
 
 import re
@@ -18,12 +18,12 @@ Context = Literal["prompt", "output", "label", "html"]
 
 LABEL_LENGTH = 120
 STACKED = 8  # more combining marks on one letter paint over its neighbours
-_REPEATS = 8  # the same hidden character more often than this is counted instead of repeated
+_REPEATS = 8  # more repetitions of the same hidden character are counted instead of shown
 _MIXTURE = 64  # a longer run of different hidden characters in a prompt or label is cut with a count
-_LONGEST_COLOUR = 40
-_COLOUR = rf"\x1b\[[0-9;]{{0,{_LONGEST_COLOUR}}}m"
-_LINES_LOOKED_AT = 5  # the scan stops at so many; whether they are too many is counted then
-_MOST_AT_ONCE = 500
+_MAX_COLOUR_LENGTH = 40
+_COLOUR = rf"\x1b\[[0-9;]{{0,{_MAX_COLOUR_LENGTH}}}m"
+_LINES_LOOKED_AT = 5  # the scan stops at this many; whether they are too many is counted then
+_MAX_AT_ONCE = 500
 
 _LOW = re.compile(f"[{LOW}]")
 _STACK = re.compile(rf"\A[{COMBINING}]|[{STACKING}]{{{STACKED + 1},}}")
@@ -33,17 +33,17 @@ _ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
 
 
 class _Padding(msgspec.Struct, frozen=True):
-    """Runs of at least this many blanks or newlines are folded; `chars` may all be part of one."""
+    """Runs of at least this many spaces or newlines are folded; `chars` may all be part of one."""
 
     chars: str
     blanks: int
     newlines: int
     tabs: int | None = None
-    """So many tabs are folded, too, though they are fewer characters: each is as wide as several blanks."""
+    """This many tabs are folded, too, although they are fewer characters: each is as wide as several spaces."""
 
 
-# A question is strict, since blanks push its end out of sight. Where text is only read, tables need their
-# blanks, and CR LF ends a line. A label has no second line to push anything to: it shows its newlines.
+# A question is strict, because spaces push its end out of sight. In text that is only read, tables need their spaces,
+# and CR LF ends a line. A label has no second line: it shows its newlines.
 _PADDING: dict[Context, _Padding] = {
     "prompt": _Padding(" \t\n", 33, 5, tabs=12),
     "label": _Padding(" ", 9, 0),
@@ -69,7 +69,7 @@ class ScreenPatterns:
 
     @cached_property
     def scan(self) -> re.Pattern[str]:
-        """All that is not shown as it is, or not character by character. Plain text never needs it."""
+        """Everything that is not shown as it is, or not character by character. Plain text never needs it."""
         return re.compile("|".join(self._alternatives()), re.DOTALL)
 
     @cached_property
@@ -81,14 +81,14 @@ class ScreenPatterns:
         return re.compile(f"[{self._hidden}{STACKING}]+")
 
     def escaped(self, text: str) -> str:
-        """Text in which nothing is hidden any more, as this context wants it."""
+        """Text in which nothing is hidden any longer, in the form of this context."""
         if self.context == "html":
             for char, entity in _MARKUP.items():
                 text = text.replace(char, entity)
         return text
 
     def is_plain(self, text: str) -> bool:
-        """Whether nothing would be found: a few searches, each a few nanoseconds a character."""
+        """Whether nothing would be found: a few searches, each a few nanoseconds per character."""
         if self._unsafe.search(text):
             return False
         if not text.isascii() and _is_odd(text):
@@ -97,7 +97,7 @@ class ScreenPatterns:
         return not padded and not self._lines.search(text)
 
     def stacks(self, char: str) -> bool:
-        """Whether it joins the marks on the letter before it, whatever colour comes between."""
+        """Whether it joins the marks on the preceding letter, whatever colour comes between."""
         return _STACKING.match(char) is not None
 
     def folds_lines(self, newlines: int) -> bool:
@@ -108,7 +108,7 @@ class ScreenPatterns:
         end = len(buffer.rstrip(self._padding.chars))
         if end < len(buffer):
             return max(start, end)
-        escape_at = buffer.rfind("\x1b", max(start, end - _LONGEST_COLOUR - 3))
+        escape_at = buffer.rfind("\x1b", max(start, end - _MAX_COLOUR_LENGTH - 3))
         if escape_at >= 0 and self._open_colour.fullmatch(buffer, escape_at):
             end = escape_at
         if " " <= buffer[end - 1 : end] <= "~":
@@ -117,15 +117,15 @@ class ScreenPatterns:
         return end - run.end() if run else end
 
     def run_of(self, char: str) -> re.Pattern[str]:
-        """What a chunk must consist of to be nothing but more of a run that is held back."""
+        """What a chunk must consist of to only extend a run that is held back."""
         return self._padding_run if char in self._padding.chars else self._hidden_run
 
     def _alternatives(self) -> Iterator[str]:
-        """In order: padding, then what is innocent at its place, then what is not shown character by character."""
+        """In order: padding, then what is innocent at its position, then what is not shown character by character."""
         hidden = f"[{self._hidden}]"
         yield f"{self.blanks.pattern}(?P<blanks>)"
         yield f"{self._lines.pattern}(?P<lines>)"
-        if not self.reading:  # there it would swallow colours and line ends
+        if not self.reading:  # there it would swallow colours and line endings
             yield rf"{hidden}{hidden}(?<!{hidden}..){hidden}{{{_MIXTURE - 1},}}(?P<mixture>)"
         else:
             yield r"\r(?=\n)(?P<line_end>)"
@@ -134,12 +134,12 @@ class ScreenPatterns:
             yield f"{_COLOUR}(?P<colour>)"
         yield rf"\A[{COMBINING}]+(?P<bare>)"
         yield rf"[{STACKING}]{{{STACKED + 1},}}(?P<stack>)"
-        # In steps of several, because the engine is slow to repeat what it was told by a group.
+        # In steps of several, because the engine is slow at repeating a back-reference.
         same, steps = "(?P=char)", rf"(?P<step>(?P=char){{{_REPEATS - 1}}})(?P=step)*"
         yield rf"{hidden}{hidden}(?<=(?P<char>.))(?<={same}{same}){steps}{same}*(?P<repeated>)"
 
     def _many_blanks(self) -> str:
-        """From where they begin, so that a run that is too short is not tried again at each of its blanks."""
+        """From where they begin, so that a run that is too short is not tried again at each of its spaces."""
         blank = "[ ]" if self.context == "label" else r"[ \t]"
         first, rest = rf"{blank}(?<!{blank}{blank})", rf"{blank}{{{self._padding.blanks - 1},}}"
         return first + (rf"(?:{rest}|(?: *\t){{{tabs - 1},}} *)" if (tabs := self._padding.tabs) else rest)
@@ -157,7 +157,7 @@ class ScreenPatterns:
         places = f"{SPELLING}|{TYPOGRAPHY}" if self.reading else SPELLING
         one = f"[{ORDINARY}](?:{places})"
         alone = f"{one}(?![{self._hidden}]{{2}})"
-        return rf"{one}(?:[ \u20e3]?[^ \t\n{self._hidden}{STACKING}]*{alone}){{0,{_MOST_AT_ONCE}}}"
+        return rf"{one}(?:[ \u20e3]?[^ \t\n{self._hidden}{STACKING}]*{alone}){{0,{_MAX_AT_ONCE}}}"
 
 
 def _is_odd(text: str) -> bool:

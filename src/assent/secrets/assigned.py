@@ -1,8 +1,8 @@
-"""Secrets known by the name before them: `API_KEY=…`, `"password": "…"`, `--token …`, `Authorization: Bearer …`.
+"""Secrets identified by the name before them: `API_KEY=…`, `"password": "…"`, `--token …`, `Authorization: Bearer …`.
 
-A name alone is not enough: what stands behind it must look like a value, and not like code, a path, or a word that only
-stands for a secret. Names in capitals with `=` right behind them are variables, as `env` and `.env` files have them:
-there any value counts. A value is read once, whatever names are in it, so the time is linear.
+A name alone is not enough: what follows it must look like a value, and not like code, a path, or a word that only
+stands for a secret. Upper-case names directly followed by `=` are variables, as in `env` and `.env` files: there any
+value counts. A value is read once, whatever names are in it, so the time is linear.
 """
 
 import re
@@ -33,18 +33,18 @@ _HINTS = (
     ),
     *("sessid", "session", "webhook", "mnemonic", "otp", "string", "connstr", "bearer"),
 )
-_LONGEST_NAME = 64
+_MAX_NAME_LENGTH = 64
 _OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _PATTERNS = {
-    # Looked for in small letters.
+    # Searched for in lower case.
     "named": (
         rf"((?:{'|'.join(_HINTS)})(?=([\w-]{{0,24}}))\2)(?:\\{{0,2}}[\"'`])?\]?"
         r"(?::[ \t]{0,2}[a-z_][\w.|\[\]]{0,30}[ \t]{0,2}(?==))?[ \t]{0,20}(=>|:=|[:=])[ \t]{0,20}"
     ),
-    # What must not stand before is looked at last: plain text at the beginning is found much faster.
+    # The negative lookbehind comes last: plain text at the beginning is found much faster.
     "flag": r"--(?<![\w-]--)([a-z][a-z-]{0,40})[ \t]{1,4}(?![-=:\s])",
     "bearer": r"bearer(?<!\wbearer)[ \t]{1,4}(?=[\w.~+/=-]{16})",
-    # Tried at a place of the text itself; the value is the last group.
+    # Tried at a position of the text itself; the value is the last group.
     "quoted": r"\\{0,2}([\"'`])([^\"'`\r\n]{1,2000}?)\\{0,2}\1",
     "word": r"(?![\"'`])(\S{1,4000})",
     "bare": r"([^\s\"'`,;&|<>(){}\[\]\\]{1,2000})",
@@ -76,7 +76,7 @@ def _small(text: str) -> str:
     low = text.lower()
     if len(low) == len(text):
         return low
-    return "".join(one.lower() if one.isascii() else one for one in text)  # a few letters grow when they become small
+    return "".join(one.lower() if one.isascii() else one for one in text)  # a few letters grow when lower-cased
 
 
 def _after_names(text: str, low: str) -> Iterator[Span]:
@@ -106,14 +106,14 @@ def _after_bearer(text: str, low: str) -> Iterator[Span]:
 
 
 def _beginning(text: str, at: int) -> int:
-    """Where the name begins that has a hint at this place."""
-    before = text[max(at - _LONGEST_NAME, 0) : at]
+    """Where the name begins that contains a hint at this position."""
+    before = text[max(at - _MAX_NAME_LENGTH, 0) : at]
     return at - len(before) + len(before.rstrip(_OF_NAMES))
 
 
 @lru_cache(1024)
 def _readings(name: str, separator: str, before: str) -> tuple[_Reading, ...]:
-    """How to read what stands behind the name; nothing when the name says nothing."""
+    """How to read what follows the name; None if the name says nothing."""
     low = name.lower()
     if low.endswith("authorization"):
         return (("credentials", _is_chosen_at_random),)
@@ -127,7 +127,7 @@ def _readings(name: str, separator: str, before: str) -> tuple[_Reading, ...]:
 
 
 def _read(text: str, at: int, name: str, readings: tuple[_Reading, ...]) -> Span:
-    """The value at this place. Without a kind it is no secret; empty when there is none to read."""
+    """The value at this position. Without a kind it is not a secret; empty if there is none to read."""
     for pattern, counts in readings:
         if found := _pattern(pattern).match(text, at):
             start, end = found.span(found.re.groups)
@@ -137,7 +137,7 @@ def _read(text: str, at: int, name: str, readings: tuple[_Reading, ...]) -> Span
 
 
 def _counts(value: str) -> bool:
-    """An address is none; a password in it is found by its looks."""
+    """An address is not a secret; a password in it is found by its shape."""
     return len(value) >= 4 and not (is_placeholder(value) or is_code(value) or is_path(value) or "://" in value)
 
 

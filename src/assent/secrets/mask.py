@@ -1,6 +1,6 @@
-"""A text with marks in place of its secrets: `[secret: GitHub token]`, `[secret: $DEPLOY_KEY]`. A mark is no secret.
+"""A text with marks in place of its secrets: `[secret: GitHub token]`, `[secret: $DEPLOY_KEY]`. A mark is not a secret.
 
-What it takes to find them is imported with the first text: most who could mask have nothing to mask.
+The search is imported with the first text: most callers have nothing to mask.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 OPENING = "[secret: "
 _SHORTEST = 8
-"""No text with fewer characters has a secret that we would find."""
+"""No shorter text contains a secret that we would find."""
 
 
 def mark(kind: str) -> str:
@@ -21,7 +21,7 @@ def mark(kind: str) -> str:
 
 
 class Masker:
-    """`known` gives exact secrets with what to call them. It is asked once, when there is something to mask."""
+    """`known` returns exact secrets with their labels. It is called once, when there is something to mask."""
 
     def __init__(self, known: Callable[[], Mapping[str, str]] = dict) -> None:
         self._ask_known = known
@@ -30,7 +30,7 @@ class Masker:
         return with_marks(text, self.find(text))
 
     def data(self, value: object) -> Any:
-        """JSON data with every text in it masked, also what stands behind a key such as `password`."""
+        """JSON data with every text in it masked, including values of keys such as `password`."""
         match value:
             case str():
                 return self.text(value)
@@ -57,7 +57,7 @@ class Masker:
         return MaskedStream(self, whole_lines=whole_lines)
 
     def pending(self, text: str) -> int:
-        """From where on the text may be the beginning of a secret; its length when it is not."""
+        """From where on the text may be the beginning of a secret; its length if it is not."""
         from assent.secrets.pending import pending
 
         return pending(text, self._known)
@@ -77,7 +77,7 @@ class Masker:
 
 
 class Unmasked(Masker):
-    """Leaves everything as it is, for those who want that."""
+    """Leaves everything unchanged, for those who want that."""
 
     def find(self, text: str) -> "list[Span]":
         return []
@@ -90,7 +90,7 @@ class Unmasked(Masker):
 
 
 def with_marks(text: str, spans: "list[Span]") -> str:
-    """A colour that ends within a secret must end nevertheless, so escapes stay."""
+    """A colour that ends within a secret must still end, so escapes stay."""
     if not spans:
         return text
     from assent.secrets.secret_search import ESCAPE

@@ -1,7 +1,7 @@
-"""Where in a text the beginning of a secret may stand whose end has not come yet.
+"""Where in a text the beginning of a secret may be whose end has not arrived yet.
 
-Rather once too often where a word is still open, and never for what a prompt ends with: the end of a word, a question
-mark, a bracket. Of a known value the first letters alone say nothing, and are worth nothing.
+Holds back too often rather than too seldom while a word is open, but never what a prompt ends with: the end of a word,
+a question mark, a bracket. The first letters of a known value alone say nothing, and reveal nothing.
 """
 
 import re
@@ -11,19 +11,19 @@ from assent.secrets.token_shapes import hints
 
 _LINE = 1_000
 _TELLING = 4
-"""So many letters of a known value may be its beginning; fewer may be anything, and give nothing away."""
+"""This many letters of a known value may be its beginning; fewer may be anything, and reveal nothing."""
 _LONG = 16
 _OPEN_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]{0,200})?\Z")
 _OPEN_KEY = re.compile(r"-----(?:B(?:E(?:G(?:I(?:N(?: [A-Z ]{0,40}-{0,5})?)?)?)?)?)?\Z")
 _WORD = re.compile(r"[\w+/=.~%:@$-]+\Z", re.ASCII)
 _GOES_ON = "a1B2c3D4e5F6g7H8i9J0" * 3
-"""A text that would make a secret of what looks like the beginning of one."""
+"""A text that would turn what looks like the beginning of a secret into one."""
 
 
 def pending(text: str, known: Known) -> int:
-    """From where on the text should be held back; its length when nothing is pending."""
+    """From where on the text should be held back; its length if nothing is pending."""
     start = max(text.rfind("\n") + 1, text.rfind("\r") + 1, len(text) - _LINE)
-    line = text[start : start + _escape(text[start:])]  # what comes after half a colour is not known either
+    line = text[start : start + _escape(text[start:])]  # what follows half a colour sequence is unknown, too
     return start + min(_key(line), _word(line), _named(line), _known(line, known)) if line else start
 
 
@@ -38,7 +38,7 @@ def _key(line: str) -> int:
 
 
 def _word(line: str) -> int:
-    """The last word, when it has the mark of a provider in it, or is long and looks like chance."""
+    """The last word, if it contains a provider's prefix, or is long and looks random."""
     found = _WORD.search(ESCAPE.sub("", line))
     if found is None:
         return len(line)
@@ -50,7 +50,7 @@ def _word(line: str) -> int:
 
 
 def _named(line: str) -> int:
-    """What stands behind a name that says secret, and goes on."""
+    """The unfinished value after a name that indicates a secret."""
     return min(_going_on(line, _GOES_ON + quote) for quote in ("", '"', "'") if quote in line)
 
 
@@ -68,6 +68,6 @@ def _known(line: str, known: Known) -> int:
 
 
 def _shared(text: str, value: str) -> int:
-    """How many letters of the value the text ends with, when they are enough to tell."""
+    """How many letters of the value the text ends with, if they are enough to tell."""
     sizes = range(min(len(value) - 1, len(text)), _TELLING - 1, -1)
     return next((size for size in sizes if text.endswith(value[:size])), 0)

@@ -11,7 +11,7 @@ _FIRST_LINE = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _LAST_LINE = re.compile(r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): .{0,200}"
 _BODY = re.compile(rf"""[ \t>|+"'-]{{0,8}}(?:[A-Za-z0-9+/=\\]{{0,200}}|{_HEADER})["',]{{0,2}}[ \t\r]*""")
-_LONGEST, _LONGEST_LINE = 20_000, 500
+_MAX_LENGTH, _MAX_LINE_LENGTH = 20_000, 500
 
 
 def find_private_keys(text: str) -> Iterator[Span]:
@@ -19,7 +19,7 @@ def find_private_keys(text: str) -> Iterator[Span]:
     while at >= 0:
         end = at + len(_BEGIN)
         if first := _FIRST_LINE.match(text, at):
-            closing = closing if closing >= at else _next_end(text, at)  # looked for once, not for every beginning
+            closing = closing if closing >= at else _next_end(text, at)  # searched for once, not for every beginning
             end = _closed(text, first.end(), closing) or _last_inside(text, _line_end(text, first.end()))
             yield Span(at, end, KIND)
         at = text.find(_BEGIN, end)
@@ -41,7 +41,7 @@ def _next_end(text: str, start: int) -> int:
 
 
 def _closed(text: str, start: int, closing: int) -> int:
-    if closing - start > _LONGEST:
+    if closing - start > _MAX_LENGTH:
         return 0
     last = _LAST_LINE.match(text, closing)
     return last.end() if last else 0
@@ -51,7 +51,7 @@ def _last_inside(text: str, at: int) -> int:
     """The end of the lines that look like the inside of a key, from here on."""
     while at < len(text):
         end = _line_end(text, at)
-        if end - at > _LONGEST_LINE or not _BODY.fullmatch(text, at, end - 1 if text[end - 1] == "\n" else end):
+        if end - at > _MAX_LINE_LENGTH or not _BODY.fullmatch(text, at, end - 1 if text[end - 1] == "\n" else end):
             return at
         at = end
     return at

@@ -1,12 +1,13 @@
-"""What the tokens of providers look like: a fixed beginning, and how it goes on. Data for `shapes`, and nothing else.
+"""What the tokens of providers look like: a fixed prefix, and how it continues. Data for `token_shapes`, and nothing
+else.
 
-Behind its beginning a token is little more than one run of one class of characters, so that a search takes linear time.
+After its prefix a token is little more than one run of one class of characters, so that a search takes linear time.
 """
 
 from typing import NamedTuple
 
 LEFT = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
-"""Not in the middle of a word. The n of a line end that is written as `\\n` is no letter."""
+"""Not in the middle of a word. The n of a line ending written as `\\n` is not a letter."""
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _ALNUM, _WORD, _HEX = "[A-Za-z0-9]", r"[\w-]", "[0-9a-f]"
 
@@ -14,14 +15,14 @@ _ALNUM, _WORD, _HEX = "[A-Za-z0-9]", r"[\w-]", "[0-9a-f]"
 class Provider(NamedTuple):
     kind: str
     beginnings: str
-    """Separated by blanks; each is looked for as plain text."""
+    """Separated by spaces; each is searched for as plain text."""
     rest: str
     """A regular expression for what follows."""
     left: str = LEFT
     before: int = 0
-    """So many characters of `left` come before the beginning, which here stands in the middle of the token."""
+    """This many characters of `left` precede the prefix, which here is in the middle of the token."""
     mixed: bool = False
-    """Only what has digits as well as letters: the beginning alone is too common."""
+    """Only with both digits and letters: the prefix alone is too common."""
 
 
 PROVIDERS = (
@@ -92,7 +93,7 @@ PROVIDERS = (
     Provider("1Password key", "A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,5}"),
     Provider("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}", ""),
     Provider("token", "pnu_ pnb_ tk-us- rdme_ zpka_", r"[\w-]{30,}", mixed=True),
-    # --- talk ---
+    # --- communication ---
     Provider("Slack token", "xox", r"[abcdeoprs](?:\.xox[abp])?-[\w%-]{10,}"),
     Provider("Slack token", "xapp-", r"[0-9]-[\w-]{10,}"),
     Provider("Slack webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/\w+/\w+/\w{10,}(?:/\w{10,})?", ""),
@@ -112,7 +113,7 @@ PROVIDERS = (
     Provider("X token", "A" * 20, r"[\w%]{60,}"),
     Provider("Facebook token", "EAA", r"[\w-]{56,}", mixed=True),
     Provider("Dropbox token", "sl.", rf"{_WORD}{{100,}}"),
-    # --- money ---
+    # --- payment ---
     Provider("Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_", rf"{_ALNUM}{{16,}}", ""),
     Provider("webhook secret", "whsec_", r"[A-Za-z0-9+/=]{24,}"),
     Provider("Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", rf"{_HEX}{{32}}"),
@@ -125,7 +126,7 @@ PROVIDERS = (
     Provider("payment key", "duffel_live_ duffel_test_", rf"{_WORD}{{40,}}"),
     Provider("payment key", "live_ test_", rf"{_HEX}{{35}}(?!\w)"),
     Provider("Adyen key", "AQE", r"[\w+/=-]{80,}"),
-    # --- work and watching ---
+    # --- work and monitoring ---
     Provider("Linear key", "lin_api_ lin_oauth_", rf"{_ALNUM}{{32,}}"),
     Provider("Notion token", "ntn_ secret_", rf"{_ALNUM}{{43,48}}(?!\w)"),
     Provider("Asana token", "1/ 2/", rf"[0-9]{{10,20}}(?:/[0-9]{{10,20}})?:{_HEX}{{32}}"),
@@ -140,7 +141,7 @@ PROVIDERS = (
     Provider("PagerDuty token", "pdus+_", r"[\w-]{30,}"),
     Provider("LaunchDarkly key", "sdk- api- mob-", _UUID),
     Provider("Octopus key", "API-", r"[A-Z0-9]{25,30}(?!\w)", mixed=True),
-    # --- of no provider ---
+    # --- without a provider ---
     Provider("JSON Web Token", "eyJ", r"[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]{8,}){0,2}"),
     Provider("Mapbox token", "sk.eyJ", r"[\w-]{40,}\.[\w-]{16,}"),
     Provider("password hash", "$2a$ $2b$ $2y$ $apr1$ $1$ $5$ $6$ $y$ $argon2", r"[\w./$=,+-]{20,}", ""),
@@ -162,4 +163,4 @@ WRITTEN = (
     ("private key", "client-key-data:", r"client-key-data:\s{0,4}([A-Za-z0-9+/=]{40,})"),
 )
 IN_ADDRESS = ("token", "://", r"://([\w-]{20,256})@[\w.\[]")
-"""A user name that is no name, as in an address of a repository with a token before the host."""
+"""A user name that is not a name, as in a repository address with a token before the host."""

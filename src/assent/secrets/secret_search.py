@@ -1,6 +1,6 @@
-"""All secrets in a text: exact values, private keys, tokens, and what stands behind a name that says so.
+"""All secrets in a text: exact values, private keys, tokens, and values after a telling name.
 
-What a terminal would not show (colours) is looked through, so a token of which the beginning is red is a token still.
+Text that a terminal would not show (colours) is ignored, so a token whose first part is red is still a token.
 """
 
 import re
@@ -14,13 +14,13 @@ from assent.secrets.token_shapes import find_tokens
 
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 Known = Sequence[tuple[str, str]]
-"""Exact values with what to call them."""
+"""Exact values with their labels."""
 
 
 def find_secrets(text: str, known: Known = ()) -> list[Span]:
     """In order, without overlaps."""
     found = _find(text, known)
-    if "\x1b" in text:  # the text as it is was searched, too: what looks like an escape may be the end of a secret
+    if "\x1b" in text:  # the original text is searched, too: what looks like an escape may be the end of a secret
         found += _through_escapes(text, lambda plain: _find(plain, known))
     return join(found)
 
@@ -39,7 +39,7 @@ def _places(text: str, value: str, kind: str) -> Iterator[Span]:
 
 def _through_escapes(text: str, find: Callable[[str], list[Span]]) -> list[Span]:
     pieces, starts, plain_starts = list[str](), [0], [0]
-    """What is between the escapes, and where each piece begins: in the text, and without them."""
+    """The text between escapes, and where each piece begins: in the text, and without them."""
     for escape in ESCAPE.finditer(text):
         pieces.append(text[starts[-1] : escape.start()])
         plain_starts.append(plain_starts[-1] + len(pieces[-1]))

@@ -1,7 +1,7 @@
 """What the name of a variable, key, header or option says about its value.
 
-Names are read as words: `GEMINI_API_KEY`, `clientSecret` and `x-api-key` say it, `AUTHOR`, `TOKENIZERS_PARALLELISM`
-and `KEYBOARD` do not.
+Names are split into words: `GEMINI_API_KEY`, `clientSecret` and `x-api-key` indicate a secret; `AUTHOR`,
+`TOKENIZERS_PARALLELISM` and `KEYBOARD` do not.
 """
 
 import re
@@ -45,7 +45,7 @@ _LAST = frozenset(
         "seed",
     )
 )
-"""They say it at the end of a name, and not alone: `DB_PW` and `STRIPE_SK`, but not `PWD` and `PAT`."""
+"""They count at the end of a name, and not alone: `DB_PW` and `STRIPE_SK`, but not `PWD` and `PAT`."""
 _LAST_OR_ALONE = frozenset(
     (
         "auth",
@@ -102,7 +102,7 @@ _ABOUT = frozenset(
         "policy",
     )
 )
-"""What a name ends with that speaks about a secret and does not hold it: `TOKEN_LIMIT`, `PASSWORD_FILE`."""
+"""Endings of names that are about a secret but do not hold it: `TOKEN_LIMIT`, `PASSWORD_FILE`."""
 _OTHER_SEEDS = frozenset(
     (
         "random",
@@ -140,7 +140,7 @@ _KEYS = frozenset(
         *("service", "session", "storage", "subscription", "hmac", "jwt", "aes", "webhook", "deploy", "admin", "app"),
     )
 )
-"""A `key` in a text is one of these: others sort, cache, or lie on a keyboard."""
+"""A `key` in a text is one of these: others sort, cache, or are on a keyboard."""
 _IN_TEXT = _ANYWHERE - {"keys", "dsn", "mnemonic"}
 
 
@@ -149,7 +149,7 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def variable_is_secret(name: str) -> bool:
-    """For a variable of the environment: rather one too many, since a person can name what they want to pass on."""
+    """For an environment variable: one too many rather than too few, because a person can name what to pass on."""
     said = words(name)
     if not said or _PUBLIC.intersection(said) or said[-1] in _ABOUT:
         return False
@@ -166,7 +166,9 @@ def _ends_secret(said: tuple[str, ...]) -> bool:
 
 @lru_cache(1024)
 def key_is_secret(name: str) -> bool:
-    """For a name in a text that has a value behind it: rather one too few, since code is full of keys and tokens."""
+    """For a name in a text that is followed by a value: one too few rather than too many, because code is full of keys
+    and tokens.
+    """
     said = words(name)
     if not said or _PUBLIC.intersection(said):
         return False
@@ -178,12 +180,12 @@ def key_is_secret(name: str) -> bool:
 
 
 def kind_of(name: str) -> str:
-    """What to call the value. Never the name itself: who knows what else is in it."""
+    """A label for the value. Never the name itself: it may contain anything."""
     low = name.lower()
     return next((kind for kind in ("password", "token", "secret", "key", "cookie") if kind in low), "credentials")
 
 
 def is_password(name: str) -> bool:
-    """A person chose its value, so it may look like any word."""
+    """Whether a person chose its value, so that it may look like any word."""
     said = words(name)
     return bool(said) and f"_{said[-1]}".endswith(_PASSWORDS)

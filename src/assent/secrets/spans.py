@@ -1,10 +1,10 @@
-"""Places in a text."""
+"""Positions in a text."""
 
 from msgspec import Struct
 
 
 class Span(Struct, frozen=True):
-    """From `start` up to `end` there is a secret of this kind."""
+    """There is a secret of this kind from `start` up to `end`."""
 
     start: int
     end: int
@@ -12,7 +12,7 @@ class Span(Struct, frozen=True):
 
 
 def join(spans: list[Span]) -> list[Span]:
-    """In order and without overlaps: of two that overlap the first gives the kind, and both are covered."""
+    """In order and without overlaps: of two that overlap, the first gives the kind, and both are covered."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.start, -one.end)):
         if joined and span.start < joined[-1].end:

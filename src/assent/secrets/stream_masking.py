@@ -1,9 +1,9 @@
-"""Masks a text that comes in pieces, as a person watches it.
+"""Masks a text that arrives in pieces, while a person watches it.
 
-A secret may come in two pieces, each of which says nothing. So the end of a piece that may be the beginning of a secret
-is held back until it is known: until the word ends, or the text does. What a prompt ends with (`Password: `, `[y/N]`)
-is no such beginning and is shown at once. The end of what was shown is remembered, so that a token whose first letters
-were too few to tell is masked from there on. A private key is remembered to its end.
+A secret may come in two pieces, neither of which looks like one. So the end of a piece that may be the beginning of a
+secret is held back until it is known: until the word ends, or the text does. What a prompt ends with (`Password: `,
+`[y/N]`) is no such beginning and is shown at once. The end of what was shown is remembered, so that a token whose first
+letters were too few to tell is masked from there on. A private key is remembered to its end.
 """
 
 from typing import TYPE_CHECKING
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from assent.secrets.spans import Span
 
 _REMEMBERED = 200
-_MOST_HELD = 4_000
-"""Nothing that goes on longer is a secret, but for a private key, of which each piece is masked."""
+_MAX_HELD = 4_000
+"""Nothing longer is a secret, except a private key, each piece of which is masked."""
 
 
 class MaskedStream:
     def __init__(self, masker: "Masker", *, whole_lines: bool = False) -> None:
-        """`whole_lines`: who feeds it cuts between lines and wants every piece back at once."""
+        """`whole_lines`: the caller splits at line endings and wants every piece back at once."""
         self._masker = masker
         self._whole_lines = whole_lines
         self._in_key = False
@@ -62,7 +62,7 @@ class MaskedStream:
         end = self._masker.pending(whole)
         cut = next((span.start for span in spans if span.start < end < span.end), end)
         end = max(min(end, cut), begin)
-        return len(whole) if len(whole) - end > _MOST_HELD else end
+        return len(whole) if len(whole) - end > _MAX_HELD else end
 
     def _is_open(self, shown: str, spans: "list[Span]") -> bool:
         from assent.secrets.private_keys import is_open

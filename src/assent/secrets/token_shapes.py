@@ -1,8 +1,8 @@
-"""Secrets that are known by their looks: the tokens of providers, and passwords in addresses.
+"""Secrets recognized by their shape: the tokens of providers, and passwords in addresses.
 
-Which there are is said in `providers`. Each shape has a hint that is searched first, as plain text, and a pattern that
-is tried where it was found, and compiled only then. A token is one long word, so its hint is searched in those only.
-Behind the hint a pattern is little more than one run of one class of characters: what was read in vain is not read
+`providers` lists them. Each shape has a hint that is searched for first, as plain text, and a pattern that is tried
+where the hint was found, and compiled only then. A token is one long word, so its hint is only searched for in those.
+After the hint a pattern is little more than one run of one class of characters: text that was read in vain is not read
 again for the next hint, so no text takes more than linear time.
 """
 
@@ -23,11 +23,11 @@ class Shape(Struct, frozen=True):
     kind: str
     hint: str
     pattern: str
-    """All of a match is the secret, or its group 1 where it has one."""
+    """The whole match is the secret, or its group 1 if it has one."""
     before: int = 0
-    """The pattern begins so many characters before the hint."""
+    """The pattern begins this many characters before the hint."""
     mixed: bool = False
-    """Only what has digits as well as letters."""
+    """Only with both digits and letters."""
 
 
 def _shapes_of(provider: Provider) -> Iterator[Shape]:
@@ -37,9 +37,9 @@ def _shapes_of(provider: Provider) -> Iterator[Shape]:
 
 
 SHORTEST = 15
-"""Characters of a provider's token, with its beginning."""
+"""Characters of a provider's token, including its prefix."""
 _LONG_WORD = re.compile(rf"[\w%+/=.,~@$:?&-]{{{SHORTEST},}}", re.ASCII)
-"""All that can be in a token, and before it."""
+"""Everything that can be in a token, and before it."""
 
 
 @cache
@@ -49,7 +49,7 @@ def tokens() -> tuple[Shape, ...]:
 
 @cache
 def _written() -> tuple[Shape, ...]:
-    """They may have blanks in them."""
+    """They may contain spaces."""
     return (*(Shape(*way) for way in WRITTEN), Shape(*IN_ADDRESS, mixed=True))
 
 
@@ -60,7 +60,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def hints() -> tuple[str, ...]:
-    """By which a word that has not ended yet may be the beginning of a token. What is shorter is in too many words."""
+    """Prefixes by which an unfinished word may be the beginning of a token. Shorter ones occur in too many words."""
     found = (
         shape.hint
         for shape in (*tokens(), *_written())

@@ -27,7 +27,7 @@ _BEGINNINGS = (
     "@",
 )
 _CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|[A-Z][A-Z_]*\Z")
-"""A call, an element, a dotted name, or a name in capitals."""
+"""A call, an element, a dotted name, or an upper-case name."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:/[\w.@ -]{1,40})+/?")
 _LONG = 20
@@ -48,7 +48,7 @@ def is_code(value: str) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """Of a variable, in several words."""
+    """A variable's value, in several words."""
     return _NAME.fullmatch(value) is not None
 
 
@@ -57,7 +57,7 @@ def is_path(value: str) -> bool:
 
 
 def is_random(value: str, least: int = 8) -> bool:
-    """Letters with digits, or a good deal of both cases: no word of a language, no name in a program."""
+    """Letters with digits, or plenty of both cases: not a word of a language, not a name in a program."""
     if len(value) < least:
         return False
     digits = sum(character.isdigit() for character in value)
@@ -68,7 +68,7 @@ def is_random(value: str, least: int = 8) -> bool:
 
 
 def is_distinct(value: str) -> bool:
-    """Nobody writes it by chance, so it can be looked for everywhere. `postgres` may be a password, but is a word."""
+    """Nobody writes it by chance, so it can be searched for everywhere. `postgres` may be a password, but is a word."""
     if len(value) < 8 or is_placeholder(value) or is_path(value):
         return False
     letters = any(map(str.islower, value)) + any(map(str.isupper, value))
@@ -77,5 +77,5 @@ def is_distinct(value: str) -> bool:
 
 
 def is_word_for_secret(value: str) -> bool:
-    """Enough for what stands alone behind a key such as `password`, in data rather than in text."""
+    """Enough for the value of a key such as `password`, in data rather than in text."""
     return len(value) >= 6 and " " not in value and not (is_placeholder(value) or is_path(value))

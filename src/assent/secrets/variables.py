@@ -1,4 +1,4 @@
-"""Which variables of an environment hold a secret, and the values to look for elsewhere."""
+"""Which variables of an environment hold a secret, and the values to search for elsewhere."""
 
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
@@ -10,7 +10,7 @@ from assent.secrets.token_shapes import find_tokens
 
 
 def holds_secret(name: str, value: str) -> bool:
-    """By its name, or by what its value looks like. A proxy is needed for nearly everything, password or not."""
+    """By its name, or by the shape of its value. A proxy is needed for nearly everything, password or not."""
     return variable_is_secret(name) or (bool(_inside(value)) and not name.lower().endswith("_proxy"))
 
 
@@ -27,7 +27,7 @@ def known_values(variables: Iterable[tuple[str, str]], named: Callable[[str], bo
 
 
 def _secrets(value: str, *, whole: bool) -> list[str]:
-    """Of a value of several lines each line: terminals end them in their own way."""
+    """Each line of a multi-line value: terminals end lines in their own way."""
     return value.strip().splitlines() if whole else _parts(value)
 
 

@@ -1,7 +1,7 @@
-"""ask_user: questions for the person, answered through the approval like everything that waits for one.
+"""ask_user: questions for the person, answered through an approval like everything that waits for one.
 
-The answers come with the permit, never with the arguments: a model cannot give them itself. With nobody to ask the call
-is refused before it gets here.
+The answers come with the permit, never with the arguments, so a model cannot give them itself. If nobody can be asked,
+the call is refused before it gets here.
 """
 
 from typing import Annotated
@@ -13,28 +13,28 @@ from assent.parts import PlainDisplay
 from assent.tools.support.files import check_text
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
-MOST_QUESTIONS = 4
-FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
+MAX_QUESTIONS = 4
+MIN_OPTIONS, MAX_OPTIONS = 2, 4
 
 
 class AskUserParams(Struct, frozen=True, forbid_unknown_fields=True):
-    questions: Annotated[tuple[Question, ...], Meta(description="One to four questions that belong together.")]
+    questions: Annotated[tuple[Question, ...], Meta(description="One to four related questions.")]
 
 
 class AskUserTool(Tool[AskUserParams]):
     name = "ask_user"
     display_name = "AskUser"
     description = (
-        "Asks the user and waits for the answer: a choice of 2 to 4 options (they may also answer in their own words), "
-        "a text, or yes or no. Ask only what you cannot find out yourself and what changes what you do."
+        "Asks the user and waits for the answer: a choice of 2 to 4 options (the user may also answer freely), "
+        "a text, or yes/no. Ask only what you cannot find out yourself and what affects what you do next."
     )
     kind = "other"
     exact = True
     params = AskUserParams
 
     def invocation(self, params: AskUserParams) -> Invocation:
-        if not 1 <= len(params.questions) <= MOST_QUESTIONS:
-            raise InvalidParams(f"ask between 1 and {MOST_QUESTIONS} questions at a time")
+        if not 1 <= len(params.questions) <= MAX_QUESTIONS:
+            raise InvalidParams(f"ask between 1 and {MAX_QUESTIONS} questions at a time")
         for question in params.questions:
             _check(question)
         return AskUserInvocation(params.questions)
@@ -45,8 +45,8 @@ def _check(question: Question) -> None:
     if not question.question.strip():
         raise InvalidParams("a question must not be empty")
     options = len(question.options)
-    if question.type == "choice" and not FEWEST_OPTIONS <= options <= MOST_OPTIONS:
-        raise InvalidParams(f"a choice needs {FEWEST_OPTIONS} to {MOST_OPTIONS} options, not {options}")
+    if question.type == "choice" and not MIN_OPTIONS <= options <= MAX_OPTIONS:
+        raise InvalidParams(f"a choice needs {MIN_OPTIONS} to {MAX_OPTIONS} options, not {options}")
     if any(not option.label.strip() for option in question.options):
         raise InvalidParams("every option needs a label")
 
@@ -66,7 +66,9 @@ class AskUserInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         if permit.answers is None:
-            raise ToolFailed("no_answer", "Nobody answered the question. Go on without, or say what you need to know.")
+            raise ToolFailed(
+                "no_answer", "Nobody answered the question. Continue without an answer, or say what you need to know."
+            )
         lines = [
             f"{question.question}\n  {answer}" for question, answer in zip(self._questions, permit.answers, strict=True)
         ]

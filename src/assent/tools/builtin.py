@@ -39,11 +39,11 @@ def builtin_tools(
     environment: Environment | None = None,
     masker: Masker | None = None,
 ) -> list[AnyTool]:
-    """Limits and terminal are those of shell commands; where nobody watches, `terminal=None` is a plain pipe, and
-    faster. `outputs` is where output goes that is too long for the model; the workspace must let it be read. `memory`
-    is the user's own context file; without one nothing is remembered. `contents` is where large contents of files are
-    kept before they are changed. `environment` says which variables commands get, `masker` knows the secrets to mask in
-    what they print.
+    """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
+    watching. `outputs` is the folder for output that is too long for the model; the workspace must allow reading it.
+    `memory` is the user's own context file; without one nothing is remembered. `contents` keeps large file contents
+    from before a change. `environment` selects the variables that commands get, and `masker` masks secrets in what they
+    print.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]

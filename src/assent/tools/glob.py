@@ -1,4 +1,4 @@
-"""glob: files by the pattern of their paths, those of today first."""
+"""glob: finds files by path pattern, recently changed ones first."""
 
 import re
 import time
@@ -15,17 +15,17 @@ _RECENT = 24 * 3600
 
 
 class GlobParams(Struct, frozen=True, forbid_unknown_fields=True):
-    pattern: Annotated[str, Meta(description="Pattern of the path, e.g. `src/**/*.py`; `**` is any number of folders.")]
+    pattern: Annotated[str, Meta(description="Path pattern, e.g. `src/**/*.py`; `**` matches any number of folders.")]
     dir_path: Annotated[str, Meta(description="Folder to search in. Default: the workspace root.")] = ""
-    case_sensitive: Annotated[bool, Meta(description="Tell upper from lower case. Default: false.")] = False
-    respect_git_ignore: Annotated[bool, Meta(description="Leave out what git ignores. Default: true.")] = True
+    case_sensitive: Annotated[bool, Meta(description="Match case exactly. Default: false.")] = False
+    respect_git_ignore: Annotated[bool, Meta(description="Skip files that git ignores. Default: true.")] = True
 
 
 class GlobTool(Tool[GlobParams]):
     name = "glob"
     display_name = "FindFiles"
     description = (
-        f"Finds files whose path matches a pattern; recently changed ones come first. At most {MAX_RESULTS} paths, "
+        f"Finds files whose path matches a pattern, recently changed ones first. Returns at most {MAX_RESULTS} paths, "
         "relative to the workspace root."
     )
     kind = "search"
@@ -67,7 +67,7 @@ class GlobInvocation(Invocation):
         return self._result([f"{start}/{path}" for _, path in aged])
 
     def _start(self) -> tuple[str, str]:
-        """An absolute pattern begins its search at its last folder without a wildcard."""
+        """The search for an absolute pattern starts at the last folder without a wildcard."""
         pattern = self._params.pattern
         if not pattern.startswith("/"):
             return self._files.folder(self._params.dir_path), pattern

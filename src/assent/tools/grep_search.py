@@ -1,4 +1,4 @@
-"""grep_search: asks `searching` for lines and puts what was found into words, file by file."""
+"""grep_search: runs a search with `searching` and formats the matches, file by file."""
 
 import re
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +10,7 @@ from assent.parts import PlainDisplay
 from assent.tools.support.files import Files, check_pattern, printable
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
-if TYPE_CHECKING:  # what starts processes comes with the first call
+if TYPE_CHECKING:  # modules that start processes are imported with the first call
     from assent.tools.support.searching import Hit, Query, Search
 
 DEFAULT_MATCHES = 100
@@ -24,19 +24,19 @@ Limit = Annotated[int, Meta(ge=1, le=MAX_MATCHES)]
 
 
 class GrepParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    pattern: Annotated[str, Meta(description="Regular expression to look for (plain text with fixed_strings).")]
+    pattern: Annotated[str, Meta(description="Regular expression to search for (plain text with fixed_strings).")]
     dir_path: Annotated[str, Meta(description="Folder or file to search. Default: the workspace root.")] = ""
-    include_pattern: Annotated[str, Meta(description="Only files that match this glob, e.g. `*.{ts,tsx}`.")] = ""
-    exclude_pattern: Annotated[str, Meta(description="Leave out lines that match this regular expression.")] = ""
-    names_only: Annotated[bool, Meta(description="Only the paths of the files with a match.")] = False
-    case_sensitive: Annotated[bool, Meta(description="Tell upper from lower case. Default: false.")] = False
-    fixed_strings: Annotated[bool, Meta(description="Take the pattern as plain text.")] = False
+    include_pattern: Annotated[str, Meta(description="Only search files that match this glob, e.g. `*.{ts,tsx}`.")] = ""
+    exclude_pattern: Annotated[str, Meta(description="Skip lines that match this regular expression.")] = ""
+    names_only: Annotated[bool, Meta(description="Return only the paths of files with a match.")] = False
+    case_sensitive: Annotated[bool, Meta(description="Match case exactly. Default: false.")] = False
+    fixed_strings: Annotated[bool, Meta(description="Treat the pattern as plain text.")] = False
     context: Annotated[Count | None, Meta(description="Lines to show before and after each match.")] = None
     after: Annotated[Count | None, Meta(description="Lines to show after each match.")] = None
     before: Annotated[Count | None, Meta(description="Lines to show before each match.")] = None
-    no_ignore: Annotated[bool, Meta(description="Search also what git ignores.")] = False
-    max_matches_per_file: Annotated[Limit | None, Meta(description="At most so many matches in one file.")] = None
-    total_max_matches: Annotated[Limit, Meta(description=f"At most so many matches. Default: {DEFAULT_MATCHES}.")] = (
+    no_ignore: Annotated[bool, Meta(description="Also search files that git ignores.")] = False
+    max_matches_per_file: Annotated[Limit | None, Meta(description="Maximum number of matches per file.")] = None
+    total_max_matches: Annotated[Limit, Meta(description=f"Maximum number of matches. Default: {DEFAULT_MATCHES}.")] = (
         DEFAULT_MATCHES
     )
 
@@ -45,8 +45,8 @@ class GrepTool(Tool[GrepParams]):
     name = "grep_search"
     display_name = "SearchText"
     description = (
-        "Searches the content of files for a regular expression (ripgrep) and returns the lines with their numbers. "
-        "Files that git ignores are left out."
+        "Searches file contents for a regular expression (ripgrep) and returns matching lines with their line numbers. "
+        "Skips files that git ignores."
     )
     kind = "search"
     exact = True
@@ -64,13 +64,13 @@ class GrepTool(Tool[GrepParams]):
 
     def invocation(self, params: GrepParams) -> Invocation:
         if not params.pattern or "\0" in params.pattern:
-            raise InvalidParams("pattern must not be empty and must not contain NUL")
+            raise InvalidParams("pattern must not be empty or contain NUL")
         if params.include_pattern:
             check_pattern(params.include_pattern, "include_pattern")
         try:
             re.compile(params.exclude_pattern)
         except re.error as error:
-            raise InvalidParams(f"exclude_pattern is no regular expression: {error}") from error
+            raise InvalidParams(f"exclude_pattern is not a valid regular expression: {error}") from error
         return GrepInvocation(self.files, params, self.timeout)
 
 
@@ -92,7 +92,10 @@ class GrepInvocation(Invocation):
 
         start = self._files.existing(self._params.dir_path)
         if why := self._files.why_asked(start):
-            raise ToolFailed("permission_denied", f"{why}; it is not searched. read_file asks the user for it.")
+            raise ToolFailed(
+                "permission_denied",
+                f"{why}, so it is not searched. To read it, call read_file; the user will be asked.",
+            )
         found = await search(self._files, start, self._query(), self._timeout)
         if not found.hits:
             notes = _notes(found, start)
@@ -155,7 +158,7 @@ class GrepInvocation(Invocation):
         return any(wanted is not None for wanted in (params.context, params.after, params.before))
 
     def _with_context(self, found: "Search") -> "list[Hit]":
-        """For very few matches the lines around them are what would be asked for next."""
+        """For very few matches, show the surrounding lines, which would be requested next anyway."""
         width = _AUTO_CONTEXT.get(found.matches, 0)
         if not width:
             return found.hits
@@ -179,14 +182,14 @@ class GrepInvocation(Invocation):
 
 
 def _limited(found: "Search") -> str:
-    return " (stopped there: there may be more)" if found.limited else ""
+    return " (stopped there; there may be more)" if found.limited else ""
 
 
 def _notes(found: "Search", start: str) -> str:
-    """How many secrets were passed over is said whatever is in them: nobody learns whether one has a match."""
+    """The number of skipped secrets is reported regardless of their content, so nobody learns whether one matches."""
     notes: list[str] = []
     if number := secrets_below(start):
         notes.append(f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like).")
     if found.timed_out:
-        notes.append("The search took too long and was stopped; narrow it with dir_path or include_pattern.")
+        notes.append("The search took too long and was stopped. Narrow it with dir_path or include_pattern.")
     return "".join(f"\n{note}" for note in notes)

@@ -13,14 +13,14 @@ MAX_ENTRIES = 2_000
 
 
 class ListDirectoryParams(Struct, frozen=True, forbid_unknown_fields=True):
-    dir_path: Annotated[str, Meta(description="The folder, relative to the workspace root or absolute.")]
-    ignore: Annotated[list[str], Meta(description="Patterns of names to leave out, e.g. `*.log`.")] = []
+    dir_path: Annotated[str, Meta(description="Folder to list, relative to the workspace root or absolute.")]
+    ignore: Annotated[list[str], Meta(description="Name patterns to leave out, e.g. `*.log`.")] = []
 
 
 class ListDirectoryTool(Tool[ListDirectoryParams]):
     name = "list_directory"
     display_name = "ReadFolder"
-    description = "Lists the files and folders directly inside a folder, with sizes. Does not go deeper."
+    description = "Lists the files and folders directly inside a folder, with sizes. Not recursive."
     kind = "search"
     exact = True
     main_argument = "dir_path"
@@ -80,5 +80,5 @@ def _line(entry: Entry) -> str:
 def _notes(kept: int, ignored: int) -> str:
     notes = [f"{ignored} ignored"] if ignored else []
     if kept > MAX_ENTRIES:
-        notes.append(f"only the first {MAX_ENTRIES} of {kept} are shown")
+        notes.append(f"showing only the first {MAX_ENTRIES} of {kept}")
     return f" ({', '.join(notes)})" if notes else ""

@@ -1,6 +1,6 @@
-"""read_file: text by lines, pictures, sound and PDF as they are, everything else refused by its name.
+"""read_file: text by lines; images, audio and PDF unchanged; anything else is refused with its type.
 
-How bytes become text is `textfile`'s business, and which files may be read at all is the workspace's.
+`textfile` turns bytes into text, and the workspace decides which files may be read.
 """
 
 from typing import Annotated
@@ -22,8 +22,8 @@ Line = Annotated[int, Meta(ge=1)]
 
 
 class ReadFileParams(Struct, frozen=True, forbid_unknown_fields=True):
-    file_path: Annotated[str, Meta(description="The file, relative to the workspace root or absolute.")]
-    start_line: Annotated[Line | None, Meta(description="First line to read, counted from 1.")] = None
+    file_path: Annotated[str, Meta(description="File to read, relative to the workspace root or absolute.")]
+    start_line: Annotated[Line | None, Meta(description="First line to read, starting at 1.")] = None
     end_line: Annotated[Line | None, Meta(description="Last line to read, inclusive.")] = None
 
 
@@ -31,7 +31,7 @@ class ReadFileTool(Tool[ReadFileParams]):
     name = "read_file"
     display_name = "ReadFile"
     description = (
-        f"Reads a file: text (at most {MAX_LINES} lines at a time; say start_line and end_line for more), images, "
+        f"Reads a file: text (at most {MAX_LINES} lines at a time; use start_line and end_line for more), images, "
         "audio and PDF."
     )
     kind = "read"
@@ -64,7 +64,7 @@ class ReadFileInvocation(Invocation):
         return Resources(reads=(self._files.absolute(self._params.file_path),))
 
     async def should_confirm(self) -> InfoDetails | None:
-        """Reading is harmless, but what is read goes to the model: a usual place for secrets is worth a question."""
+        """Reading is harmless, but the content goes to the model, so files that usually hold secrets need approval."""
         reason = self._files.why_asked(self._params.file_path)
         self._asked = bool(reason)
         if not reason:
@@ -93,7 +93,7 @@ class ReadFileInvocation(Invocation):
         return ToolResult((Media(mime, b64encode(data).decode()),), display)
 
     def _refusal(self, data: bytes) -> str:
-        return f"{self._params.file_path} is no text but {describe_binary(data)}; it cannot be shown."
+        return f"{self._params.file_path} is not text but {describe_binary(data)}; it cannot be shown."
 
     def _text(self, text: str) -> ToolResult:
         if not text:
@@ -101,7 +101,7 @@ class ReadFileInvocation(Invocation):
         lines = text.splitlines() if "\r" in text else text.removesuffix("\n").split("\n")
         first = (self._params.start_line or 1) - 1
         if first >= len(lines):
-            message = f"{self._params.file_path} has only {len(lines)} lines; start_line {first + 1} is behind its end."
+            message = f"{self._params.file_path} has only {len(lines)} lines; start_line {first + 1} is past the end."
             raise ToolFailed("read_content_failure", message)
         last = min(self._params.end_line or len(lines), first + MAX_LINES, len(lines))
         return self._shown(lines[first:last], first, last, len(lines))
@@ -114,10 +114,10 @@ class ReadFileInvocation(Invocation):
         return ToolResult(header + body, PlainDisplay(f"Read {span}"))
 
     def _header(self, first: int, last: int, total: int, long: int) -> str:
-        """Nothing for a whole file; otherwise what is missing, and how to get it."""
+        """Empty for a whole file; otherwise what is missing, and how to read it."""
         notes: list[str] = []
         if last < (self._params.end_line or total) and last < total:
-            notes.append(f"To read on, call read_file again with start_line: {last + 1}.")
+            notes.append(f"To continue reading, call read_file again with start_line: {last + 1}.")
         if long:
             notes.append(f"{long} line(s) longer than {MAX_LINE} characters were cut.")
         if (first, last) == (0, total) and not notes:

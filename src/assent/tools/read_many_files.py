@@ -1,4 +1,4 @@
-"""read_many_files: the files that match in the order of their paths, each under its name, and what was left out."""
+"""read_many_files: the matching files in path order, each under its name, and a list of what was left out."""
 
 import os
 from collections.abc import Sequence
@@ -21,20 +21,20 @@ class ReadManyFilesParams(Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(description="Files, folders or patterns such as `src/**/*.py`, relative to the workspace root."),
     ]
-    exclude: Annotated[tuple[str, ...], Meta(description="Patterns of paths to leave out.")] = ()
-    recursive: Annotated[bool, Meta(description="Of a folder take also the folders in it. Default: true.")] = True
+    exclude: Annotated[tuple[str, ...], Meta(description="Path patterns to leave out.")] = ()
+    recursive: Annotated[bool, Meta(description="Include subfolders of a folder. Default: true.")] = True
     use_default_excludes: Annotated[
         bool, Meta(description="Leave out dependencies, build output and the like. Default: true.")
     ] = True
-    respect_git_ignore: Annotated[bool, Meta(description="Leave out what git ignores. Default: true.")] = True
+    respect_git_ignore: Annotated[bool, Meta(description="Skip files that git ignores. Default: true.")] = True
 
 
 class ReadManyFilesTool(Tool[ReadManyFilesParams]):
     name = "read_many_files"
     display_name = "ReadManyFiles"
     description = (
-        "Reads all text files that match, one after the other, up to a limit; what was left out is listed at the end. "
-        "Images, audio and PDF only when they are named or their ending is. For single files use read_file."
+        "Reads all matching text files one after the other, up to a limit, and lists at the end what was left out. "
+        "Includes images, audio and PDF only if named directly or by extension. For single files use read_file."
     )
     kind = "read"
     exact = True
@@ -80,7 +80,7 @@ class ReadManyFilesInvocation(Invocation):
         return ToolResult(parts, PlainDisplay(f"Read {reader.read} file(s), left out {len(skipped)}"))
 
     async def _matching(self) -> list[str]:
-        """Relative to the root. A file that is named by its whole path is found even where a pattern would not look."""
+        """Relative to the root. A file named by its full path is found even where a pattern would not look."""
         from assent.tools.support.many_files import any_of, below_root, usually_left_out, wanted
         from assent.tools.support.walk import list_files
 
@@ -96,7 +96,7 @@ class ReadManyFilesInvocation(Invocation):
         return os.path.isfile(os.path.join(self._files.root, path))
 
     def _asks_for(self, path: str) -> bool:
-        """Pictures and the like only by their name or its ending."""
+        """Whether an image or similar file is named directly or by its extension."""
         ending = os.path.splitext(path)[1].lower()
         return any(each.lower().endswith(ending) for each in self._params.include) if ending else False
 

@@ -1,4 +1,4 @@
-"""The tools of a session: lookup, listing, schemas for the model, nearest names for a name that does not exist."""
+"""The tools of a session: lookup, listing, schemas for the model, and suggestions for unknown names."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
@@ -7,7 +7,7 @@ from assent.tools.tool import AnyTool
 
 
 class DuplicateTool(ValueError):
-    """Two tools with one name: the second would shadow the first."""
+    """Two tools with the same name: the second would shadow the first."""
 
 
 class Registry:
@@ -32,7 +32,7 @@ class Registry:
             self._declarations = None
 
     def replace_server(self, server: str, tools: Iterable[AnyTool]) -> None:
-        """Puts these in place of all tools of one server; the next request to the model carries them."""
+        """Replace all tools of one server; the next model request includes them."""
         self._tools = {name: tool for name, tool in self._tools.items() if tool.server != server}
         self._declarations = None
         for tool in tools:
@@ -42,11 +42,11 @@ class Registry:
         return self._tools.get(name)
 
     def await_with(self, wait: Callable[[str], Awaitable[None]]) -> None:
-        """Some tools come later: `wait` returns when the one of this name is there, or will not come."""
+        """Some tools arrive later: `wait` returns when the tool of this name is there, or will not come."""
         self._waits.append(wait)
 
     async def find(self, name: str) -> AnyTool | None:
-        """Like `get`, but waits for a tool that is on its way, e.g. for a question from before a restart."""
+        """Like `get`, but waits for a tool that has not arrived yet, e.g. for a question from before a restart."""
         for wait in self._waits:
             if name not in self._tools:
                 await wait(name)
@@ -59,7 +59,7 @@ class Registry:
         return list(self._tools)
 
     def declarations(self) -> tuple[Declaration, ...]:
-        """Every request carries them, so the schemas are made once."""
+        """Every request includes them, so the schemas are built once."""
         if self._declarations is None:
             self._declarations = tuple(
                 Declaration(tool.name, tool.description, tool.schema()) for tool in self if tool.for_model
@@ -67,7 +67,7 @@ class Registry:
         return self._declarations
 
     def not_found(self, name: str) -> str:
-        """What to tell the model that asked for a tool we do not have."""
+        """What to tell the model if it asks for an unknown tool."""
         return f'Tool "{name}" not found.{self._suggestion(name)}'
 
     def _suggestion(self, name: str) -> str:

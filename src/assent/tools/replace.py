@@ -1,6 +1,6 @@
-"""replace: one piece of a file's text by another. It must be there exactly, and once unless all are meant.
+"""replace: replaces one piece of text in a file. It must occur exactly, and once unless all occurrences are meant.
 
-Line ends are the file's business: they are compared as equal and written as the file has them.
+Line endings do not matter for matching, and the file keeps its own.
 """
 
 from typing import Annotated
@@ -16,16 +16,16 @@ from assent.tools.tool import InvalidParams, Invocation, Tool, ToolFailed
 
 
 class ReplaceParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    file_path: Annotated[str, Meta(description="The file, relative to the workspace root or absolute.")]
-    instruction: Annotated[str, Meta(description="What this change is for, in one sentence.")] = ""
+    file_path: Annotated[str, Meta(description="File to change, relative to the workspace root or absolute.")]
+    instruction: Annotated[str, Meta(description="The purpose of this change, in one sentence.")] = ""
     old_string: Annotated[
         str,
         Meta(
-            description="The exact text to replace, with its indentation, and enough lines around it to be found only "
-            "once. Empty to create a new file."
+            description="The exact text to replace, including indentation, with enough surrounding lines to be "
+            "unique. Empty to create a new file."
         ),
     ]
-    new_string: Annotated[str, Meta(description="The exact text to put in its place, complete.")]
+    new_string: Annotated[str, Meta(description="The exact and complete replacement text.")]
     allow_multiple: Annotated[bool, Meta(description="Replace every occurrence. Default: false.")] = False
 
 
@@ -34,7 +34,7 @@ class ReplaceTool(Tool[ReplaceParams]):
     display_name = "Edit"
     description = (
         "Replaces text in a file. old_string must match the file exactly (read it first) and occur only once, unless "
-        "allow_multiple is true. With an empty old_string it creates a new file."
+        "allow_multiple is true. An empty old_string creates a new file."
     )
     kind = "edit"
     exact = True
@@ -50,9 +50,7 @@ class ReplaceTool(Tool[ReplaceParams]):
         check_path(params.file_path, "file_path")
         check_text(params.new_string, "new_string")
         if found := placeholders(params.new_string, known=params.old_string):
-            raise InvalidParams(
-                f"new_string must be complete, but this line stands for something left out: {found[0]!r}."
-            )
+            raise InvalidParams(f"new_string must be complete, but this line stands for omitted text: {found[0]!r}.")
         return ReplaceInvocation(self.files, params)
 
 
@@ -78,7 +76,7 @@ class ReplaceInvocation(EditInvocation):
     def args_for(self, content: str) -> JsonObject:
         """The smallest replacement of whole lines that turns the current content into the edited one.
 
-        `allow_multiple` and the original strings are gone; what the person left is what counts. A new file is created.
+        `allow_multiple` and the original strings no longer matter; only the edited content counts.
         """
         args: JsonObject = {"file_path": self._params.file_path, "instruction": self._params.instruction}
         current = self._plan().old
@@ -95,22 +93,22 @@ class ReplaceInvocation(EditInvocation):
     def _check(self, current: TextFile) -> None:
         name, old = self._params.file_path, self._params.old_string
         if not old:
-            message = f"{name} exists already. To change it, give the text to replace; to overwrite it, use write_file."
+            message = f"{name} already exists. To change it, give old_string; to overwrite it, use write_file."
             raise ToolFailed("attempt_to_create_existing_file", message)
         count = occurrences(current.text, old)
         if count == 0:
             raise ToolFailed("edit_no_occurrence_found", self._not_there(current.text))
         if count > 1 and not self._params.allow_multiple:
             message = (
-                f"old_string occurs {count} times in {name}, but 1 was expected. Add lines around it until it is "
+                f"old_string occurs {count} times in {name}, but must occur once. Add surrounding lines until it is "
                 "unique, or set allow_multiple to replace them all."
             )
             raise ToolFailed("edit_expected_occurrence_mismatch", message)
 
     def _not_there(self, text: str) -> str:
         near = nearest(text, self._params.old_string)
-        hint = f" The nearest text there is:\n{near}" if near else " Nothing there looks like it."
+        hint = f" The nearest text in the file is:\n{near}" if near else " Nothing in the file looks like it."
         return (
-            f"old_string was not found in {self._params.file_path}: it must match exactly, with all blanks and "
+            f"old_string was not found in {self._params.file_path}: it must match exactly, including whitespace and "
             f"indentation.{hint}\nRead the file and try again."
         )

@@ -1,12 +1,12 @@
-"""From a tool's result to the function response that the model receives.
+"""Converts a tool's result into the function response that the model receives.
 
 | content                | response                                            |
 |------------------------|-----------------------------------------------------|
 | text                   | `{"output": text}`                                  |
 | text parts             | joined by newlines in `output`                      |
 | media parts            | beside the response; `output` says how many         |
-| a ready-made object    | as it is                                            |
-| with a failure         | `{"error": message}`, and `output` where there is some |
+| a ready-made object    | unchanged                                           |
+| with a failure         | `{"error": message}`, and `output` if there is any  |
 """
 
 from assent.parts import Failure, JsonObject, Media, Result, Text
@@ -34,7 +34,7 @@ def cancelled_result(call_id: str, tool: str, reason: str, output: str = "") -> 
 
 
 def cancel_reason(result: Result) -> str:
-    """Of a call that was cancelled, without the words around it that are for the model."""
+    """The reason of a cancelled call, without the text around it that is for the model."""
     return str(result.response.get("error", "")).removeprefix(_CANCELLED)
 
 

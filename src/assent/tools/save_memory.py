@@ -1,4 +1,4 @@
-"""save_memory: one fact for all conversations to come, a line under one heading of the user's own context file."""
+"""save_memory: one fact for all future conversations, as a line under one heading of the user's own context file."""
 
 import os
 from typing import Annotated
@@ -13,9 +13,9 @@ from assent.tools.support.files import Files, check_text
 from assent.tools.support.textfile import TextFile
 from assent.tools.tool import InvalidParams, Invocation, Live, Modifiable, Permit, Tool, ToolResult
 
-LONGEST_FACT = 2_000
+MAX_FACT_LENGTH = 2_000
 HEADING = "## Remembered"
-LASTING = "the model is told what it says in every conversation from now on"
+LASTING = "the model reads it in every conversation from now on"
 
 
 class SaveMemoryParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,8 +26,8 @@ class SaveMemoryTool(Tool[SaveMemoryParams]):
     name = "save_memory"
     display_name = "SaveMemory"
     description = (
-        "Remembers a fact about the user or their wishes for all conversations to come. Use it when the user asks to "
-        "remember something, or states a lasting preference; not for what only matters in this conversation."
+        "Remembers a fact about the user or their preferences for all future conversations. Use it if the user "
+        "asks you to remember something or states a lasting preference, not for facts about this conversation."
     )
     kind = "think"
     exact = True
@@ -43,17 +43,15 @@ class SaveMemoryTool(Tool[SaveMemoryParams]):
         check_text(params.fact, "fact")
         if not params.fact.strip():
             raise InvalidParams("fact must not be empty")
-        if len(params.fact) > LONGEST_FACT:
-            raise InvalidParams(f"fact must not be longer than {LONGEST_FACT} characters; remember what matters of it")
+        if len(params.fact) > MAX_FACT_LENGTH:
+            raise InvalidParams(f"fact must not be longer than {MAX_FACT_LENGTH} characters; keep only what matters")
         return SaveMemoryInvocation(self, params)
 
 
 class SaveMemoryInvocation(EditInvocation):
     def __init__(self, tool: SaveMemoryTool, params: SaveMemoryParams) -> None:
         super().__init__(tool.memory, os.path.join(tool.memory.root, tool.file))
-        self._fact = " ".join(
-            params.fact.split()
-        )  # one line, so that it cannot become a heading or an import of its own
+        self._fact = " ".join(params.fact.split())  # one line, so that it cannot become a heading or an import
 
     def describe(self) -> str:
         return self._fact
@@ -62,7 +60,7 @@ class SaveMemoryInvocation(EditInvocation):
         return None
 
     async def should_confirm(self) -> EditDetails:
-        """Asked also where edits run by themselves: it outlives the conversation."""
+        """Needs approval even if edits run without it, because it outlives the conversation."""
         shown = await super().should_confirm()
         return EditDetails(
             path=shown.path, diff=shown.diff, old=shown.old, new=shown.new, protected=shown.protected or LASTING
@@ -74,7 +72,7 @@ class SaveMemoryInvocation(EditInvocation):
         return current.with_text(_with_line(current.text, f"- {self._fact}"))
 
     def args_for(self, content: str) -> JsonObject:
-        raise NotImplementedError("what is remembered is changed in the file")
+        raise NotImplementedError("to change what is remembered, edit the file")
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         make_private(self._files.root)
@@ -83,7 +81,7 @@ class SaveMemoryInvocation(EditInvocation):
 
 
 def _with_line(text: str, line: str) -> str:
-    """After the last line under the heading; at the end, with the heading, when there is none."""
+    """After the last line under the heading; if there is no heading, at the end, with the heading."""
     lines = text.rstrip("\n").split("\n")
     if HEADING not in lines:
         return "\n".join([*lines, "", HEADING, "", line, ""]).lstrip("\n")

@@ -1,7 +1,7 @@
-"""run_shell_command: one command line for bash, in the workspace, with its output as it comes.
+"""run_shell_command: runs one command line with bash in the workspace and streams its output.
 
-What the command may do is not judged here; `should_confirm` only says what would run. Ending it, with everything that
-it started, is the work of `assent.process`, which is imported with the first call.
+It does not judge what the command may do; `should_confirm` only says what would run. `assent.process`, which is
+imported with the first call, ends the command with everything it started.
 """
 
 import functools
@@ -34,7 +34,7 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(description="One short sentence for the user: what the command does and why. No line breaks.")
     ] = ""
     dir_path: Annotated[
-        str, Meta(description="Folder to run it in, relative to the workspace root or absolute. Default: the root.")
+        str, Meta(description="Folder to run in, relative to the workspace root or absolute. Default: the root.")
     ] = ""
 
 
@@ -42,8 +42,8 @@ class ShellTool(Tool[ShellParams]):
     name = "run_shell_command"
     display_name = "Shell"
     description = (
-        "Runs a command with bash in the workspace and returns its output (stdout and stderr together) and its exit "
-        "code. There is no input: use flags that keep programs from asking. Each call is a new shell; `cd` and "
+        "Runs a command with bash in the workspace and returns its output (stdout and stderr combined) and its exit "
+        "code. There is no input, so use flags that keep programs from prompting. Each call is a new shell; `cd` and "
         "variables do not carry over. Processes started with `&` keep running only if their output is redirected."
     )
     kind = "execute"
@@ -62,8 +62,8 @@ class ShellTool(Tool[ShellParams]):
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
     ) -> None:
-        """`terminal` is columns and rows, None for a plain pipe; which variables commands get; where to keep outputs
-        that are too long for the model, and what masks the secrets in them.
+        """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
+        get, where to keep output that is too long for the model, and what masks the secrets in it.
         """
         self.files = files
         self.limits = limits
@@ -97,11 +97,11 @@ class ShellInvocation(Invocation):
         return f"{self._params.command}{where}{why}"
 
     async def should_confirm(self) -> ExecDetails:
-        """The gate adds what it finds: the programs that are named, the risk and why."""
-        return ExecDetails(self._params.command, (), self._directory(), "high", "It was not looked at.")
+        """The gate adds what it finds: the programs named, the risk and why."""
+        return ExecDetails(self._params.command, (), self._directory(), "high", "It was not analysed.")
 
     def resources(self) -> Resources:
-        """Which files a command touches is not known here; whether it only reads is for the gate to say."""
+        """The files that a command touches are unknown here; the gate decides whether it only reads."""
         return Resources(anything="write")
 
     def folders(self) -> tuple[str, ...]:
@@ -132,8 +132,8 @@ class ShellInvocation(Invocation):
         return self._result(finished, whole, permit)
 
     async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "ProcessFinished":
-        """What was allowed by its words runs as these words; the text goes to a shell only by a person's own leave:
-        an answer, a mode, or a rule for the whole tool.
+        """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
+        approval: an answer, a mode, or a rule for the whole tool.
         """
         from assent.process.environment import command_environment
         from assent.process.launch import pipeline_argv

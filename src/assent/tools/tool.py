@@ -1,7 +1,7 @@
-"""The declarative tool: a name, a schema, and `build(args)`, which checks the arguments and returns an invocation.
+"""The declarative tool: a name, a schema, and `build(args)`, which validates the arguments and returns an invocation.
 
-An invocation says what it would do (`describe`, `should_confirm`, `resources`) and does it (`execute`) only for a
-permit, which the scheduler alone hands out. Tools do not know policy, approvals or the log.
+An invocation says what it would do (`describe`, `should_confirm`, `resources`) and does it (`execute`) only with a
+permit, which only the scheduler issues. Tools do not know policy, approvals or the log.
 """
 
 import functools
@@ -22,37 +22,37 @@ Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
 
 
 class InvalidParams(Exception):
-    """The tool's schema refuses the arguments. The message is for the model."""
+    """The tool's schema rejects the arguments. The message is for the model."""
 
 
 class ToolFailed(Exception):
-    """The tool could not do it. `type` is stable, the message is for the model and the person."""
+    """The tool failed. `type` is stable; the message is for the model and the person."""
 
     def __init__(self, type_: str, message: str) -> None:
         super().__init__(message)
         self.failure = Failure(type_, message)
         self.tells_of: Details | None = None
-        """What is judged before the message is told, for one that tells what is in a file."""
+        """What to judge before showing the message, if it reveals the content of a file."""
 
 
 class ToolResult(Struct, frozen=True):
-    """Two faces: `content` for the model (text, parts, or a ready-made response object), `display` for the person."""
+    """Two views: `content` for the model (text, parts, or a ready-made response object), `display` for the person."""
 
     content: str | tuple[Text | Media, ...] | JsonObject
     display: Display | None = None
     failure: Failure | None = None
-    """Set when the work was done but went wrong, and the content is still worth reading."""
+    """Set if the work was done but went wrong, and the content is still useful."""
 
 
 class Resources(Struct, frozen=True):
-    """What a call touches: files and folders as absolute paths, with everything below them."""
+    """What a call touches: files and folders as absolute paths, including everything below them."""
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
-    """What it changes that is no file, by name, e.g. the list of steps."""
+    """Things it changes that are not files, by name, such as the to-do list."""
     anything: Literal["", "read", "write"] = ""
-    """For a call of which nobody can say which files it touches: it may read all, or also write them."""
+    """For a call whose files are unknown: it may read all files, or also write them."""
 
     @property
     def may_write(self) -> bool:
@@ -71,31 +71,31 @@ class Proposal(Struct, frozen=True):
 
 
 Earlier = Callable[[str], Proposal | None]
-"""What the calls before this one in its batch would make of a file; None when they leave it as it is on disk."""
+"""What the earlier calls of the batch would make of a file; None if they do not change it."""
 
 
 class Permit(Struct, frozen=True, kw_only=True):
-    """The scheduler's leave to act, bound to exactly one action. Nothing else makes one."""
+    """The scheduler's permission for exactly one action. Nothing else makes one."""
 
     call_id: str
     digest: str
     plan: Plan | None = None
-    """For a command that was allowed by its words: run exactly this, and no shell."""
+    """For a command allowed by its words: run exactly this, without a shell."""
     by_person: bool = False
-    """A person saw exactly this and said yes to it."""
+    """A person saw exactly this and approved it."""
     answers: tuple[str, ...] | None = None
-    """What the person said to the questions of the call."""
+    """The person's answers to the questions of the call."""
     mark: str = ""
-    """What it starts is marked with this, so that it can be found when we are not there any more."""
+    """Processes it starts carry this mark, so that they can be found after Assent has stopped."""
 
 
 class Live(Protocol):
-    """Where a running call reports: output as it comes, and the process that can be killed."""
+    """Where a running call reports its output and the process to kill."""
 
     def output(self, text: str) -> None: ...
 
     def received(self, total: int) -> None:
-        """So many bytes of output that is no text came until now."""
+        """The number of bytes of binary output so far."""
         ...
 
     def process(self, pid: int) -> None: ...
@@ -114,22 +114,22 @@ class Modifiable(Protocol):
 
 
 class Invocation(ABC):
-    """One checked request. Cancelling the task that runs `execute` is its cancel scope."""
+    """One validated request. Cancelling the task that runs `execute` cancels it."""
 
     @abstractmethod
     def describe(self) -> str:
         """One line that tells the person what this is about."""
 
     async def should_confirm(self) -> Details | None:
-        """Exactly what would happen, or None when nothing could be harmed. Called again before the effect."""
+        """Exactly what would happen, or None if no harm is possible. Called again before the effect."""
         return None
 
     def resources(self) -> Resources:
-        """What it touches: it waits for earlier calls that touch the same. Who does not say may touch anything."""
+        """What it touches: it waits for earlier calls that touch the same. If not declared, it may touch anything."""
         return Resources(anything="write")
 
     def folders(self) -> tuple[str, ...]:
-        """Where it works: from now on the model is told what the context files there say."""
+        """Where it works: from now on the model gets the context files found there."""
         touched = self.resources()
         return tuple(
             path if os.path.isdir(path) else os.path.dirname(path) for path in (*touched.reads, *touched.writes)
@@ -139,27 +139,29 @@ class Invocation(ABC):
         return None
 
     def build_on(self, earlier: Earlier) -> None:
-        """For one that writes a file: from now on it starts from what earlier calls would leave."""
+        """For a call that writes a file: from now on it starts from what earlier calls would leave."""
         return
 
     def proposal(self) -> Proposal | None:
-        """For one that writes a file: what `should_confirm` has shown last, for the calls after it."""
+        """For a call that writes a file: what `should_confirm` showed last, for the calls after it."""
         return None
 
     def change(self) -> FileChange | None:
-        """For one that writes a file: what it will do to it. Asked right before the effect."""
+        """For a call that writes a file: what it will do to it. Called right before the effect."""
         return None
 
     @abstractmethod
     async def execute(self, permit: Permit, live: Live) -> ToolResult: ...
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
-        """Ends what an earlier process started with this mark, and waits for it: those that could not be ended."""
+        """End the processes that an earlier run started with this mark, and wait; returns those that could not be
+        ended.
+        """
         return ()
 
 
 class AnyTool(ABC):
-    """What the registry, the model and the scheduler know of a tool."""
+    """What the registry, the model and the scheduler know about a tool."""
 
     name: str
     display_name: str
@@ -170,11 +172,12 @@ class AnyTool(ABC):
     server: str = ""
     """The MCP server it comes from; empty for built-ins."""
     exact: bool = False
-    """Its result is kept as it is; of others secrets are masked. For what edits are made from, and a person's words."""
+    """Its result is not masked; in other results secrets are. For text that edits are based on, and a person's words.
+    """
     for_model: bool = True
     """False: only people run it."""
     main_argument: str = ""
-    """The argument that a rule such as `tool(prefix)` looks at."""
+    """The argument that a rule such as `tool(prefix)` checks."""
 
     @abstractmethod
     def schema(self) -> JsonObject:
@@ -182,11 +185,12 @@ class AnyTool(ABC):
 
     @abstractmethod
     def build(self, args: JsonObject) -> Invocation:
-        """Checks the arguments. Raises InvalidParams with what the model should know."""
+        """Validate the arguments. Raises InvalidParams with a message for the model."""
 
     def prepare(self) -> None:
-        """A call may come, or was requested and is being judged: what takes a while and does no harm may begin. It is
-        asked for often, and must cost nothing after the first time."""
+        """A call may come, or is being judged: start slow, harmless preparations. Called often, so it must cost nothing
+        after the first time.
+        """
         return
 
 
@@ -195,7 +199,7 @@ P = TypeVar("P", bound=Struct)
 
 @functools.cache
 def _schema(params: type[Struct]) -> JsonObject:
-    """Made once for all sessions of the process; nobody changes it."""
+    """Built once for all sessions of the process; never changed."""
     (_,), components = msgspec.json.schema_components([params])
     schema: dict[str, Any] = _inlined(components[params.__name__], components)
     schema.pop("title", None)
@@ -204,12 +208,12 @@ def _schema(params: type[Struct]) -> JsonObject:
 
 
 class Tool(AnyTool, Generic[P]):
-    """A tool of ours: what it is in class attributes, its parameters as a struct."""
+    """A built-in tool: class attributes describe it, and a struct holds its parameters."""
 
     params: type[P]
 
     def schema(self) -> JsonObject:
-        """JSON Schema of the parameters, with everything in one object as model providers want it."""
+        """JSON Schema of the parameters in a single object, as model providers expect it."""
         return _schema(self.params)
 
     def build(self, args: JsonObject) -> Invocation:
@@ -221,11 +225,11 @@ class Tool(AnyTool, Generic[P]):
 
     @abstractmethod
     def invocation(self, params: P) -> Invocation:
-        """Raise InvalidParams for what the schema cannot say."""
+        """Raise InvalidParams for what the schema cannot express."""
 
 
 def _inlined(schema: Any, components: dict[str, Any]) -> Any:
-    """The schema with what it refers to in its place."""
+    """The schema with its references inlined."""
     match schema:
         case {"$ref": str(name), **beside}:
             inner = _inlined(components[name.rpartition("/")[2]], components)

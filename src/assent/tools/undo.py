@@ -1,7 +1,7 @@
-"""undo: takes back what one call wrote, unless the file changed since. For people; the model is not offered it.
+"""undo: reverts what one call wrote, unless the file has changed since. For people; the model is not offered it.
 
-It goes the way of every call: judged by the rules, recorded before it acts, and it can be taken back itself. What was
-there before comes from the record of the call.
+It goes through the same steps as every call: judged by the rules, recorded before it acts, and it can itself be undone.
+The previous content comes from the record of the call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ NAME = "undo"
 
 
 class UndoParams(Struct, frozen=True, forbid_unknown_fields=True):
-    call_id: Annotated[str, Meta(description="The call whose change of a file shall be taken back.")]
+    call_id: Annotated[str, Meta(description="The call whose file change to undo.")]
 
 
 class UndoTool(Tool[UndoParams]):
     name = NAME
     display_name = "Undo"
-    description = "Takes back what an earlier call wrote, unless the file changed since."
+    description = "Undoes what an earlier call wrote, unless the file has changed since."
     kind = "edit"
     exact = True
     main_argument = "call_id"
@@ -43,12 +43,12 @@ class UndoTool(Tool[UndoParams]):
         """`places`: wherever our tools write."""
         self.places = places
         self.changes: Mapping[str, FileChange] = {}
-        """What calls have changed, in order; see `hand_over`."""
+        """The changes made by calls, in order; see `hand_over`."""
 
     def invocation(self, params: UndoParams) -> Invocation:
         change = self.changes.get(params.call_id)
         if change is None:
-            raise InvalidParams(f"call {params.call_id} wrote no file, so there is nothing to take back")
+            raise InvalidParams(f"call {params.call_id} wrote no file, so there is nothing to undo")
         files = next((files for files in self.places if files.holds(change.path)), None)
         if files is None:
             raise InvalidParams(f"{change.path} is outside the folder of this session and cannot be changed from here")
@@ -56,7 +56,7 @@ class UndoTool(Tool[UndoParams]):
 
 
 def hand_over(changes: Mapping[str, FileChange], registry: Registry) -> None:
-    """Lets the undo of these tools see what a session's calls have changed."""
+    """Give the undo tool access to the changes made by a session's calls."""
     undo = registry.get(NAME)
     if isinstance(undo, UndoTool):
         undo.changes = changes
@@ -65,7 +65,7 @@ def hand_over(changes: Mapping[str, FileChange], registry: Registry) -> None:
 class _Plan(Struct, frozen=True):
     now: bytes | None
     before: bytes | None
-    """What will be there again; None: no file."""
+    """The content to restore; None: no file."""
     diff: "Diff"
 
 
@@ -118,11 +118,11 @@ class UndoInvocation(Invocation):
     def _refusal(self, now: bytes | None, before: bytes | None) -> str:
         name = self._files.shown(self._change.path)
         if now == before:
-            return f"{name} is already as it was before this call; there is nothing to take back."
+            return f"{name} is already as it was before this call; there is nothing to undo."
         gone = "was deleted" if now is None else "was changed"
         later = self._later()
-        hint = f" Take back the newer changes first: {', '.join(reversed(later))}." if later else ""
-        return f"{name} {gone} after this call, so it was left alone.{hint}"
+        hint = f" Undo the newer changes first: {', '.join(reversed(later))}." if later else ""
+        return f"{name} {gone} after this call, so it was not touched.{hint}"
 
     def _later(self) -> list[str]:
         """Calls that wrote the same file after this one."""
@@ -139,4 +139,4 @@ def _text(data: bytes) -> str:
     try:
         return decode(data).text
     except NotText:
-        return f"(no text, {len(data):,} bytes)\n"
+        return f"(not text, {len(data):,} bytes)\n"

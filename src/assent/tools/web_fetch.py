@@ -1,7 +1,7 @@
-"""web_fetch: finds the addresses in the prompt, says exactly which they are, and fetches these.
+"""web_fetch: finds the addresses in the prompt, shows exactly which they are, and fetches them.
 
-Addresses are judged as texts before anything is asked. Names are resolved only when the call runs: looking up a name
-already tells it to others, so it takes the same leave as the request.
+Addresses are judged by their text before approval. Names are resolved only when the call runs: a DNS lookup already
+reveals the name to others, so it needs the same approval as the request.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -11,20 +11,20 @@ from msgspec import Meta, Struct
 from assent.approval import InfoDetails
 from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
 
-if TYPE_CHECKING:  # sockets and TLS come with the first call
+if TYPE_CHECKING:  # sockets and TLS are imported with the first call
     from assent.tools.support.fetched_pages import Outcome
     from assent.web.fetch import Web
     from assent.web.urls import UrlVerdict
 
-MOST_URLS = 20
+MAX_URLS = 20
 
 
 class WebFetchParams(Struct, frozen=True, forbid_unknown_fields=True):
     prompt: Annotated[
         str,
         Meta(
-            description=f"The addresses to fetch (at most {MOST_URLS}, each beginning with http:// or https:// and "
-            "with blanks around it), and what you want from them, in a sentence for the user."
+            description=f"The addresses to fetch (at most {MAX_URLS}, each starting with http:// or https:// and "
+            "surrounded by spaces), and what you want from them, in a sentence for the user."
         ),
     ]
 
@@ -33,9 +33,9 @@ class WebFetchTool(Tool[WebFetchParams]):
     name = "web_fetch"
     display_name = "WebFetch"
     description = (
-        "Fetches pages of the public web and returns them as text: HTML becomes Markdown; plain text, JSON and the "
-        "like come as they are. Nothing is sent but the addresses. A page that has moved to another host is not "
-        "followed: the result names the new address, call again with it. Addresses of this machine and of local "
+        "Fetches pages from the public web and returns them as text: HTML becomes Markdown; plain text, JSON and "
+        "similar formats are unchanged. Nothing is sent but the addresses. Redirects to another host are not "
+        "followed: the result names the new address, so call again with it. Addresses of this machine and of local "
         "networks are refused."
     )
     kind = "fetch"
@@ -56,7 +56,7 @@ class WebFetchTool(Tool[WebFetchParams]):
     def invocation(self, params: WebFetchParams) -> Invocation:
         from assent.tools.support.urls_in_text import urls_in
 
-        return WebFetchInvocation(self, params.prompt, urls_in(params.prompt, MOST_URLS))
+        return WebFetchInvocation(self, params.prompt, urls_in(params.prompt, MAX_URLS))
 
 
 class WebFetchInvocation(Invocation):

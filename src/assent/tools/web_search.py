@@ -1,4 +1,4 @@
-"""web_search: asks the model's provider to search the web. How it does that is handed in; no page is opened here."""
+"""web_search: asks the model's provider to search the web. The caller provides the search; no page is opened here."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -21,7 +21,7 @@ class WebSearchTool(Tool[WebSearchParams]):
     name = "web_search"
     display_name = "WebSearch"
     description = (
-        "Searches the web and returns an answer drawn from the pages that were found, with numbered sources. To read a "
+        "Searches the web and returns an answer based on the pages found, with numbered sources. To read a "
         "source itself, call web_fetch with its address."
     )
     kind = "fetch"
@@ -55,7 +55,7 @@ class WebSearchInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         found = await self._tool.search(self._query)
         if not found.text.strip():
-            raise ToolFailed("web_search_failed", f'Nothing was found for "{self._query}".')
+            raise ToolFailed("web_search_failed", f'No results for "{self._query}".')
         sources = [f"[{number}] {source.title} ({source.url})" for number, source in enumerate(found.sources, 1)]
         listed = "\n\nSources:\n" + "\n".join(sources) if sources else "\n\n(No sources were named.)"
         display = PlainDisplay(f'Searched the web for "{self._query}": {len(sources)} sources')

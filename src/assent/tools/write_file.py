@@ -1,4 +1,4 @@
-"""write_file: the whole content of one file, in the line ends and the encoding that the file has."""
+"""write_file: writes the whole content of one file, keeping its line endings and encoding."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from assent.tools.tool import Invocation, Tool, ToolFailed
 
 
 class WriteFileParams(Struct, frozen=True, forbid_unknown_fields=True):
-    file_path: Annotated[str, Meta(description="The file, relative to the workspace root or absolute.")]
+    file_path: Annotated[str, Meta(description="File to write, relative to the workspace root or absolute.")]
     content: Annotated[
         str, Meta(description="The complete content. Never leave anything out: no `... rest of the code ...`.")
     ]
@@ -22,8 +22,8 @@ class WriteFileTool(Tool[WriteFileParams]):
     name = "write_file"
     display_name = "WriteFile"
     description = (
-        "Writes a whole file; missing folders are made. The line ends and the encoding of an existing file are kept. "
-        "For a small change of an existing file, use replace."
+        "Writes a whole file, creating missing folders. Keeps the line endings and the encoding of an existing file. "
+        "For a small change to an existing file, use replace."
     )
     kind = "edit"
     exact = True
@@ -50,7 +50,7 @@ class WriteFileInvocation(EditInvocation):
             return TextFile(self._params.content)
         wanted = current.with_text(with_newlines(self._params.content, current.newline))
         if wanted.text == current.text:
-            message = f"{self._params.file_path} has exactly this content already; nothing to do."
+            message = f"{self._params.file_path} already has exactly this content; nothing to do."
             raise ToolFailed("edit_no_change", message)
         return _in_some_encoding(wanted)
 
@@ -59,16 +59,16 @@ class WriteFileInvocation(EditInvocation):
 
 
 def _refuse_placeholders(text: str, known: str) -> None:
-    """A placeholder that was in the file before is somebody's own text."""
+    """A placeholder that was already in the file is intended."""
     from assent.tools.support.placeholders import placeholders
 
     if found := placeholders(text, known):
-        message = f"content must be complete, but this line stands for something left out: {found[0]!r}."
+        message = f"content must be complete, but this line stands for omitted text: {found[0]!r}."
         raise ToolFailed("invalid_tool_params", message)
 
 
 def _in_some_encoding(wanted: TextFile) -> TextFile:
-    """The file's own; UTF-8 when that cannot hold the new text, for all of the old text goes anyway."""
+    """The file's own; UTF-8 if that cannot encode the new text, because the old text is replaced anyway."""
     try:
         wanted.encoded()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""write_todos: the model's own list of what is to be done, shown to the person and kept with the session."""
+"""write_todos: the model's own to-do list, shown to the person and kept with the session."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ MAX_TODOS = 100
 class WriteTodosParams(Struct, frozen=True, forbid_unknown_fields=True):
     todos: Annotated[
         tuple[Todo, ...],
-        Meta(description="The whole list, in order; it replaces the one before. At most one is in_progress."),
+        Meta(description="The whole list, in order; it replaces the previous one. At most one step is in_progress."),
     ]
 
 
@@ -22,8 +22,8 @@ class WriteTodosTool(Tool[WriteTodosParams]):
     name = "write_todos"
     display_name = "Todos"
     description = (
-        "Writes the list of steps of a larger task, for the user to follow. Give the whole list each time something of "
-        "it changes; keep exactly one step in_progress while you work. Not needed for simple tasks."
+        "Writes the list of steps of a larger task, for the user to follow. Send the whole list each time a step "
+        "changes; keep exactly one step in_progress while you work. Not needed for simple tasks."
     )
     kind = "think"
     exact = True
@@ -31,7 +31,7 @@ class WriteTodosTool(Tool[WriteTodosParams]):
 
     def invocation(self, params: WriteTodosParams) -> Invocation:
         if len(params.todos) > MAX_TODOS:
-            raise InvalidParams(f"todos has {len(params.todos)} steps; at most {MAX_TODOS} can be followed")
+            raise InvalidParams(f"todos has {len(params.todos)} steps; the maximum is {MAX_TODOS}")
         if any(not todo.description.strip() for todo in params.todos):
             raise InvalidParams("every step needs a description")
         if sum(todo.status == "in_progress" for todo in params.todos) > 1:
@@ -54,6 +54,6 @@ class WriteTodosInvocation(Invocation):
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         if not self._todos:
-            return ToolResult("The list is empty now.", TodosDisplay(()))
+            return ToolResult("The list is now empty.", TodosDisplay(()))
         lines = [f"{number}. [{todo.status}] {todo.description}" for number, todo in enumerate(self._todos, start=1)]
         return ToolResult("\n".join(["The list is now:", *lines]), TodosDisplay(self._todos))

@@ -1,8 +1,8 @@
 """Is an address on the public internet? And is a host name an address in disguise?
 
-`ipaddress` is not asked: in Python 3.11 `is_private` is False for 100.64/10, NAT64 and 6to4, and `is_global`
-is True for multicast. The networks are listed here, and addresses that carry another one (v4-mapped, NAT64,
-6to4, Teredo, ISATAP) are as public as what they carry. Pure: it resolves nothing and opens nothing.
+`ipaddress` is not enough: in Python 3.11 `is_private` is False for 100.64/10, NAT64 and 6to4, and `is_global` is True
+for multicast. The networks are listed here, and addresses that embed another one (v4-mapped, NAT64, 6to4, Teredo,
+ISATAP) are as public as the embedded one. Pure: it resolves nothing and opens nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def parse_ipv4(host: str) -> str | None:
     numbers = [_number(part) for part in parts]
     *first, last = numbers
     if len(numbers) > 4 or any(number > 255 for number in first) or last >= 256 ** (5 - len(numbers)):
-        raise ValueError(f"{host} looks like an address and is none")
+        raise ValueError(f"{host} looks like an address but is not one")
     value = last + sum(number << (24 - 8 * index) for index, number in enumerate(first))
     return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
 
@@ -51,7 +51,7 @@ def _number(text: str) -> int:
 
 
 def why_not_public(address: str) -> str | None:
-    """The sentence for an address that is not on the public internet; None if it is."""
+    """The reason if an address is not on the public internet; None if it is."""
     from ipaddress import IPv4Address, ip_address
 
     try:

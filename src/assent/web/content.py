@@ -1,6 +1,6 @@
-"""What came, as text: which types are read at all, and the charset. Pure bytes in, text out.
+"""Turns a response into text: which types are accepted, and the charset. Bytes in, text out.
 
-Everything here is hostile: a type may be a lie, a charset may name a codec that is none.
+Everything here is hostile: a type may be false, a charset may not be a text codec.
 """
 
 import re
@@ -16,14 +16,14 @@ _TEXTS = "json xml javascript ecmascript x-javascript yaml x-yaml toml graphql s
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:+-]{1,40})""", re.IGNORECASE)
 _META = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:+-]{1,40})""", re.IGNORECASE)
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-# Codecs for text and nothing else: Python also knows punycode, which takes forever, and worse.
+# Text codecs only: Python also has punycode, which takes forever, and worse.
 _CODEC = re.compile(
     r"utf-(8|16)(-[lb]e)?|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|big5\w*|euc_\w+|shift_jis\w*|mac-\w+"
 )
 
 
 class Unreadable(Exception):
-    """The content cannot be given as text; the message says why, with type and size."""
+    """The content cannot be returned as text; the message says why, with type and size."""
 
 
 # --- types ---
@@ -34,7 +34,7 @@ def mime_of(headers: Mapping[str, str]) -> str:
 
 
 def kind_of(mime: str) -> Kind | None:
-    """None for what is no text. Without any type it is taken for text, and looked at when it is here."""
+    """None for types that are not text. Without a type it is treated as text, and checked when it has arrived."""
     if mime in ("text/html", "application/xhtml+xml"):
         return "html"
     if not mime or mime.startswith("text/") or mime.endswith(("+json", "+xml", "+yaml")):
@@ -49,7 +49,7 @@ def kind_of(mime: str) -> Kind | None:
 
 def to_text(data: bytes, content_type: str, kind: Kind) -> str:
     if kind == "text" and b"\0" in data[:4096] and not data.startswith(tuple(bom for bom, _ in _BOMS[1:])):
-        raise Unreadable(f"it is no text ({len(data):,} bytes)")
+        raise Unreadable(f"it is not text ({len(data):,} bytes)")
     for bom, codec in _BOMS:
         if data.startswith(bom):
             return data[len(bom) :].decode(codec, "replace")
@@ -65,7 +65,7 @@ def _named_charset(data: bytes, content_type: str, kind: Kind) -> str:
 
 
 def _codec(name: str) -> str:
-    """Python's name for a charset; UTF-8 for what is unknown. Latin-1 on the web is what Windows makes of it."""
+    """Python's name for a charset; UTF-8 if it is unknown. On the web, Latin-1 means Windows-1252."""
     import codecs
 
     try:

@@ -1,8 +1,8 @@
-"""Connecting: asks the name server, and dials addresses that were judged, never a name.
+"""Connects: resolves the name, and dials addresses that were judged, never a name.
 
-A second answer of the name server can therefore not lead elsewhere (DNS rebinding). The name goes only into the Host
-header and the TLS handshake, so that the certificate must be the one of the host that was asked for. No proxy is used:
-it would resolve the name again, out of our sight.
+A second DNS answer can therefore not lead elsewhere (DNS rebinding). The name only goes into the Host header and the
+TLS handshake, so that the certificate must belong to the requested host. No proxy is used: it would resolve the name
+again, out of our sight.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import ssl
 
 Dial = Callable[[str, int], Awaitable[socket.socket]]
-"""An address and a port to a connected socket, or `OSError`."""
+"""From an address and a port to a connected socket, or `OSError`."""
 
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 SECONDS_AN_ADDRESS = 5.0
 
 
@@ -61,7 +61,7 @@ class Connector:
 
     async def _first_that_answers(self, addresses: Sequence[str], port: int) -> socket.socket:
         problem: OSError = OSError("it has no address")
-        for address in sorted(addresses, key=lambda address: ":" in address)[:MOST_ADDRESSES]:  # IPv4 works everywhere
+        for address in sorted(addresses, key=lambda address: ":" in address)[:MAX_ADDRESSES]:  # IPv4 works everywhere
             try:
                 async with asyncio.timeout(SECONDS_AN_ADDRESS):
                     return await self._dial(address, port)

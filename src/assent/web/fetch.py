@@ -1,7 +1,7 @@
-"""Fetching a page: judge, resolve, dial what was judged, read with limits; every redirect is judged again.
+"""Fetches a page: judge, resolve, dial what was judged, read with limits; every redirect is judged again.
 
-A redirect is followed on the same host (`www.` makes no other host). One that leads elsewhere is not: nobody has agreed
-to that host, so the result is where it leads. Nothing is kept between requests: no cookies, no connections.
+Redirects on the same host are followed (`www.` does not make it another host). A redirect elsewhere is not: nobody has
+approved that host, so the result is where it leads. Nothing is kept between requests: no cookies, no connections.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ class FetchLimits(Struct, frozen=True):
     idle: float = 10.0
     """Without a single byte."""
     total: float = 30.0
-    """For everything, redirects included."""
+    """For everything, including redirects."""
     size: int = 10_000_000
-    """Of the content, unpacked."""
+    """Of the decompressed content."""
 
 
 class Page(Struct, frozen=True):
     url: str
-    """Where it was found in the end."""
+    """Where it was finally found."""
     status: int
     mime: str
     size: int
@@ -47,7 +47,7 @@ class Page(Struct, frozen=True):
 
 
 class Moved(Struct, frozen=True):
-    """The page is on another host now; nobody there was asked."""
+    """The page is now on another host; nothing there was contacted."""
 
     url: str
 
@@ -89,7 +89,7 @@ class Web:
         return await self._follow(following) if _same_place(verdict, following) else Moved(following.canonical)
 
     async def _ask(self, verdict: UrlVerdict) -> Page | str:
-        """The page, or where it says that the page is."""
+        """The page, or its new address."""
         target = parse(verdict.canonical)
         try:
             connection = await self._connect(target, verdict)
@@ -119,7 +119,7 @@ class Web:
         kind = kind_of(mime)
         if kind is None:
             size = f", {told:,} bytes" if told else ""
-            raise Unreadable(f"it is no text but {mime[:80]}{size}")
+            raise Unreadable(f"it is not text but {mime[:80]}{size}")
         data = await self._content(reply, told)
         text = to_text(data, reply.headers.get("content-type", ""), kind)
         if kind == "html":
@@ -142,7 +142,7 @@ class Web:
 
 
 class _Pace:
-    """No host is asked too often, whoever has agreed to it."""
+    """No host gets too many requests, whoever approved it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -152,7 +152,7 @@ class _Pace:
         now, asked = self._clock(), self._asked.setdefault(host, deque(maxlen=REQUESTS_A_MINUTE))
         if len(asked) == REQUESTS_A_MINUTE and now - asked[0] < 60:
             wait = 60 - int(now - asked[0])
-            raise FetchFailed(f"{host} was asked {REQUESTS_A_MINUTE} times within a minute; try again in {wait} s")
+            raise FetchFailed(f"{host} got {REQUESTS_A_MINUTE} requests within a minute; try again in {wait} s")
         asked.append(now)
 
 
@@ -168,12 +168,12 @@ def _request(target: Target) -> bytes:
 
 
 def _location(reply: Reply) -> str:
-    """Empty when it is no redirect. Servers write UTF-8 where only ASCII is allowed."""
+    """Empty if it is not a redirect. Servers write UTF-8 where only ASCII is allowed."""
     location = reply.headers.get("location", "") if reply.status in _REDIRECTS else ""
     return location.encode("latin-1").decode("utf-8", "replace")
 
 
 def _same_place(before: UrlVerdict, after: UrlVerdict) -> bool:
-    """Is it what was agreed to? The same host, and no other port than before but those of the web."""
+    """Whether it was approved: the same host, and the same port or one of the web's standard ports."""
     old, new = parse(before.canonical), parse(after.canonical)
     return old.host.removeprefix("www.") == new.host.removeprefix("www.") and new.port in (80, 443, old.port)

@@ -1,7 +1,7 @@
-"""Host names: one spelling for each, and whether a rule about a domain covers one.
+"""Host names: one spelling for each, and whether a domain rule covers one.
 
 Names are compared label by label, never as text: `example.com` has nothing to do with `evilexample.com` or
-`example.com.evil.org`. It knows nothing of URLs and resolves nothing.
+`example.com.evil.org`. It knows nothing about URLs and resolves nothing.
 """
 
 import re
@@ -13,11 +13,11 @@ _LOCAL = ("localhost", "local", "internal", "intranet", "localdomain", "lan", "o
 
 
 class BadHost(ValueError):
-    """The text is no host that may be asked; says why."""
+    """The text is not a host that may be contacted; says why."""
 
 
 def canonical_host(text: str) -> str:
-    """The one spelling: lower case, punycode, addresses dotted or compressed and without brackets."""
+    """The canonical spelling: lower case, punycode, addresses dotted or compressed and without brackets."""
     if text.startswith("["):
         return _ipv6(text)
     if len(text) > 253:
@@ -27,7 +27,7 @@ def canonical_host(text: str) -> str:
     if "" in labels:
         raise BadHost("the host name has an empty part")
     if wrong := next((label for label in labels if not _LABEL.fullmatch(label)), None):
-        raise BadHost(f"the host name has a part that no name has ({wrong[:40]!r})")
+        raise BadHost(f"the host name has an invalid part ({wrong[:40]!r})")
     _check_punycode(labels)
     try:
         return parse_ipv4(name) or name
@@ -41,11 +41,11 @@ def is_address(host: str) -> bool:
 
 
 def why_local_name(host: str) -> str | None:
-    """The sentence for a canonical name that only has a meaning in some local network."""
+    """The reason if a canonical name only has a meaning in some local network."""
     if is_address(host):
         return None
     if "." not in host or host.rpartition(".")[2] in _LOCAL:
-        return f"{host} is a name of this machine or a local network"
+        return f"{host} is a name for this machine or a local network"
     return None
 
 
@@ -78,11 +78,11 @@ def _ipv6(text: str) -> str:
     from ipaddress import IPv6Address  # few hosts are of this kind
 
     if not re.fullmatch(r"\[[0-9a-fA-F:.]+\]", text):
-        raise BadHost("the address in brackets is none")
+        raise BadHost("the address in brackets is invalid")
     try:
         return str(IPv6Address(text[1:-1]))
     except ValueError:
-        raise BadHost("the address in brackets is none") from None
+        raise BadHost("the address in brackets is invalid") from None
 
 
 def _to_ascii(text: str) -> str:
@@ -95,7 +95,7 @@ def _to_ascii(text: str) -> str:
 
 
 def _check_punycode(labels: list[str]) -> None:
-    """Punycode that stands for nothing, or for another spelling, would show one name and ask another."""
+    """Punycode that stands for nothing, or for another spelling, would show one name and contact another."""
     for label in labels:
         if not label.startswith("xn--"):
             continue
@@ -104,4 +104,4 @@ def _check_punycode(labels: list[str]) -> None:
         except UnicodeError:
             again = ""
         if again != label:
-            raise BadHost(f"{label} stands for no name")
+            raise BadHost(f"{label} does not stand for a name")

@@ -1,5 +1,5 @@
-"""HTML to Markdown that a model can read: headings, links, lists, code, tables as lines. What a reader would not see
-(scripts, styles, comments, hidden elements) is left out: instructions like to hide there.
+"""Converts HTML to Markdown that a model can read: headings, links, lists, code, tables as lines. What a reader would
+not see (scripts, styles, comments, hidden elements) is left out, because instructions often hide there.
 
 Any input gives some text, in linear time: the parser gets everything at once and is never asked to finish, which on
 broken tags would make it start over for each of them.
@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin
 
 MAX_CHARACTERS = 3_000_000
-"""Characters that are looked at; no page for readers is longer."""
+"""Maximum characters to parse; no page for readers is longer."""
 
 _NAMES = {
     "unseen": "script style noscript template svg math iframe object canvas audio video select",
@@ -25,10 +25,10 @@ _BLANKS = re.compile(r"[ \t\n\r\f\v\xa0]+")
 
 
 def readable(html: str, url: str) -> str:
-    """`url` is where it came from: links become whole."""
+    """`url` is the page's address: links become absolute."""
     reader = _Reader(url)
     reader.feed(html[:MAX_CHARACTERS])
-    reader.handle_data(reader.rawdata)  # what is broken to the end is given as it is
+    reader.handle_data(reader.rawdata)  # a tag that is never closed is returned as it is
     return reader.text()
 
 
@@ -38,12 +38,12 @@ class _Reader(HTMLParser):
         self._url = url
         self._out: list[str] = []
         self._breaks = 0
-        """Line breaks that are due before the next text."""
+        """Line breaks due before the next text."""
         self._blank = False
         self._unseen: list[str] = []
-        """The element that is left out, once for each of its name that is open."""
+        """The element that is left out, once for each open element of its name."""
         self._lists: list[int] = []
-        """For each open list the number of its last item; -1 where items have none."""
+        """For each open list, the number of its last item; -1 if items are not numbered."""
         self._link: tuple[str, int] | None = None
         """The address of the open link, and where its text begins."""
         self._pre = False
@@ -51,7 +51,7 @@ class _Reader(HTMLParser):
     def text(self) -> str:
         return "".join(self._out).strip()
 
-    # --- what the parser finds ---
+    # --- parser events ---
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = dict(attrs)
@@ -147,7 +147,7 @@ class _Reader(HTMLParser):
         self._write("  " * min(len(self._lists) - 1, 20) + mark)
 
     def _close_link(self) -> None:
-        """`[text](address)`, unless there is no text or no address worth saying."""
+        """`[text](address)`, unless there is no text or no useful address."""
         if self._link is None:
             return
         (href, start), self._link = self._link, None

@@ -1,6 +1,6 @@
-"""How a URL is shown to a person, and what in it a person should look at twice.
+"""How a URL is shown to a person, and what in it deserves a second look.
 
-A page's address can carry data away: what is long or looks like coded data is a warning even on an allowed
+A page's address can carry data out: a part that is long or looks like encoded data is a warning even on an allowed
 host. It judges text only and refuses nothing.
 """
 
@@ -9,20 +9,20 @@ from collections import Counter
 from math import log2
 
 _UNSAFE = re.compile(r"[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]")
-_TOKEN = re.compile(r"[A-Za-z0-9]+")  # words of a phrase are joined by other characters
+_TOKEN = re.compile(r"[A-Za-z0-9]+")  # the words of a phrase are joined by other characters
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _LONG_QUERY = 200
 _LONG_PATH = 400
 
 
 def encode_rest(rest: str) -> str:
-    """Path and query: what is not allowed in a URL is percent-encoded, nothing is decoded."""
+    """Path and query: invalid characters are percent-encoded, nothing is decoded."""
     path = rest if rest.startswith("/") else "/" + rest
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), path)
 
 
 def decoded(canonical: str, host: str, readable: str) -> str:
-    """What a person sees: what is asked, and below it what it says in plain letters where that differs."""
+    """What a person sees: the address, and below it the decoded form if it differs."""
     from assent.screen import make_safe
 
     lines = [canonical]
@@ -44,7 +44,7 @@ def warnings_about(host: str, readable: str, rest: str) -> tuple[str, ...]:
     if len(path) > _LONG_PATH:
         found.append(f"the path has {len(path)} characters")
     if _carries_data(query, 24) or _carries_data(path, 64) or _carries_data(host, 32):
-        found.append("the address may carry coded data")
+        found.append("the address may carry encoded data")
     return (*found, *_about_letters(host, readable))
 
 
@@ -61,7 +61,7 @@ def _carries_data(text: str, shortest: int) -> bool:
 
 
 def _looks_coded(token: str) -> bool:
-    """Letters that are spread like dice: base64 has about 5 bits a character, hex nearly 4, words below."""
+    """Random-looking letters: base64 has about 5 bits per character, hex nearly 4, words less."""
     if len(token) >= 32 and _HEX.fullmatch(token):
         return True
     has_digit, has_upper = any(c.isdigit() for c in token), any(c.isupper() for c in token)

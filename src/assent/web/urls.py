@@ -1,12 +1,11 @@
-"""May this address of the web be asked? Judges the text of a URL and where its host leads.
+"""May this web address be fetched? Judges the text of a URL and where its host leads.
 
-http and https only; one spelling; the host is resolved once, by a resolver that is handed in, and every
-address must be public. Whoever dials must dial one of `addresses` and nothing else, with `host` as name, so
-that no second answer of the name server matters. Every redirect is a new question (`redirect`), at most
-five, and never from https to http.
+http and https only; one spelling; the host is resolved once, by a resolver that is passed in, and every address must be
+public. The caller must dial one of `addresses` and nothing else, with `host` as name, so that a second DNS answer does
+not matter. Every redirect is judged again (`redirect`), at most five, and never from https to http.
 
-Ports: 80 and 443; from 1024 up with a warning, except those where other services live.
-Nothing here opens a connection, and a warning refuses nothing: the gate asks a person for it.
+Ports: 80 and 443; from 1024 up with a warning, except those of other services. Nothing here opens a connection, and a
+warning refuses nothing: the gate asks a person about it.
 """
 
 import re
@@ -23,12 +22,12 @@ from assent.web.url_text import decoded, encode_rest, warnings_about
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 
-MOST_REDIRECTS = 5
-_LONGEST = 8192
+MAX_REDIRECTS = 5
+_MAX_LENGTH = 8192
 _UNUSABLE = re.compile(rf"[ \t\n]|{HIDDEN}")
 _URL = re.compile(r"(https?)://([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{1,5}))?")
-# The "bad ports" of the Fetch standard from 1024 up, and databases: they may take a request for their own.
+# The "bad ports" of the Fetch standard from 1024 up, and databases: they may interpret a request as their own protocol.
 _OTHER_SERVICES = frozenset(
     {
         1719,
@@ -73,7 +72,7 @@ class UrlVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A URL taken apart and put into its one spelling."""
+    """A parsed URL in its canonical spelling."""
 
     scheme: str
     host: str
@@ -90,11 +89,11 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class BadUrl(ValueError):
-    """The text is no URL that may be asked; says why."""
+    """The text is not a URL that may be fetched; says why."""
 
 
 def preview(url: str) -> UrlVerdict:
-    """The verdict as far as the text goes. No name server is asked: a name can carry data away like a request."""
+    """The verdict as far as the text goes. No DNS lookup happens: a name can carry data out like a request."""
     try:
         target = parse(url)
     except (BadUrl, BadHost) as error:
@@ -103,7 +102,7 @@ def preview(url: str) -> UrlVerdict:
 
 
 async def check_url(url: str, resolve: Resolver) -> UrlVerdict:
-    """The verdict on a URL as someone wrote it. `resolve` gives a name's addresses or raises `OSError`."""
+    """The verdict on a URL as someone wrote it. `resolve` returns a name's addresses or raises `OSError`."""
     try:
         target = parse(url)
     except (BadUrl, BadHost) as error:
@@ -117,11 +116,11 @@ async def check_url(url: str, resolve: Resolver) -> UrlVerdict:
 
 
 async def redirect(previous: UrlVerdict, location: str, resolve: Resolver) -> UrlVerdict:
-    """The verdict on where an answer sends us next; `previous` is the verdict of the URL that was asked."""
+    """The verdict on a redirect; `previous` is the verdict on the URL that was fetched."""
     if not previous.allowed:
-        return _refused(location, "the page before was not allowed")
-    if previous.hops >= MOST_REDIRECTS:
-        return _refused(location, f"more than {MOST_REDIRECTS} redirects")
+        return _refused(location, "the previous page was not allowed")
+    if previous.hops >= MAX_REDIRECTS:
+        return _refused(location, f"more than {MAX_REDIRECTS} redirects")
     if reason := _why_unusable(location):
         return _refused(location, reason)
     from urllib.parse import urljoin
@@ -146,17 +145,17 @@ def check_url_line(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse(url: str) -> Target:
-    """Take a URL apart; raises `BadUrl` or `BadHost`."""
+    """Parse a URL; raises `BadUrl` or `BadHost`."""
     if reason := _why_unusable(url):
         raise BadUrl(reason)
     match = _URL.fullmatch(url)
     if match is None:
-        raise BadUrl("only http and https addresses can be asked")
+        raise BadUrl("only http and https addresses can be fetched")
     scheme, authority, rest = match[1].lower(), match[2], match[3]
     if "@" in authority:
-        raise BadUrl("the address has a user name in it, which can make it look like another host")
+        raise BadUrl("the address contains a user name, which can make it look like another host")
     if "%" in authority:
-        raise BadUrl("the host has a % in it")
+        raise BadUrl("the host contains a %")
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None or not parts[1]:
         raise BadUrl("the address has no usable host and port")
@@ -182,11 +181,11 @@ def judge(target: Target, addresses: Sequence[str], missing: str = "", *, unreso
 
 
 def _why_unusable(url: str) -> str | None:
-    if not url or len(url) > _LONGEST:
+    if not url or len(url) > _MAX_LENGTH:
         return "the address is empty" if not url else "the address is too long"
     if found := _UNUSABLE.search(url):
-        return f"the address has a blank, a control character or a hidden one ({mark(found.group())})"
-    return "the address has a backslash, which programs read differently" if "\\" in url else None
+        return f"the address contains a space, a control character or a hidden one ({mark(found.group())})"
+    return "the address contains a backslash, which programs interpret differently" if "\\" in url else None
 
 
 def _port(scheme: str, text: str | None) -> int:
@@ -205,5 +204,5 @@ def _refused(url: str, reason: str) -> UrlVerdict:
         host="",
         addresses=(),
         reason=reason,
-        shown=make_safe(url[:_LONGEST], "prompt").text,
+        shown=make_safe(url[:_MAX_LENGTH], "prompt").text,
     )

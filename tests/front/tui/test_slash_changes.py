@@ -29,7 +29,7 @@ async def ask(slash: Slash, *prompts: str) -> None:
 
 async def test_compress_leaves_the_telling_to_the_transcript_and_counts_the_request(preferences: Path):
     usage = {"input": 900, "output": 20}
-    harness = SessionHarness(text(LONG), text("Short."), text("# Wishes\nA story.", usage=usage))
+    harness = SessionHarness(text(LONG), text("Short."), text("# Requests\nA story.", usage=usage))
     async with slash_house(harness, preferences) as slash:
         await ask(slash, "tell", "more")
         await slash.run("/compress")

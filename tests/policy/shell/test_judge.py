@@ -373,7 +373,7 @@ def test_a_wrapper_that_adds_rights_or_outlives_the_command_asks_even_when_allow
         ("nohup ls", "`nohup`: it runs a program that outlives the terminal."),
         ("poetry run ls", "`poetry`: it runs another program."),
         ("ssh", "`ssh`: it runs commands on another machine."),
-        ("docker exec", "`docker`: it names no plain image or container."),
+        ("docker exec", "`docker`: it does not name a plain image or container."),
     ],
 )
 def test_a_verdict_says_what_the_program_does(command: str, why: str) -> None:

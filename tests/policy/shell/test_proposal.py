@@ -69,13 +69,16 @@ def test_every_scope_says_how_far_it_reaches() -> None:
     scopes |= {" ".join(scope.words): scope.reach for scope in proposal("git add a; git fetch")}
     assert scopes["head"] == "Every `head` whose options and operands only read."
     assert scopes["git log"] == "Every `git log` whose options and operands only read."
-    assert scopes["git add"].endswith("with plain files inside the workspace that are not protected.")
-    assert scopes["npm test"].endswith("which runs code of this project, with options that do not change what.")
+    assert scopes["git add"].endswith("on plain, unprotected files inside the workspace.")
+    assert scopes["npm test"].endswith("with options that do not change which code runs.")
     assert scopes["git fetch"].endswith("with plain operands; it uses the network.")
-    assert scopes["mkdir x"] == "Exactly `mkdir x`, with no other word."
-    assert scopes["mkdir"] == "Every `mkdir` of plain folders inside the workspace that are not protected."
+    assert scopes["mkdir x"] == "Exactly `mkdir x`, and nothing else."
+    assert scopes["mkdir"] == "Every `mkdir` on plain, unprotected folders inside the workspace."
     (both,) = proposal("uv run pytest")
-    assert both.reach == "Every `uv run pytest`, which runs code of this project, with options that do not change what."
+    assert (
+        both.reach
+        == "Every `uv run pytest`, which runs this project's code, with options that do not change which code runs."
+    )
 
 
 def test_no_bare_program_is_offered_when_its_sub_commands_differ() -> None:

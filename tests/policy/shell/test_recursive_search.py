@@ -326,7 +326,7 @@ def test_a_step_back_behind_a_link_does_not_lead_out(command: str, tree: Path) -
     (tree / "list").write_text("link/../notes.txt\nsub/../a.py\nlink/..\n")
     shown = output(command, tree)
     assert "elsewhere" not in shown
-    assert "passed over: 2 name(s)" in shown
+    assert "skipped: 2 name(s)" in shown
     assert "needle in a.py\n" in shown
 
 
@@ -334,7 +334,7 @@ def test_a_quote_that_does_not_end_is_told(tree: Path) -> None:
     (tree / "list").write_text("a.py\nit's.txt\n")
     shown = output("xargs grep needle < list", tree)
     assert "needle in a.py\n" in shown
-    assert "xargs: a quote does not end in: it's.txt" in shown
+    assert "xargs: a quote is not closed in: it's.txt" in shown
 
 
 def test_names_are_taken_apart_as_xargs_does(tree: Path) -> None:
@@ -498,8 +498,8 @@ def test_a_checksum_of_a_secret_is_not_told(tree: Path) -> None:
 
 
 def test_names_that_are_passed_over_are_counted(tree: Path) -> None:
-    assert "passed over: 2 name(s)" in output("echo .env .npmrc a.py | xargs grep needle", tree)
-    assert "passed over" not in output("find . -name '*.py' | xargs cat", tree)
+    assert "skipped: 2 name(s)" in output("echo .env .npmrc a.py | xargs grep needle", tree)
+    assert "skipped" not in output("find . -name '*.py' | xargs cat", tree)
 
 
 @pytest.mark.parametrize("words", ["-a list", "--arg-file=list", "-d, ", "-dx"])

@@ -1,7 +1,6 @@
-"""The shell gate: judges a command line and, when it may run without asking, says exactly what runs.
+"""The shell gate: judges a command line and, if it may run without approval, says exactly what runs.
 
-`judge` decides, `proposal` suggests what a person may allow for good, `check` is the same for JSON
-lines.
+`judge` decides, `proposal` suggests what a person may always allow, and `lines` does the same for JSON lines.
 """
 
 from assent.plan import Plan

@@ -1,21 +1,21 @@
-"""Arithmetic on plain numbers, as bash does it: `$((2 * 3))`. No names, no assignments, no effects."""
+"""Evaluates arithmetic on plain numbers the way bash does: `$((2 * 3))`. No names, no assignments, no side effects."""
 
 import re
 
 EXPRESSION = re.compile(r"\$\(\(([0-9 \t+*/%()-]{1,200})\)\)")
 _TOKEN = re.compile(r"[ \t]*(\d+|\*\*|[-+*/%()])[ \t]*")
-_MOST = 2**62
-_DEEPEST = 20
-_LARGEST_POWER = 64
+_MAX_VALUE = 2**62
+_MAX_DEPTH = 20
+_MAX_POWER = 64
 
 
 class NoNumber(ValueError):
-    """Not an expression on plain numbers, or one that bash would complain about."""
+    """Not an expression on plain numbers, or one that bash would reject."""
 
 
 def evaluate(text: str) -> int:
-    """The value. Raises NoNumber."""
-    if re.search(r"\+\+|--|(?<!\d)0\d", text) or text.count("(") > _DEEPEST:
+    """Return the value. Raises NoNumber."""
+    if re.search(r"\+\+|--|(?<!\d)0\d", text) or text.count("(") > _MAX_DEPTH:
         raise NoNumber(text)
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != re.sub(r"[ \t]", "", text) or re.search(r"\d[ \t]+\d", text):
@@ -28,7 +28,7 @@ def evaluate(text: str) -> int:
 
 
 class _Numbers:
-    """Sums of products of powers of signed numbers and parentheses."""
+    """Parses sums, products, powers, signs and parentheses."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
@@ -51,12 +51,12 @@ class _Numbers:
         return found
 
     def _power(self) -> int:
-        """From the right, and weaker than a sign: `-2**2` is 4."""
+        """Right-associative and weaker than a sign: `-2**2` is 4."""
         base = self._signed()
         if self._take("**") is None:
             return base
         exponent = self._power()
-        if not 0 <= exponent <= _LARGEST_POWER:
+        if not 0 <= exponent <= _MAX_POWER:
             raise NoNumber("a power is negative or too large")
         return _bounded(base**exponent)
 
@@ -81,17 +81,17 @@ class _Numbers:
 
 
 def _times(left: int, sign: str, right: int) -> int:
-    """Division goes towards zero, and the rest has the sign of what is divided."""
+    """Division rounds toward zero, and the remainder takes the sign of the dividend."""
     if sign == "*":
         return left * right
     if right == 0:
-        raise NoNumber("a division by zero")
+        raise NoNumber("division by zero")
     quotient = abs(left) // abs(right)
     quotient = quotient if (left < 0) == (right < 0) else -quotient
     return quotient if sign == "/" else left - quotient * right
 
 
 def _bounded(number: int) -> int:
-    if abs(number) > _MOST:
+    if abs(number) > _MAX_VALUE:
         raise NoNumber("a number is too large")
     return number

@@ -1,4 +1,4 @@
-"""Programs that build, test and fetch for a project: which goals, scripts and words go on to code of the project."""
+"""Programs that build, test and fetch for a project: which goals, scripts and words reach the project's own code."""
 
 import re
 
@@ -58,18 +58,18 @@ _MAVENS = ("mvn", "./mvnw")
 _GOAL = re.compile(r"[A-Za-z0-9_:][\w.:-]*(?:@[\w-]+)?")
 _PACKAGE = re.compile(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d*\])?")
 _PASSED_ON = re.compile(r"(?:\./)?[A-Za-z0-9_](?:::|[A-Za-z0-9_.\[\]/-])*")
-# Options of test programs that choose among the tests, and what they may be followed by.
+# Options that make a test runner select tests, and the values they accept.
 _CHOOSING = frozenset(("-t", "--testNamePattern", "-g", "--grep"))
 _CHOSEN = re.compile(
     r"-t|-g|--grep|--testNamePattern|--(?:testPathPatterns?|testNamePattern|grep|maxWorkers|silent|verbose)=[\w.%-][\w./%-]*"
 )
 _CHOICE = re.compile(r"[A-Za-z0-9_][\w .:,'#()|-]*")
 _GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
-_FOLDER = re.compile(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?")  # `github.com/x` is fetched
+_FOLDER = re.compile(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?")  # `github.com/x` would be fetched
 _OUTPUT = re.compile(
     r"/dev/null|(?:\./)?(?:bin|build|dist|out|tmp)/[A-Za-z0-9_][\w.-]*|[\w-]*cover[\w-]*\.(?:out|txt)|c\.out"
 )
-# The program that is built has the name that one gives it; a source or a script has another.
+# The built program gets the name given here; sources and scripts have other names.
 _GO_PROGRAM = re.compile(
     rf"{_OUTPUT.pattern}|(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*[A-Za-z0-9_][\w-]*(?:\.(?:exe|test|so|a|wasm))?|(?:\./)?(?:bin|build|dist|out)/?"
 )
@@ -115,35 +115,35 @@ _PYTEST = ("pytest", "py.test")
 
 
 def npm_install(use: Use, _words: Words) -> None:
-    """Packages by their plain names: a folder, an address or an archive may hold anything."""
+    """Packages by plain name: a folder, an address or an archive may contain anything."""
     for word in use.operands:
         if word.text == "." or not _PACKAGE.fullmatch(word.text) or not word.literal:
-            use.problems.append(f"`{word.text}` is not the plain name of a package")
+            use.problems.append(f"`{word.text}` is not a plain package name")
 
 
 def requirements(use: Use, _words: Words) -> None:
-    """Packages of Python by their names, with versions; of folders only the project itself."""
+    """Python packages by name and version; the only folder accepted is the project itself."""
     folders = [value for name, value in use.seen if name in ("-e", "--editable") and value]
     if any(not _OWN_FILE.fullmatch(word.text) for word in use.reads):
-        use.problems.append("what to install is said by a file elsewhere")
+        use.problems.append("the packages to install come from a file elsewhere")
     for text in (*(word.text for word in use.operands), *folders):
         if not _REQUIREMENT.fullmatch(text) and not (_PROJECT.fullmatch(text)):
-            use.problems.append(f"`{text}` is not the plain name of a package")
+            use.problems.append(f"`{text}` is not a plain package name")
     if any(_FOLDER.fullmatch(text) is None and not _PROJECT.fullmatch(text) for text in folders):
         use.problems.append("`-e` names something outside the project")
 
 
 def go_modules(use: Use, _words: Words) -> None:
     if not all(_GO_MODULE.fullmatch(word.text) for word in use.operands):
-        use.problems.append("an operand is not the plain name of a module or package")
+        use.problems.append("an operand is not a plain module or package name")
 
 
 def coverage_run(use: Use, words: Words) -> None:
-    """`coverage run -m pytest …`: what is measured is judged as if it ran alone."""
+    """`coverage run -m pytest …`: the measured program is judged as if it ran by itself."""
     texts = [word.text for word in words[use.at + 1 :]]
     at = next((index for index, text in enumerate(texts) if text == "-m"), None)
     if at is None or texts[at + 1 : at + 2] != ["pytest"]:
-        use.problems.append("it runs a program that is not known")
+        use.problems.append("it runs an unknown program")
         return
     use.problems = [problem for problem in use.problems if "`-m`" not in problem]
     inner = examine(texts[at + 1], words[use.at + at + 2 :])
@@ -156,18 +156,18 @@ def coverage_run(use: Use, words: Words) -> None:
 
 
 def hook_files(use: Use, _words: Words) -> None:
-    """A hook by its name."""
+    """A hook, by name."""
     use.by_name = bool(use.operands)
     pattern = _PASSED_ON if use.option("--files") is not None else re.compile(r"[\w.-]+")
     if not all(pattern.fullmatch(word.text) for word in use.operands):
-        use.problems.append("an operand is not the plain name of a hook")
+        use.problems.append("an operand is not a plain hook name")
 
 
 def workspace(use: Use, words: Words) -> None:
-    """`yarn workspace NAME SCRIPT`: as `yarn run SCRIPT` there."""
+    """`yarn workspace NAME SCRIPT` is `yarn run SCRIPT` in that workspace."""
     texts = [word.text for word in use.operands[:2]]
     if len(texts) < 2 or not _PACKAGE.fullmatch(texts[0]):
-        use.problems.append("it names no script of a workspace")
+        use.problems.append("it does not name a workspace script")
     script(use, words)
     use.names, use.by_name = (*use.names, *texts), texts[1:] not in _USUAL_SCRIPTS
 
@@ -178,10 +178,10 @@ def terraform_fmt(use: Use, _words: Words) -> None:
 
 
 def plan_file(use: Use, _words: Words) -> None:
-    """The plan goes to a file of its own, whose name says what it is."""
+    """The plan is written to its own file, recognizable by its name."""
     file = use.option("-out")
     if file is not None and not _PLAN.fullmatch(file):
-        use.problems.append("`-out` names a file that is not plain")
+        use.problems.append("`-out` does not name a plain plan file")
     elif file is not None:
         use.writes.append(Word(file))
 
@@ -190,13 +190,13 @@ def npm_config(use: Use, _words: Words) -> None:
     if any(re.search(r"auth|token|password|//|^_", word.text, re.I) for word in use.operands):
         use.problems.append("it may show a password")
     named = bool(use.operands) and all(_SETTING.fullmatch(word.text) for word in use.operands)
-    if use.names[0] == "pnpm" and not named:  # `get` of nothing is a list, too
-        use.problems.append("it shows passwords with all the rest")
+    if use.names[0] == "pnpm" and not named:  # `get` without a key lists everything
+        use.problems.append("it shows passwords along with everything else")
 
 
 def npm_view(use: Use, _words: Words) -> None:
     if not all(_PACKAGE.fullmatch(word.text) for word in use.operands):
-        use.problems.append("what is not the plain name of a package may be fetched from anywhere")
+        use.problems.append("anything but a plain package name may be fetched from anywhere")
 
 
 def go_list(use: Use, _words: Words) -> None:
@@ -209,23 +209,23 @@ def go_build(use: Use, _words: Words) -> None:
         use.problems.append("`-mod=mod` fetches modules and changes go.mod")
     for name, value in use.seen:
         if name in _GO_OUTPUTS and not _GO_OUTPUTS[name].fullmatch(value):
-            use.problems.append(f"`{name}` writes a file that is not plain")
+            use.problems.append(f"`{name}` does not write to a plain file")
         elif name in _GO_OUTPUTS:
             use.writes.append(Word(value))
         elif name in _GO_FLAGS and not _GO_FLAGS[name].fullmatch(value):
-            use.problems.append(f"`{name}` may say which program builds")
+            use.problems.append(f"`{name}` may choose the program that builds")
 
 
 def go_run(use: Use, words: Words) -> None:
-    """Only a package of the project; what stands behind it goes on to the program."""
+    """Only a package of the project; the words after it go to the program."""
     go_build(use, words)
     _passed_on_by_go(use, words)
     if not use.operands or not _GO_PACKAGE.fullmatch(use.operands[0].text):
-        use.problems.append("what it runs is not a package of this folder")
+        use.problems.append("it does not run a package of this folder")
 
 
 def _passed_on_by_go(use: Use, words: Words) -> None:
-    """Plain flags and numbers behind the package are for the program of the project."""
+    """Plain flags and numbers after the package go to the project's program."""
     at = next((index for index, word in enumerate(words) if use.operands and word is use.operands[0]), len(words))
     passed = [word.text for word in words[at + 1 :]]
     unknown = {
@@ -244,19 +244,19 @@ def _is_go_file(text: str) -> bool:
 
 
 def node_test(use: Use, _words: Words) -> None:
-    """Tests of the project, by plain names; a reporter that is a file would be run."""
+    """Tests of the project, by plain name; a reporter that is a file would run as code."""
     reporters = [value for name, value in use.seen if name == "--test-reporter"]
     if not all(re.fullmatch(r"[a-z]+", value) for value in reporters):
-        use.problems.append("a reporter that is a file is run as code")
+        use.problems.append("a reporter that is a file runs as code")
 
 
 def dotnet_new(use: Use, _words: Words) -> None:
-    """A new project by a template that is installed, in a folder of this one."""
+    """A new project from an installed template, in a subfolder."""
     texts = [word.text for word in use.operands]
     if texts[:1] in (["install"], ["uninstall"], ["update"]) or not all(
         map(re.compile(r"[a-z][\w.-]*").fullmatch, texts)
     ):
-        use.problems.append("it is more than a new project by a plain template")
+        use.problems.append("it does more than create a project from a plain template")
     for name, value in use.seen:
         if value and not (_FOLDER if name in ("-o", "--output") else _PLAIN_VALUE).fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
@@ -265,11 +265,11 @@ def dotnet_new(use: Use, _words: Words) -> None:
 def plain_revision(use: Use, _words: Words) -> None:
     use.by_name = True  # it changes a database
     if not all(re.fullmatch(r"[+-]?\d+|[\w@+:-]+", word.text) for word in use.operands):
-        use.problems.append("it names no plain revision")
+        use.problems.append("it does not name a plain revision")
 
 
 def plan_variables(use: Use, words: Words) -> None:
-    """`-var` sets a variable of the configuration to a plain text."""
+    """`-var` sets a configuration variable to plain text."""
     plan_file(use, words)
     for name, value in use.seen:
         if name == "-var" and not re.fullmatch(r"\w+=[\w.,:/@ +-]*", value):
@@ -279,35 +279,37 @@ def plan_variables(use: Use, words: Words) -> None:
 
 
 def terraform_apply(use: Use, words: Words) -> None:
-    """It changes what the configuration says: a rule must name it. A plan is a file whose name says so."""
+    """It makes the changes that the configuration describes, so a rule must name it. A plan file is recognizable by its
+    name.
+    """
     plan_variables(use, words)
     use.by_name = True
     if not all(_PLAN.fullmatch(word.text) for word in use.operands):
-        use.problems.append("it does not name a plain plan")
+        use.problems.append("it does not name a plain plan file")
 
 
 def go_cover(use: Use, _words: Words) -> None:
     page = use.option("-o")
     if page is not None and not re.fullmatch(r"(?:\./)?[\w-]*cover[\w-]*\.html", page):
-        use.problems.append("`-o` writes a file that is not plain")
+        use.problems.append("`-o` does not write to a plain file")
     use.writes += [Word(page)] if page else []
     if use.option("-html") is not None and page is None:
         use.problems.append("without `-o` it opens a browser")
 
 
 def npm_version(use: Use, _words: Words) -> None:
-    """Alone it shows versions; with a word it gives the package a new one."""
+    """Without arguments it shows versions; with one it sets a new version."""
     use.by_name = bool(use.operands)
     plain = re.compile(r"major|minor|patch|pre(?:major|minor|patch|release)|v?\d+\.\d+\.\d+(?:-[\w.]+)?")
     if not all(plain.fullmatch(word.text) for word in use.operands):
-        use.problems.append("it names no plain version")
+        use.problems.append("it does not name a plain version")
 
 
 def new_crate(use: Use, _words: Words) -> None:
     """In a new folder of the project."""
     use.by_name = True
     if not all(re.fullmatch(r"\.|[A-Za-z0-9_](?:(?!\.\.)[\w/-])*", word.text) for word in use.operands):
-        use.problems.append("it makes a project elsewhere")
+        use.problems.append("it creates a project elsewhere")
 
 
 def plain_folder(use: Use, _words: Words) -> None:
@@ -324,13 +326,13 @@ def docker_build(use: Use, words: Words) -> None:
 def dotnet_add(use: Use, _words: Words) -> None:
     texts = [word.text for word in use.operands]
     if "package" not in texts[:2] or not all(re.fullmatch(r"[A-Za-z][\w./-]*", text) for text in texts):
-        use.problems.append("it adds something other than a package by its name")
+        use.problems.append("it adds something other than a package by name")
 
 
 def clang_format(use: Use, words: Words) -> None:
     plain_words(use, words)
     if any(value.lower().startswith("file:") for name, value in use.seen if "style" in name):
-        use.problems.append("it takes its style from a file and shows what is wrong with it")
+        use.problems.append("it takes its style from a file and prints that file's errors")
 
 
 def make(use: Use, _words: Words) -> None:
@@ -338,22 +340,22 @@ def make(use: Use, _words: Words) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*|V(?:ERBOSE)?=\d", word.text) and not _VARIABLE.fullmatch(
             word.text
         ):
-            use.problems.append(f"`{word.text}` is not the plain name of a target")
+            use.problems.append(f"`{word.text}` is not a plain target name")
     file = use.option("-f", "--file", "--makefile") if use.names[0] in _MAKES else None
     if file not in (None, "Makefile", "makefile", "GNUmakefile"):
-        use.problems.append("`-f` names another file than the one that a rule is about")
+        use.problems.append("`-f` names a different file from the one the rule is about")
     number = r"\d+" if use.option("-j", "--jobs") == "" else "(?!)"  # `-j 8`
     targets = [word.text for word in use.operands if "=" not in word.text]
     folders = [value for name, value in use.seen if name in ("-C", "--directory")] if use.names[0] in _MAKES else []
     if not all(_FOLDER.fullmatch(folder) for folder in folders) or len(folders) > 1:
         use.problems.append("`-C` does not name a plain folder of the project")
     _each_named(use, [target for target in targets if not re.fullmatch(number, target)])
-    if folders and len(use.names) > 1:  # the targets of another Makefile: `make test` does not mean them
+    if folders and len(use.names) > 1:  # the targets of another Makefile, which `make test` does not mean
         use.names, use.also = use.names[:1], [use.names, *use.also]
 
 
 def _each_named(use: Use, goals: list[str]) -> None:
-    """`make test install` needs rules for both, and `make -j4 test` is as good as `make test`."""
+    """`make test install` needs rules for both targets; `make -j4 test` is the same as `make test`."""
     if goals:
         use.names, use.also = (use.names[0], goals[0]), [(use.names[0], goal) for goal in goals[1:]]
 
@@ -361,28 +363,28 @@ def _each_named(use: Use, goals: list[str]) -> None:
 def maven(use: Use, words: Words) -> None:
     for name, value in use.seen:
         if name == "--tests" and not re.fullmatch(r"[A-Za-z0-9_.*$]+", value):
-            use.problems.append("`--tests` names no plain test")
+            use.problems.append("`--tests` does not name a plain test")
         if name in ("-x", "--exclude-task") and not re.fullmatch(r"[\w:-]+", value):
-            use.problems.append("what is left out is no plain task")
+            use.problems.append("the excluded task does not have a plain name")
     profiles = {
         f"the option `{word.text}` is not known to be harmless" for word in words if _PROFILE.fullmatch(word.text)
     }
     use.problems[:] = [problem for problem in use.problems if use.names[0] not in _MAVENS or problem not in profiles]
     goals = [word.text for word in use.operands]
     if not all(word.literal and _GOAL.fullmatch(word.text) for word in use.operands):
-        use.problems.append("a goal is not plain")
+        use.problems.append("a goal does not have a plain name")
     unusual = [goal for goal in goals if not _is_usual(use, goal)]
     _each_named(use, goals)
     use.by_name = bool(unusual)
 
 
 def _is_usual(use: Use, goal: str) -> bool:
-    """What builds, tests or shows. Another goal, as `deploy`, needs a rule that names it."""
+    """Goals that build, test or show. Any other goal, such as `deploy`, needs a rule that names it."""
     return goal in _GOALS or (use.names[0].endswith(("gradle", "gradlew")) and _TASK.fullmatch(goal) is not None)
 
 
 def script(use: Use, words: Words) -> None:
-    """`npm run NAME -- …`: a rule must name the script; what is passed on to it must be plain."""
+    """`npm run NAME -- …`: a rule must name the script, and the arguments passed to it must be plain."""
     texts = [word.text for word in use.operands]
     if use.names[-1] in ("run", "run-script") and use.names[0] in _SCRIPT_RUNNERS and texts:
         _named_script(use, texts.pop(0))
@@ -390,27 +392,27 @@ def script(use: Use, words: Words) -> None:
         chosen = _CHOICE.fullmatch(text) is not None if before in _CHOOSING else _CHOSEN.fullmatch(text) is not None
         chosen = chosen or plain_flag(text)
         if not chosen and text not in _SCRIPT_OPTIONS and not _PASSED_ON.fullmatch(text):
-            use.problems.append(f"`{text}` is passed on to a program that is not known")
+            use.problems.append(f"`{text}` is passed on to an unknown program")
     if any(not word.literal for word in words):
-        use.problems.append("a wildcard is passed on to a program that is not known")
+        use.problems.append("a wildcard is passed on to an unknown program")
 
 
 def _named_script(use: Use, name: str) -> None:
-    """A rule for `npm run` means the scripts of the project, but for one whose name says that it changes more."""
+    """A rule for `npm run` covers the project's scripts, except those whose names suggest that they change more."""
     use.names = (*use.names, name)
     use.by_name = any(map(changes_something, re.split(r"[:._-]", name)))
 
 
 def cargo(use: Use, words: Words) -> None:
-    """Words behind the options go on to what is built; a target that is a file may name its own linker."""
+    """The words after the options go to the built program; a target that is a file may choose its own linker."""
     if use.operands:
         script(use, words)
     if any(name == "--target" and not re.fullmatch(r"[\w-]+", value) for name, value in use.seen):
-        use.problems.append("a target that is a file says what programs build it")
+        use.problems.append("a target that is a file chooses the programs that build it")
 
 
 def plain_values(use: Use, _words: Words) -> None:
-    """Values with `=` or `;` in them say more than the option: `rustc --print cfg=FILE` writes."""
+    """A value containing `=` or `;` does more than set the option: `rustc --print cfg=FILE` writes a file."""
     for name, value in use.seen:
         if not _VALUES.get(name, _PLAIN_VALUE).fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
@@ -424,11 +426,11 @@ def plain_words(use: Use, _words: Words) -> None:
     ):
         use.problems.append("`-p` loads a module")
     if any(word.text.startswith(("@", "+")) for word in use.operands):
-        use.problems.append("`@` reads further options from a file, `+` chooses another program")
+        use.problems.append("`@` reads more options from a file, and `+` chooses another program")
     if any(name in ("-o", "--override-ini") and not _PYTEST_SETTING.fullmatch(value) for name, value in use.seen):
         use.problems.append("`-o` changes a setting that may name a file or a plugin")
     if any(name == "--cov-report" and ":" in value for name, value in use.seen):
-        use.problems.append("`--cov-report` with `:` names where it writes")
+        use.problems.append("`--cov-report` with `:` says where to write")
     if use.names[-1] in _PYTEST and any(name == "-W" and not _WARNING.fullmatch(value) for name, value in use.seen):
         use.problems.append("`-W` with a dotted name loads a module")
     _reports(use)
@@ -437,18 +439,18 @@ def plain_words(use: Use, _words: Words) -> None:
 def _reports(use: Use) -> None:
     reports = [value for name, value in use.seen if name in ("--junitxml", "--junit-xml")]
     if not all(map(_REPORT.fullmatch, reports)):
-        use.problems.append("its report is written to a file that is not plainly one")
+        use.problems.append("its report does not go to a plain file")
     use.writes += map(Word, reports)
 
 
 def eslint(use: Use, _words: Words) -> None:
     names = ("-f", "--format", "--output-format", "-R", "--reporter")
     if not all(re.fullmatch(r"[a-z,-]+", value) for name, value in use.seen if name in names):
-        use.problems.append("a format that is a file is run as code")
+        use.problems.append("a format that is a file runs as code")
 
 
 def only_checks(use: Use, _words: Words) -> None:
-    """Without `--check` it rewrites files, which a rule for the whole program does not mean."""
+    """Without `--check` it rewrites files, which a rule for the program alone does not cover."""
     use.by_name = use.option("--check", "--diff") is None
 
 
@@ -470,6 +472,6 @@ def tsc(use: Use, words: Words) -> None:
         and not _TS_PROJECT.fullmatch(project)
         and use.option("--noEmit", "--showConfig", "--listFilesOnly") is None
     ):
-        use.problems.append("a project file says what it writes and where")
+        use.problems.append("a project file decides what it writes and where")
     if use.option("--noEmit") is not None and any(word.text in ("true", "false") for word in use.operands):
         use.problems.append("`--noEmit false` writes files")

@@ -1,6 +1,6 @@
-"""Which characters a command may contain at all, and how a suspicious one is named for a person.
+"""Which characters a command may contain, and how to show a suspicious one.
 
-Knows nothing about shell grammar: it looks at single characters only.
+Looks at single characters only; knows no shell grammar.
 """
 
 import re
@@ -8,15 +8,14 @@ import unicodedata
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-# Letters, marks, numbers, punctuation and symbols can be seen; everything else is invisible or looks
-# like a blank.
+# Letters, marks, numbers, punctuation and symbols are visible; everything else is invisible or looks like a space.
 _VISIBLE = frozenset("LMNPS")
-# Visible by category, yet drawn as nothing: fillers and variation selectors.
+# Visible by category, but drawn as nothing: fillers and variation selectors.
 _BLANK_LETTERS = re.compile("[\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f\u17b4\u17b5\u2800\U000e0100-\U000e01ef]")
 
 
 def hidden(text: str) -> list[str]:
-    """Names of the characters in `text` that a person cannot see or would take for a blank, each once."""
+    """Names of the characters in `text` that are invisible or look like a space, each once."""
     found = _CONTROL.findall(text)
     if not text.isascii():
         found += [one for one in dict.fromkeys(_NOT_ASCII.findall(text)) if _invisible(one)]
@@ -28,5 +27,5 @@ def _invisible(one: str) -> bool:
 
 
 def name(one: str) -> str:
-    """`<U+00A0>`: the visible form of a character that must not be printed."""
+    """The visible form of a character that must not be printed: `<U+00A0>`."""
     return f"<U+{ord(one):04X}>"

@@ -1,8 +1,8 @@
-"""What options alone cannot tell: programs whose operands decide between reading and writing (tar, date).
+"""Checks beyond options: programs whose operands decide whether they read or write (tar, date).
 
-Little languages, git, and what builds a project have files of their own; the table of all checks is here.
-Each check looks at one examined command and adds sentences to its problems. A model names its check; a
-name without a function here is an error when the command is judged, not a pass.
+Small languages, git and build tools have modules of their own; the table of all checks is here. Each check looks at one
+examined command and adds sentences to its problems. A model names its check; a name without a function here is an error
+when the command is judged, not a pass.
 """
 
 import re
@@ -61,28 +61,28 @@ _PS_VALUE = re.compile(r"(?!.*environ)[A-Za-z0-9_%.+-][A-Za-z0-9_,%.:=+/-]*")
 
 
 def _any(use: Use, _words: Words) -> None:
-    """Programs that only print: no word can do harm."""
+    """Programs that only print: no argument can do harm."""
     use.problems.clear()
     use.texts += use.operands
 
 
 def _printf(use: Use, _words: Words) -> None:
     if not use.operands:
-        use.problems.append("there is no format")
+        use.problems.append("the format is missing")
 
 
 def _test(use: Use, words: Words) -> None:
     use.problems.clear()
     texts = [word.text for word in words[1:]]
     if words[0].text == "[" and (not texts or texts[-1] != "]"):
-        use.problems.append("`[` lacks its `]`")
+        use.problems.append("`[` has no matching `]`")
     if any(not word.literal and word.parts[0].kind == "glob" for word in words[1:]):
-        use.problems.append("a wildcard in a condition may become several words")
+        use.problems.append("a wildcard in a condition may expand to several words")
     if any("$(" in word.text or "`" in word.text for word in words[1:] if not word.unknown):
-        use.problems.append("a condition with a command in it")
-    # bash evaluates the subscript of a variable's name here, even a quoted one.
+        use.problems.append("a condition contains a command")
+    # Here bash evaluates the subscript of a variable name, even inside quotes.
     if "-v" in texts or "-R" in texts:
-        use.problems.append("`-v` looks into a variable, whose name may run a command")
+        use.problems.append("`-v` looks up a variable whose name may run a command")
 
 
 def _date(use: Use, _words: Words) -> None:
@@ -93,15 +93,15 @@ def _date(use: Use, _words: Words) -> None:
 def _cd(use: Use, _words: Words) -> None:
     use.problems.clear()
     if len(use.operands) > 1 or any(word.text == "-" for word in use.operands):
-        use.problems.append("it goes to something other than one plain folder")
+        use.problems.append("it changes to something other than one plain folder")
     if any(map(is_several, use.operands)):
-        use.problems.append("a wildcard decides where it goes")
+        use.problems.append("a wildcard decides which folder it changes to")
 
 
 def _dig(use: Use, words: Words) -> None:
     use.problems.clear()
     if not all(_DNS.fullmatch(word.text) for word in words[1:]):
-        use.problems.append("an argument is not a plain name or a harmless option")
+        use.problems.append("an argument is neither a plain name nor a harmless option")
 
 
 def _tar(use: Use, words: Words) -> None:
@@ -116,11 +116,11 @@ def _tar(use: Use, words: Words) -> None:
     elif use.option("-t", "--list") is None and use.option("--version", "--help") is None:
         use.problems.append("`tar` without `-t` packs or unpacks")
     if any(":" in archive for archive in archives):
-        use.problems.append("an archive name with `:` is fetched from another machine by a program")
+        use.problems.append("an archive name with `:` is fetched from another machine by another program")
 
 
 def _tar_packs(use: Use, first: str) -> bool:
-    """`tar -czf x.tgz FILES` writes a file whose name says so; true when that is all that it does."""
+    """`tar -czf x.tgz FILES` writes a file recognizable by its name; true if that is all it does."""
     old = _OLD_TAR_PACKS.fullmatch(first) is not None
     if not old and use.option("-c", "--create") is None:
         return False
@@ -144,16 +144,16 @@ def _tar_packs(use: Use, first: str) -> bool:
 
 
 def _unzip(use: Use, _words: Words) -> None:
-    """`-p` shows the files that are named behind the archive, or all of them."""
+    """`-p` shows the files named after the archive, or all of them."""
     shown = use.texts
     if use.option("-p") is not None and (not shown or any(not word.literal or secret(word, "/") for word in shown)):
-        use.problems.append("it shows what may be a secret")
+        use.problems.append("it may show a secret")
     if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is None:
         use.problems.append("`unzip` without `-l` unpacks")
 
 
 def _listing(use: Use, _words: Words) -> None:
-    """Of `-l`, `-t` and `-d` the last counts for some; `-c` leaves the files alone beside all of them."""
+    """For some programs the last of `-l`, `-t` and `-d` wins; `-c` always leaves the files alone."""
     looks = use.option("-l", "--list", "-t", "--test") is not None and use.option("-d", "--decompress") is None
     prints = use.option("-V", "--version", "--help") is not None and not use.operands
     keeps = use.option("-k", "--keep") is not None and use.option("-d", "--decompress", "-f", "--force") is None
@@ -176,7 +176,7 @@ _SYSTEM_FILE = re.compile(r"/(?:s?bin|lib\w*|usr)/.*")
 
 def _ldd(use: Use, _words: Words) -> None:
     if not all(_SYSTEM_FILE.fullmatch(word.text) and "/.." not in word.text for word in use.operands):
-        use.problems.append("it may start the program that it looks at")
+        use.problems.append("it may start the program it inspects")
 
 
 def _cloud(use: Use, words: Words) -> None:
@@ -189,7 +189,7 @@ def _cloud(use: Use, words: Words) -> None:
     use.names = (use.names[0], *takewhile(lambda text: not text.startswith("-"), texts))
 
 
-# Formats that are programs, or lists of what to fetch.
+# Formats that are programs, or lists of things to fetch.
 _NOT_A_PICTURE = re.compile(
     r"\.(?:msl|mvg|svgz?|e?psf?|ai|pdf|xps|txt|m3u8?|sdp|mpd|concat|ffconcat|xml|html?|shtml)$", re.I
 )
@@ -201,11 +201,11 @@ def _plain_media(use: Use, _words: Words) -> None:
         *(value for name, value in use.seen if name == "-format"),
     ]
     if any(re.search(r"[:|@]", text) for text in given):
-        use.problems.append("an operand may be more than the name of a file")
+        use.problems.append("an operand may be more than a file name")
     if use.names[0] != "helm" and any(_NOT_A_PICTURE.search(word.text) for word in use.operands):
-        use.problems.append("a file of this kind can run or fetch something")
+        use.problems.append("a file of this type can run or fetch something")
     if use.found or any(is_several(word) and not _ENDS_PLAINLY.search(word.text) for word in use.operands):
-        use.problems.append("among the files there may be one of a kind that can run or fetch something")
+        use.problems.append("the files may include one of a type that can run or fetch something")
 
 
 _ENDS_PLAINLY = re.compile(r"\.\w+$")
@@ -213,12 +213,12 @@ _ENDS_PLAINLY = re.compile(r"\.\w+$")
 
 def _gh(use: Use, _words: Words) -> None:
     if any(name in ("-q", "--jq") and re.search(r"\$ENV|\benv\b", value) for name, value in use.seen):
-        use.problems.append("the program shows variables")
+        use.problems.append("the program shows environment variables")
     named = [*(value for name, value in use.seen if name in ("-R", "--repo")), *(word.text for word in use.operands)]
     if use.names[1:2] == ("api",) and any(one.strip("/") == "graphql" for one in named):
-        use.problems.append("a query in GraphQL may change something")
+        use.problems.append("a GraphQL query may change something")
     if any(_OTHER_HOST.match(one) for one in named):
-        use.problems.append("it talks to another machine than GitHub")
+        use.problems.append("it contacts a machine other than GitHub")
 
 
 _OTHER_HOST = re.compile(r"(?!https://github\.com/)[a-z]+://|(?!github\.com/)[\w.-]+\.[\w-]+/[^/]+/[^/]+$|.*@.*:", re.I)
@@ -231,7 +231,7 @@ def _plain_names(use: Use, _words: Words) -> None:
 
 def _man(use: Use, _words: Words) -> None:
     if any("/" in word.text for word in use.operands):
-        use.problems.append("an operand with `/` is a file, not the name of a page")
+        use.problems.append("an operand with `/` is a file, not a page name")
 
 
 def _variables(use: Use, _words: Words) -> None:
@@ -241,12 +241,12 @@ def _variables(use: Use, _words: Words) -> None:
 
 def _ack(use: Use, _words: Words) -> None:
     if any(re.search(r"\(\?\??\{", word.text) for word in use.texts):
-        use.problems.append("the pattern has code in it")
+        use.problems.append("the pattern contains code")
 
 
 def _getent(use: Use, _words: Words) -> None:
     if any(word.text in ("shadow", "gshadow") for word in use.operands[:1]):
-        use.problems.append("it shows the hashes of passwords")
+        use.problems.append("it shows password hashes")
 
 
 _IP_OBJECTS = frozenset(
@@ -266,17 +266,17 @@ def _kubectl(use: Use, _words: Words) -> None:
     if any(kind in ("secret", "secrets") for kind in kinds):
         use.problems.append("it shows secrets of the cluster")
     if "file" in (use.option("-o", "--output") or ""):
-        use.problems.append("it takes its format from a file")
+        use.problems.append("it reads its format from a file")
 
 
 def _grep(use: Use, _words: Words) -> None:
     if any(name in ("-d", "--directories") and value not in ("read", "skip") for name, value in use.seen):
-        use.problems.append("`-d` walks through folders; `-r` does so without showing secrets")
+        use.problems.append("`-d` searches folders; `-r` does too, and leaves secrets out")
 
 
 def _bat(use: Use, _words: Words) -> None:
     if use.option("--paging") not in (None, "never", "auto"):
-        use.problems.append("it shows files on a screen, from which commands can be started")
+        use.problems.append("it shows files in a pager, which can start commands")
 
 
 def _rg(use: Use, _words: Words) -> None:
@@ -285,17 +285,17 @@ def _rg(use: Use, _words: Words) -> None:
 
 
 def _ps(use: Use, words: Words) -> None:
-    """Words without a dash are BSD options, among which `e` shows the variables of every process."""
+    """Arguments without a dash are BSD options; `e` among them shows the environment of every process."""
     use.problems.clear()
     texts = [word.text for word in words[1:]]
     before = ["", *texts]
     for earlier, text in zip(before, texts, strict=False):
         valued = earlier in _PS_VALUED and _PS_VALUE.fullmatch(text)
         if not valued and text not in _PS_VALUED and not _PS_OPTION.fullmatch(text):
-            use.problems.append(f"`{text}` may show the variables of processes")
-    # When it cannot make sense of its options, ps reads `-e` as the `e` without a dash.
+            use.problems.append(f"`{text}` may show the environment of processes")
+    # If ps cannot make sense of its options, it reads `-e` as BSD `e`.
     if any(re.match(r"-[A-Za-z]*e", text) for text in texts) and any(_PS_FRAGILE.match(text) for text in texts):
-        use.problems.append("`-e` beside an option that may fail can show the variables of processes")
+        use.problems.append("`-e` together with an option that may fail can show the environment of processes")
 
 
 def _dpkg(use: Use, _words: Words) -> None:
@@ -304,7 +304,7 @@ def _dpkg(use: Use, _words: Words) -> None:
 
 
 def _certificate(use: Use, _words: Words) -> None:
-    """A certificate is public, and nothing else of the file is shown."""
+    """A certificate is public, and nothing else in the file is shown."""
     given = use.option("-in") or ""
     if not re.fullmatch(r"[\w./-]*", given) or given.endswith(".key") or use.option("-noout") is None:
         use.problems.append("it may show more than a certificate")
@@ -314,11 +314,11 @@ def _kubectl_apply(use: Use, _words: Words) -> None:
     if use.names[-1] == "apply" and use.option("--dry-run") not in ("client", "server"):
         use.by_name = True  # it changes the cluster
     if any("://" in word.text or word.text == "-" for word in use.reads):
-        use.problems.append("what to apply is said elsewhere")
+        use.problems.append("what it applies comes from elsewhere")
 
 
 def _cluster(use: Use, words: Words) -> None:
-    """It changes the cluster: a rule must name it. What it is told comes from files of the project."""
+    """It changes the cluster, so a rule must name it. Its input comes from project files."""
     _kubectl_apply(use, words)
     _kubectl(use, words)
     use.by_name = True
@@ -327,7 +327,7 @@ def _cluster(use: Use, words: Words) -> None:
 _ARCHIVE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.zip")
 
 
-# What programs make anew, by the names that they give it.
+# Folders that programs create again, by their usual names.
 _MADE_ANEW = re.compile(
     r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:build|dist|out|target|node_modules|coverage|htmlcov|__pycache__|_build|storybook-static"
     r"|[\w-]+\.egg-info|\.(?:pytest_cache|mypy_cache|ruff_cache|tox|nox|next|nuxt|turbo|parcel-cache|svelte-kit|eggs|nyc_output))/?"
@@ -335,7 +335,7 @@ _MADE_ANEW = re.compile(
 
 
 def _rm(use: Use, _words: Words) -> None:
-    """A folder goes with all that is in it only where a program makes it anew, or where the rule says `-r`."""
+    """A folder is deleted with its content only if a program creates it again, or if the rule says `-r`."""
     if not use.operands or not all(word.literal and _MADE_ANEW.fullmatch(word.text) for word in use.operands):
         return
     use.problems[:] = [problem for problem in use.problems if problem not in map(changing, ("-r", "-R", "--recursive"))]
@@ -343,17 +343,17 @@ def _rm(use: Use, _words: Words) -> None:
 
 
 def _plain_image(use: Use, _words: Words) -> None:
-    """Images and containers by their plain names. What is deleted is named one by one, so a rule says enough."""
+    """Images and containers by plain name. Everything deleted is named explicitly, so a rule is enough."""
     use.by_name = True
     plain = re.compile(r"[A-Za-z0-9][\w./:@-]*")
     if not use.operands or not all(
         plain.fullmatch(word.text) or (word.unknown and word.fixed) for word in use.operands
     ):
-        use.problems.append("it names no plain image or container")
+        use.problems.append("it does not name a plain image or container")
 
 
 def _packing(use: Use, _words: Words) -> None:
-    """Into a file whose name says that it is an archive."""
+    """Into a file whose name marks it as an archive."""
     if not use.operands or not _ARCHIVE.fullmatch(use.operands[0].text):
         use.problems.append("it does not pack into a plain archive")
     if len(use.operands) < 2:
@@ -361,28 +361,28 @@ def _packing(use: Use, _words: Words) -> None:
 
 
 def _compose_names(use: Use, _words: Words) -> None:
-    """The whole configuration has the values of `.env` in it."""
+    """The full configuration includes the values of `.env`."""
     containers.compose(use, _words)
     if use.option("-q", "--quiet", "--services", "--images", "--volumes", "--profiles") is None:
         use.problems.append("it shows variables, which may hold secrets")
 
 
 def _by_name(use: Use, _words: Words) -> None:
-    """A rule for less than its whole name does not mean it."""
+    """A rule must name it in full."""
     use.by_name = True
 
 
 def _mode(use: Use, _words: Words) -> None:
-    """A rule must say which rights: `chmod +x`."""
+    """A rule must name the permissions: `chmod +x`."""
     mode = use.operands[0].text if use.operands else ""
     use.names, use.by_name = (*use.names, mode), True
     if not re.fullmatch(r"[uga]*[+-][rwx]+|0?[4567][04567]{2}", mode):
-        use.problems.append("it sets rights that are not plain")
+        use.problems.append("it sets permissions that are not plain")
 
 
 def _never(use: Use, _words: Words) -> None:
     if not use.seen:
-        use.problems.append("it changes the system or the shell and is never allowed by its name")
+        use.problems.append("it changes the system or the shell, so a rule for its name alone never allows it")
 
 
 CHECKS: dict[str, Callable[[Use, Words], None]] = {
@@ -506,7 +506,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
 }
 
 
-# These look at options, at the number of operands, or at nothing that a name of a file could change.
+# These look at options, at the number of operands, or at nothing that a file name could change.
 _WILDCARDS_ARE_FINE = frozenset(
     (
         *("any", "bat", "eslint", "git-diff", "git-format", "git-outside", "go-build", "grep"),
@@ -516,9 +516,9 @@ _WILDCARDS_ARE_FINE = frozenset(
 
 
 def run_check(use: Use, words: Words) -> None:
-    """The check that the model names, if it does. It sees the text of a wildcard, not what it stands for."""
+    """Run the check that the model names, if any. It sees the text of a wildcard, not its matches."""
     if not use.model.check:
         return
     CHECKS[use.model.check](use, words)
     if use.model.check not in _WILDCARDS_ARE_FINE and (use.wild or any(map(is_several, use.texts))):
-        use.problems.append("a wildcard stands where a word decides what it does")
+        use.problems.append("a wildcard stands where a word decides what the command does")

@@ -1,8 +1,8 @@
-"""What the command line tools of clouds (aws, gcloud, az, doctl) do: whether a command only reads.
+"""Cloud command-line tools (aws, gcloud, az, doctl): whether a command only reads.
 
-Their words are a path in a tree: groups, then what is done, then names. The same word may be any of these
-(`gcloud projects delete list` deletes a project called list), so every word before the verb must be a group that is
-known here. Knows these programs only.
+Their words are a path in a tree: groups, then a verb, then names. The same word may be any of these (`gcloud projects
+delete list` deletes a project called list), so every word before the verb must be a group known here. Knows these
+programs only.
 """
 
 import re
@@ -24,24 +24,24 @@ _GROUPS = frozenset(
     target-pools topics triggers url-maps versions vm vmss vnet volume volumes vpcs webapp zones
     """.split()  # noqa: SIM905
 )
-# What they show that nobody else should see.
+# Output that nobody else should see.
 _KEYS = re.compile(
     r"secret|token|password|credential|connection|parameter|key|kms|access|session|login|function|kubeconfig|task-def|publishing"
 )
 _OPTION = re.compile(r"(--[a-z][a-z0-9-]*)(?:=.*)?|-[oglnqh]", re.DOTALL)
-# Options that read a file, ask another machine, take other rights or write more than the answer.
+# Options that read a file, contact another machine, use other permissions or write more than the answer.
 _HARM = re.compile(
     r"(?<!pro)file|(?<!-next)(?<!-starting)-token|credential|endpoint|url|^--config|^--account|impersonat|^--debug|^--trace"
     r"|^--log|http|proxy|^--ca-|^--cli-in|^--flags|^--exec"
 )
-# They may be shortened: `--end` is `--endpoint-url`.
+# They may be abbreviated: `--end` is `--endpoint-url`.
 _LONG = (
     *("--endpoint-url", "--cli-input", "--ca-bundle", "--debug", "--flags-file", "--configuration", "--account"),
     *("--impersonate-service-account", "--access-token", "--api-url", "--log-http", "--trace", "--http-retry-max"),
 )
 CHANGES = "it may change something"
 _WORD = re.compile(r"[A-Za-z0-9][\w.-]*")
-# What runs, connects, copies, or changes who one is.
+# Verbs that run, connect, copy, or change the identity.
 _MORE = re.compile(
     r"ssh|scp|exec|session|login|logout|configure|kubeconfig|credential|copy|cp$|sync|download|upload|tunnel|import|export|invoke"
     r"|run-command|auth|proxy|submit|interactive|shell"
@@ -52,7 +52,7 @@ _VERSION = (["--version"], ["version"], ["help"])
 
 
 def without_account(texts: Sequence[str]) -> list[str]:
-    """The words without options before the first group that only say whose account and region it is."""
+    """Drop the options before the first group that only choose the account and the region."""
     rest = list(texts)
     while len(rest) > 1 and rest[0] in _WHOSE and _PLAIN.fullmatch(rest[1]):
         del rest[:2]
@@ -62,7 +62,7 @@ def without_account(texts: Sequence[str]) -> list[str]:
 
 
 def cloud_problems(program: str, texts: Sequence[str]) -> list[str]:
-    """Why the words behind the program's name may do more than ask a harmless question."""
+    """Why the words after the program name may do more than ask a harmless question."""
     if list(texts) in _VERSION:
         return []
     at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
@@ -73,12 +73,12 @@ def cloud_problems(program: str, texts: Sequence[str]) -> list[str]:
     if any(map(_KEYS.search, named)):
         problems.append("it may show keys")
     if not all(map(_harmless_option, rest)) or any("://" in one and not one.startswith("s3://") for one in texts):
-        problems.append("an option of it is not known to be harmless")
+        problems.append("one of its options is not known to be harmless")
     return problems
 
 
 def changes_by_name(program: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """The words that say what is changed, for a rule that names them all; none where more than that may happen."""
+    """The words that say what is changed, for a rule that names them all; empty if more than that may happen."""
     at = next((index for index, text in enumerate(texts) if text.startswith("-")), len(texts))
     named = texts[:at]
     verb = 1 if program == "aws" else next((at for at, text in enumerate(named) if text not in _GROUPS), len(named))
@@ -100,7 +100,7 @@ def _aws_reads(named: Sequence[str]) -> bool:
 
 
 def _reads(program: str, named: Sequence[str]) -> bool:
-    """Groups, then a verb, then names; az has options for names."""
+    """Groups, then a verb, then names; az uses options for names."""
     verb = next((index for index, text in enumerate(named) if text not in _GROUPS), len(named))
     if not 0 < verb < len(named) or (program == "az" and verb + 1 < len(named)):
         return False
@@ -108,7 +108,7 @@ def _reads(program: str, named: Sequence[str]) -> bool:
 
 
 def _harmless_option(text: str) -> bool:
-    """Of the words behind the first option each is an option or a value; `@` at its beginning names a file."""
+    """After the first option, each word is an option or a value; a leading `@` names a file."""
     if text.startswith("@") or "=@" in text:
         return False
     if not text.startswith("-"):

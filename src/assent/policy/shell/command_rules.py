@@ -1,7 +1,7 @@
-"""The user's rules for commands, as words: which rule speaks about a command.
+"""The user's command rules, as words: which rule applies to a command.
 
-Matching is by whole words (`git log` does not cover `git logout`). Whether an allow rule is enough is
-decided in `verdict`; nothing here knows what a program does.
+Rules match whole words (`git log` does not cover `git logout`). `simple_command` decides whether an allow rule is
+enough; this module does not know what a program does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,20 +14,20 @@ Prefix = tuple[str, ...]
 
 
 class CommandRules(Struct, frozen=True):
-    """Prefixes of words, and whole commands in `exact`. Deny beats ask, ask beats allow."""
+    """Prefixes of words, and whole commands in `exact`. Deny beats ask, and ask beats allow."""
 
     allow: tuple[Prefix, ...] = ()
     ask: tuple[Prefix, ...] = ()
     deny: tuple[Prefix, ...] = ()
     exact: tuple[Prefix, ...] = ()
     reading: tuple[Prefix, ...] = ()
-    """These allow what only reads: `git branch` lists branches, and makes none."""
+    """Prefixes that allow only reading: `git branch` lists branches but creates none."""
 
 
 def rules(
     allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = (), exact: Iterable[Prefix] = ()
 ) -> CommandRules:
-    """Rules from texts such as `git status`; a rule without words says nothing and is dropped."""
+    """Build rules from texts such as `git status`; a rule without words is dropped."""
     return CommandRules(_prefixes(allow), _prefixes(ask), _prefixes(deny), tuple(exact))
 
 
@@ -36,8 +36,7 @@ def _prefixes(texts: Iterable[str]) -> tuple[Prefix, ...]:
 
 
 def program(word: str) -> str:
-    """The bare name of a program in a system folder; any other path stays as it is, for it may be
-    anything."""
+    """The bare name of a program in a system folder; any other path stays as it is, because it may be anything."""
     for folder in _SYSTEM_FOLDERS:
         if word.startswith(folder) and "/" not in word[len(folder) :]:
             return word[len(folder) :]
@@ -45,12 +44,11 @@ def program(word: str) -> str:
 
 
 def loose(word: str) -> str:
-    """The name a deny rule is compared with: without folder, case and `.exe`, so that no spelling
-    escapes it."""
+    """The name that a deny rule is compared with: without folder, case and `.exe`, so that no spelling escapes it."""
     return word.rpartition("/")[2].casefold().removesuffix(".exe")
 
 
 def covering(prefixes: Sequence[Prefix], *spellings: Sequence[str]) -> Prefix | None:
-    """The longest rule that is a prefix of one of the spellings of a command."""
+    """The longest rule that is a prefix of one of the command's spellings."""
     found = [one for one in prefixes if any(tuple(words[: len(one)]) == one for words in spellings)]
     return max(found, key=len, default=None)

@@ -1,9 +1,8 @@
-"""Looks for every command in a text, also where the strict reader refuses: the second pair of eyes.
+"""Finds every command in a text, even where the strict reader refuses it: a second opinion.
 
-Uses tree-sitter-bash, which accepts all of bash and forgives errors. What it finds serves deny rules,
-the risk and the question; it never makes anything allowed, but when it finds another list of commands
-than the strict reader, the answer is "ask". It is known to overlook things, so it is corrected where it
-does (see `_blind_spots`).
+Uses tree-sitter-bash, which accepts all of bash and tolerates errors. Its findings serve deny rules, the risk and the
+approval question. They never allow anything, but if they differ from the strict reader's list of commands, the command
+needs approval. It is known to overlook things, so it is corrected where it does (see `_blind_spots`).
 """
 
 import re
@@ -17,7 +16,7 @@ from assent.plan import Part, Word
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-# The grammar needs more than linear time for hostile text, but not for what the strict reader accepted.
+# The grammar needs more than linear time for hostile text, but not for what the strict reader accepts.
 MAX_BYTES = 2_000
 MAX_READ_BYTES = 10_000
 
@@ -40,7 +39,7 @@ class Found(Struct, frozen=True):
 
 
 class Survey(Struct, frozen=True):
-    """Everything found. `complete` is False when the text was too long or has errors."""
+    """Everything found. `complete` is False if the text was too long or has errors."""
 
     commands: tuple[Found, ...]
     complete: bool
@@ -56,8 +55,7 @@ def _parser() -> "Parser":
 
 
 def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
-    """All commands in `source`. A text over the limit is cut into pieces by hand, so that deny rules
-    still see it."""
+    """All commands in `source`. A text over the limit is split naively, so that deny rules still see it."""
     text = _CONTINUED.sub("", source)
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > limit:
@@ -70,7 +68,7 @@ def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
 
 
 def commands_in(text: str) -> tuple[Found, ...]:
-    """The commands in a text that another command runs. Several look at it in one judgement."""
+    """The commands in a text that another command runs. Cached, because one judgement needs it several times."""
     return _commands_in(text) if len(text) <= MAX_BYTES else survey(text).commands
 
 
@@ -80,7 +78,7 @@ def _commands_in(text: str) -> tuple[Found, ...]:
 
 
 class _Walk:
-    """Visits the tree with a stack of its own, in source order, so that depth costs nothing."""
+    """Visits the tree in source order with an explicit stack, so that depth costs nothing."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -123,7 +121,7 @@ class _Walk:
             self.commands.append(Found(words, self._text(node), nested))
 
     def _words_behind(self, children: "list[Node]", *, nested: bool) -> None:
-        """`rm >x -r y`: the grammar takes the words behind a redirection for further targets of it."""
+        """`rm >x -r y`: the grammar takes the words after a redirection for more redirection targets."""
         redirects = [one for one in children if one.type == "file_redirect"]
         more = [target for one in redirects for target in one.children_by_field_name("destination")[1:]]
         body = children[0]
@@ -146,7 +144,7 @@ def _blank_words(text: str) -> tuple[Word, ...]:
 
 
 def word(text: str) -> Word:
-    """The word a source text stands for; not literal when something in it expands."""
+    """The word that a source text stands for; not literal if anything in it expands."""
     out: list[str] = []
     at = 0
     for match in _QUOTES.finditer(text):
@@ -176,7 +174,7 @@ def _ansi(text: str) -> str:
 
 
 def _blind_spots(bodies: list[str]) -> list[Found]:
-    """Substitutions in here-documents, which the grammar does not show in every form."""
+    """Substitutions in here-documents, which the grammar does not always show."""
     found: list[Found] = []
     for body in bodies:
         for match in _BACKQUOTED.finditer(body):

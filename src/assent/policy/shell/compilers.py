@@ -1,8 +1,8 @@
-"""Compilers of C, C++, Java and Rust: which of their options only say how a source of the project is compiled.
+"""Compilers for C, C++, Java and Rust: which options only say how to compile a source file of the project.
 
-Their options are glued to their values and too many for a table, so they are compared with patterns of what is
-harmless. What loads code into the compiler, starts another program, or reads and writes elsewhere has no pattern, and
-asks.
+Their options are glued to their values and too many for a table, so they are matched against patterns of harmless ones.
+Options that load code into the compiler, start another program, or read or write elsewhere match no pattern and need
+approval.
 """
 
 import re
@@ -38,7 +38,7 @@ _VALUED = {
 
 
 def compiler(use: Use, words: Words) -> None:
-    """gcc, clang and their kin."""
+    """gcc, clang and relatives."""
     use.problems.clear()
     rest = list(words[1:])
     while rest:
@@ -49,7 +49,7 @@ def _compiler_word(use: Use, word: Word, rest: list[Word]) -> None:
     text = word.text
     if text in ("-o", "-MF", "-MT", "-MQ", *_PLACED, *_VALUED):
         if not rest:
-            use.problems.append(f"the option `{text}` lacks its value")
+            use.problems.append(f"the option `{text}` has no value")
             return
         _compiler_value(use, text, rest.pop(0))
     elif (placed := next((one for one in _PLACED if text.startswith(one) and text != one), None)) is not None:
@@ -62,7 +62,7 @@ def _compiler_word(use: Use, word: Word, rest: list[Word]) -> None:
         if not word.literal or not _FLAG.fullmatch(text):
             use.problems.append(f"the option `{text}` is not known to be harmless")
     elif not _SOURCE.fullmatch(text):
-        use.problems.append(f"`{text}` is not the plain name of a source")
+        use.problems.append(f"`{text}` is not a plain source file name")
     else:
         use.reads.append(word)
 
@@ -88,7 +88,7 @@ _JAVA_VALUES = {
 
 
 def javac(use: Use, _words: Words) -> None:
-    """Sources of the project, with classes of the project."""
+    """Source files of the project, with classes of the project."""
     for name, value in use.seen:
         if value and not _JAVA_VALUES.get(name, re.compile(r"[\w,:-]*")).fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
@@ -97,7 +97,7 @@ def javac(use: Use, _words: Words) -> None:
     if not all(
         re.fullmatch(rf"(?:{_OWN}|[*]|(?:\./)?[A-Za-z0-9_][\w./-]*[*])\.java", word.text) for word in use.operands
     ):
-        use.problems.append("an operand is not the plain name of a source")
+        use.problems.append("an operand is not a plain source file name")
 
 
 # --- Rust ---
@@ -115,4 +115,4 @@ def rustc(use: Use, _words: Words) -> None:
             use.problems.append(f"the value of `{name}` is not plain")
     use.writes += [Word(value) for name, value in use.seen if name == "-o"]
     if not all(re.fullmatch(rf"{_OWN}\.rs", word.text) for word in use.operands):
-        use.problems.append("an operand is not the plain name of a source")
+        use.problems.append("an operand is not a plain source file name")

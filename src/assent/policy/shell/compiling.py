@@ -1,6 +1,6 @@
-"""Build tools: whether their words stay with the targets, folders and switches of the project.
+"""Build tools: whether their arguments stay within the project's targets, folders and switches.
 
-A compiler, a launcher or a script of another place would be code that nobody looked at. Decides nothing else.
+A compiler, launcher or script from elsewhere would be code that nobody has looked at. Decides nothing else.
 """
 
 import re
@@ -11,7 +11,7 @@ from assent.policy.shell.program_models import model
 from assent.policy.shell.undescribed import changes_something, may_be_program
 
 _FOLDER = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
-_ABOVE = ([".."], ["../.."])  # as said in the folder of a build
+_ABOVE = ([".."], ["../.."])  # as used for a build folder
 _GENERATOR = re.compile(r"[A-Za-z0-9 ]+")
 _TARGET = re.compile(r"-?(?:@?@?[\w.-]*//|:)?[\w./:*+-]*")
 _SETTING = re.compile(r"(\w+)(?::[A-Z]+)?=([\w.+-]*)")
@@ -30,16 +30,16 @@ def cmake(use: Use, _words: Words) -> None:
         if name in ("-S", "-B") and not _FOLDER.fullmatch(value):
             use.problems.append(f"`{name}` does not name a plain folder of the project")
         if name == "-G" and not _GENERATOR.fullmatch(value):
-            use.problems.append("`-G` names no plain generator")
+            use.problems.append("`-G` does not name a plain generator")
         if name == "-D" and not _plain_setting(value):
-            use.problems.append(f"the setting `{value}` may name another program")
+            use.problems.append(f"the setting `{value}` may choose another program")
     if (
         use.names[-1] == "cmake"
         and (use.seen or use.operands)
         and [word.text.rstrip("/") for word in use.operands if word.literal] not in _ABOVE
         and use.option("-B", "--version", "--help", "--preset", "--list-presets") is None
     ):
-        use.problems.append("without `-B` it writes into the folder of the sources")
+        use.problems.append("without `-B` it writes into the source folder")
 
 
 def _plain_setting(text: str) -> bool:
@@ -51,13 +51,13 @@ def _plain_setting(text: str) -> bool:
 
 
 def make_folder(use: Use, words: Words) -> None:
-    """Ninja, meson: targets as of make, in a folder of the project."""
+    """Ninja and meson: targets as for make, in a folder of the project."""
     if not _FOLDER.fullmatch(use.option("-C") or "."):
         use.problems.append("`-C` does not name a plain folder of the project")
     if use.names[-1] == "--build" and len(use.operands) > 1 and use.operands[1].text.isdigit():
         del use.operands[1]  # `--parallel 4`
     if use.names[-1] == "--build" and len(use.operands) > 1:
-        use.problems.append("it names more than the folder of the build")
+        use.problems.append("it names more than the build folder")
     if use.names[0] == "meson" or use.names[-1] == "--build":
         plain_folder(use, words)
         if not all(re.fullmatch(r"[\w.,/+-]*", value) for _, value in use.seen):
@@ -65,11 +65,11 @@ def make_folder(use: Use, words: Words) -> None:
     else:
         tasks(use, words)
     if any(map(changes_something, (use.option("-t", "--target") or "").split(","))):
-        use.problems.append("the target changes more than the folder of the build")
+        use.problems.append("the target changes more than the build folder")
 
 
 def target(use: Use, words: Words) -> None:
-    """A runner of tasks: a rule must name the task, and what is passed on to it must be plain."""
+    """A task runner: a rule must name the task, and the arguments passed to it must be plain."""
     script(use, words)
     use.by_name = bool(use.operands)
     if use.operands and len(use.names) == 1:
@@ -77,15 +77,15 @@ def target(use: Use, words: Words) -> None:
 
 
 def sessions(use: Use, _words: Words) -> None:
-    """Sessions by names that are none of programs."""
+    """Sessions by name, unless the name is also a program."""
     for name, value in use.seen:
         known = model(value)
         if not re.fullmatch(r"[\w.,-]*", value) or (known is not None and known.effect == "read"):
-            use.problems.append(f"the value of `{name}` is not the plain name of a session")
+            use.problems.append(f"the value of `{name}` is not a plain session name")
 
 
 def tasks(use: Use, words: Words) -> None:
-    """A runner of tasks of the project: each must be covered, and one that is called like a program must be named."""
+    """A project task runner: rules must cover each task, and a task named like a program must be named itself."""
     make(use, words)
     use.by_name = any(may_be_program(word.text) for word in use.operands)
 
@@ -97,7 +97,7 @@ def tox(use: Use, _words: Words) -> None:
 
 def venv(use: Use, _words: Words) -> None:
     if not all(re.fullmatch(r"\.?[\w-]+", word.text) for word in use.operands):
-        use.problems.append("it makes an environment elsewhere")
+        use.problems.append("it creates an environment elsewhere")
 
 
 def uv_venv(use: Use, words: Words) -> None:
@@ -117,10 +117,10 @@ def cmake_install(use: Use, words: Words) -> None:
 
 def bazel(use: Use, _words: Words) -> None:
     if not all(_TARGET.fullmatch(word.text) for word in use.operands):
-        use.problems.append("an operand is not the plain name of a target")
+        use.problems.append("an operand is not a plain target name")
     if not all(re.fullmatch(r"[\w.,:/*+-]*", value) for _, value in use.seen):
         use.problems.append("the value of an option is not plain")
-    use.operands = []  # `//src` is no place on the disk
+    use.operands = []  # `//src` is not a path on disk
 
 
 def playbook(use: Use, _words: Words) -> None:

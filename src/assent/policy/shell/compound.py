@@ -1,6 +1,6 @@
-"""Judges a tree of commands: every simple command in it, where it stands, and in the folder that it runs in.
+"""Judges a tree of commands: every simple command, in its position and in the folder it runs in.
 
-Knows how commands are joined; what one command may do is `verdict`'s knowledge.
+Knows how commands are joined; `simple_command` knows what one command may do.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from assent.policy.shell.unknown_words import has_unknown, what_unknown
 
 
 def wanders(steps: Sequence[Step], *, bound: bool = False) -> bool:
-    """Whether a `cd` stands where nobody can tell if it happens: in a condition, a loop or behind `!`.
+    """Whether a `cd` stands where nobody can tell if it runs: in a condition, a loop or after `!`.
 
-    In a pipe of several and in a subshell it moves nobody outside.
+    In a multi-command pipe or a subshell it does not affect the commands outside.
     """
     return any(_wanders(step, bound=bound) for step in steps)
 
@@ -45,14 +45,14 @@ def _wanders(step: Step, *, bound: bool) -> bool:
 
 
 class TreeJudge:
-    """One judgement. `verdicts` are those of all simple commands, in the order of the text."""
+    """One judgement. `verdicts` are those of all simple commands, in source order."""
 
     def __init__(self, rules: CommandRules) -> None:
         self._rules = rules
         self.verdicts: list[CommandVerdict] = []
 
     def steps(self, steps: Sequence[Step], where: CommandPlace) -> tuple[tuple[Step, ...], CommandPlace]:
-        """The steps that will run, and the folder behind them: a `cd` moves the commands after it."""
+        """The steps that will run, and the folder after them: a `cd` moves the commands that follow it."""
         ready: list[Step] = []
         start = where.cwd
         for step in steps:
@@ -65,7 +65,7 @@ class TreeJudge:
         return tuple(ready), where
 
     def _inside(self, steps: Sequence[Step], where: CommandPlace) -> tuple[Step, ...]:
-        """Steps that move nobody else."""
+        """Steps that do not move the commands after them."""
         return self.steps(steps, where)[0]
 
     def _command(self, command: Command, where: CommandPlace) -> tuple[Command, CommandPlace]:
@@ -94,7 +94,7 @@ class TreeJudge:
         return _with_files(verdict.stage)
 
     def _word(self, word: Word, where: CommandPlace) -> Word:
-        """With the commands in it as they will run."""
+        """The word, with the commands of its substitutions as they will run."""
         if not any(part.kind == "output" for part in word.parts):
             return word
         inner = replace(where, harmless_names=False, names_inside=False)
@@ -102,7 +102,7 @@ class TreeJudge:
 
 
 def _with_files(stage: Stage) -> Stage:
-    """With what the runner must know about its words: which are files to be read, and which no files at all."""
+    """Adds what the runner must know about the words: which are files to read, and which are not files at all."""
     use = examine(program(stage.words[0].text), stage.words)
     if use is None:
         return stage
@@ -114,7 +114,7 @@ def _with_unknown(verdict: CommandVerdict, stage: Stage, where: CommandPlace) ->
     kind = what_unknown(examine(program(stage.words[0].text), stage.words), stage, where.cwd, where.roots)
     if not kind:
         unknown = next(part for word in stage.words for part in word.parts if word.unknown and part.kind != "text")
-        why = f"`{stage.words[0].text}`: what {_spelled(unknown)} stands for is not known, and may be anything."
+        why = f"`{stage.words[0].text}`: the value of {_spelled(unknown)} is unknown and could be anything."
         return replace(verdict, decision="ask", by="unknown word", why=why)
     return replace(verdict, stage=replace(verdict.stage, unknown=kind))
 

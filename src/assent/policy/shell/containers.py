@@ -1,7 +1,7 @@
-"""Programs in containers and clusters: whether what is started is kept apart from this machine.
+"""Programs in containers and clusters: whether what they start is isolated from this machine.
 
-A rule for `docker run` or `kubectl exec` is about whatever runs in there. A folder of this machine, more rights,
-another daemon or a file of variables is more than that, and asks. Knows options; decides nothing else.
+A rule for `docker run` or `kubectl exec` covers whatever runs inside. A folder of this machine, extra privileges,
+another daemon or a file of variables goes beyond that and needs approval. Knows options; decides nothing else.
 """
 
 import re
@@ -11,9 +11,9 @@ from assent.policy.shell.options import Use, Words
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w./:@-]*")
 _VALUE = re.compile(r"[\w.:/@=,+%-]*")
-_VARIABLE = re.compile(r"[A-Za-z_]\w*=[^\n]*")  # a name alone passes a variable of this machine on
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=[^\n]*")  # a bare name passes on a variable of this machine
 _PORTS = re.compile(r"(?:(?:127\.0\.0\.1|0\.0\.0\.0|localhost):)?[\d-]*:?[\d-]+(?:/(?:tcp|udp))?")
-_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]+:/(?!.*\.\.)[\w./-]+(?::(?:ro|rw))?")  # one of docker's own, by its name
+_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]+:/(?!.*\.\.)[\w./-]+(?::(?:ro|rw))?")  # a named docker volume
 _NETWORK = re.compile(r"(?!host$|container:)[A-Za-z0-9][\w.-]*")
 _CONTAINER_VALUES = {
     **dict.fromkeys(("-e", "--env"), _VARIABLE),
@@ -26,25 +26,25 @@ _COMPOSE_FILE = re.compile(r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:docker-)?compose
 
 
 def container(use: Use, words: Words) -> None:
-    """`docker run IMAGE …` and `docker exec CONTAINER …`: what stands behind the name is for the container."""
+    """`docker run IMAGE …` and `docker exec CONTAINER …`: the words after the name are for the container."""
     use.by_name = True
     compose(use, words)
     for name, value in use.seen:
         if not _CONTAINER_VALUES.get(name, _VALUE).fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain, or leads out of the container")
     if not use.operands or not _IMAGE.fullmatch(use.operands[0].text):
-        use.problems.append("it names no plain image or container")
+        use.problems.append("it does not name a plain image or container")
     use.texts += use.operands
-    use.operands = []  # `/app` is a place in the container
+    use.operands = []  # `/app` is a path in the container
 
 
 def compose(use: Use, _words: Words) -> None:
-    """Files of the project that are called as such files are, and plain names."""
+    """Project files with the usual names, and plain names."""
     if "compose" not in use.names and use.names[0] != "docker-compose":
         return
     files = [value for name, value in use.seen if name in ("-f", "--file") and value]
     if not all(map(_COMPOSE_FILE.fullmatch, files)):
-        use.problems.append("the file that says what to start is not plainly one")
+        use.problems.append("the file that says what to start does not have a usual name")
 
 
 _POD = re.compile(
@@ -63,7 +63,7 @@ def pod(use: Use, _words: Words) -> None:
     while rest and (rest[0] in _POD_FLAGS or (rest[0] in _POD_VALUES and _NAME.fullmatch(rest[1] if rest[1:] else ""))):
         del rest[: 1 + (rest[0] in _POD_VALUES)]
     if rest or at + 1 >= len(texts) or not _POD.fullmatch(texts[0]):
-        use.problems.append("it does not plainly say in which pod it runs what")
+        use.problems.append("it does not plainly say what to run and in which pod")
     use.texts += use.operands
     use.operands = []
 
@@ -73,11 +73,11 @@ _CHART = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*|\.")
 
 
 def release(use: Use, _words: Words) -> None:
-    """`helm upgrade NAME CHART`: a chart of the project or of a repository that is known, and plain settings."""
+    """`helm upgrade NAME CHART`: a chart of the project or of a known repository, and plain settings."""
     use.by_name = True
     for name, value in use.seen:
         parts, plain = (value.split(","), _SETTING) if name.startswith("--set") else ([value], _VALUE)
         if not all(map(plain.fullmatch, parts)):
             use.problems.append(f"the value of `{name}` is not plain")
     if not all(map(_CHART.fullmatch, (word.text for word in use.operands))):
-        use.problems.append("it names no plain chart")
+        use.problems.append("it does not name a plain chart")

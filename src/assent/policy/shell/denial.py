@@ -1,7 +1,7 @@
-"""Which of the rules that deny or ask speaks about a command line, also where it is hidden in another.
+"""Which deny or ask rule applies to a command line, even where the command is hidden inside another.
 
-Rather too much than too little: what runs other programs may run any that its words name, and where a word is computed
-when it runs, or a program is not known, the answer is a doubt, which asks in every mode.
+Errs on the side of too much: a program that runs others may run any that its words name. If a word is only known at run
+time, or a program is unknown, the answer is a doubt, which needs approval in every mode.
 """
 
 import re
@@ -19,10 +19,10 @@ from assent.policy.shell.phrases import Phrase, phrase, says
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unwrap import FILE_SHELLS
 
-_MOST_TEXTS = 20
-_MOST_BEGINNINGS = 8
+_MAX_TEXTS = 20
+_MAX_STARTS = 8
 _ALIAS = re.compile(r"alias\.([^=]+)=(.*)", re.DOTALL)
-_LONGEST_TEXT = 2_000
+_MAX_TEXT_LENGTH = 2_000
 _PART = re.compile(r"[^\s\"'=:;|&()`!]+")
 _STRING_OPTION = re.compile(r"[-+][A-Za-z]*c|--(?:command|run|call)")
 _TOKEN = re.compile(r"[\w.+-]+")
@@ -40,7 +40,7 @@ Words = tuple[Word, ...]
 
 
 class Spoken(Struct, frozen=True):
-    """A rule that speaks about a command. Not `sure`: it may, and `why` says what is not known."""
+    """A rule that applies to a command. Not `sure`: it may apply, and `why` says what is unknown."""
 
     rule: Prefix
     words: tuple[str, ...]
@@ -55,7 +55,7 @@ class _Candidate(Struct, frozen=True):
 
 
 def spoken(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool) -> Spoken | None:
-    """The first of the rules that is about one of the commands, or else a doubt. `complete`: these are all commands."""
+    """The first rule that applies to one of the commands, or else a doubt. `complete`: these are all the commands."""
     if not rules:
         return None
     phrases = [phrase(rule) for rule in rules]
@@ -80,7 +80,7 @@ def _match(one: Phrase, command: Found, candidates: list[_Candidate]) -> Spoken 
         if answer == "yes" and candidate.sure:
             return _about(one.rule, command)
         if answer != "no":
-            doubt = _about(one.rule, command, f"It cannot be told whether it is `{' '.join(one.rule)}`")
+            doubt = _about(one.rule, command, f"This may be `{' '.join(one.rule)}`")
     return doubt
 
 
@@ -88,11 +88,11 @@ def _about(rule: Prefix, command: Found, why: str = "") -> Spoken:
     return Spoken(rule, tuple(word.text for word in command.words), command.text, sure=not why, why=why)
 
 
-# --- the ways to see a command ---
+# --- the ways to read a command ---
 
 
 def _candidates(command: Found, programs: frozenset[str]) -> Iterator[_Candidate]:
-    """The command, what it is under another name, and what it may run."""
+    """The command, its other names, and whatever it may run."""
     words = command.words
     name = loose(words[0].text)
     yield _Candidate(words)
@@ -125,7 +125,7 @@ def _feeds(use: Use | None) -> bool:
 
 
 def _last_beginning(use: Use, words: Words) -> int:
-    """The last word with which the command that it runs may begin; an option before it may have a value or none."""
+    """The last position where the wrapped command may begin; an option before it may or may not take a value."""
     if use.payload:
         return use.payload_at
     first = next(iter(use.operands), None)
@@ -133,11 +133,11 @@ def _last_beginning(use: Use, words: Words) -> int:
 
 
 def _behind(words: Words, places: range, programs: frozenset[str], *, sure: bool, feeds: bool) -> Iterator[_Candidate]:
-    """Every word that names a program of a rule may begin the command that it runs."""
+    """The wrapped command may begin at any word that names a rule's program."""
     named = [at for at in places if words[at].text[:1] != "-" and same_program(words[at].text) in programs]
-    for at in named[:_MOST_BEGINNINGS]:
+    for at in named[:_MAX_STARTS]:
         yield _Candidate((*words[at:], _ANYTHING) if feeds else words[at:], sure=sure)
-    for name in {words[at].text for at in named[_MOST_BEGINNINGS:]}:
+    for name in {words[at].text for at in named[_MAX_STARTS:]}:
         yield _Candidate((Word(name), _ANYTHING), sure=False)
 
 
@@ -163,19 +163,19 @@ def _command_strings(words: Words) -> Iterator[_Candidate]:
 
 
 def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
-    """What is not known to be harmless may run a text as a command."""
+    """A program not known to be harmless may run a text as a command."""
     texts = [word.text for word in words[1:] if " " in word.text and _names_program(word.text, programs)]
-    for text in texts[:_MOST_TEXTS]:
-        parts = tuple(map(Word, _PART.findall(text[:_LONGEST_TEXT])))
+    for text in texts[:_MAX_TEXTS]:
+        parts = tuple(map(Word, _PART.findall(text[:_MAX_TEXT_LENGTH])))
         yield from _behind(parts, range(len(parts)), programs, sure=False, feeds=False)
 
 
 def _names_program(text: str, programs: frozenset[str]) -> bool:
-    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_LONGEST_TEXT]))
+    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_MAX_TEXT_LENGTH]))
 
 
 def _named(word: Word) -> str:
-    """The name of the program, as far as it is certain: `"$ROOT/bin/tool"` is tool."""
+    """The program's name, as far as it is certain: `"$ROOT/bin/tool"` is tool."""
     if not word.literal and (behind := _NAMED_BEHIND.fullmatch(word.text)) is not None:
         return next(group for group in behind.groups() if group)
     return word.text
@@ -190,30 +190,30 @@ def _doubt(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool
         if why := _unknown(command, programs):
             return _about(rules[0], command, why)
     if not complete:
-        return Spoken(rules[0], (), "", sure=False, why="It was not understood completely")
+        return Spoken(rules[0], (), "", sure=False, why="It was not fully understood")
     return None
 
 
 def _unknown(command: Found, programs: frozenset[str]) -> str | None:
     first = command.words[0]
     if not first.literal and _NAMED_BEHIND.fullmatch(first.text) is None:
-        return "The name of a program is computed when it runs"
+        return "The name of a program is only known at run time"
     if first.literal and "{" in first.text and "," in first.text:
-        return "The name of a program is computed when it runs"
+        return "The name of a program is only known at run time"
     name = loose(first.text)
     if _gives_name(name, command, programs):
-        return "It gives a program another name, or gives it to a variable"
+        return "It gives a program another name or stores it in a variable"
     use = examine(name, command.words)
     if use is None:
         return None
     if name in _LATER:
-        return "It runs commands later"
+        return "It schedules commands to run later"
     if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
-        return "A shell in it gets commands from somewhere else"
+        return "A shell in it reads its commands from elsewhere"
     if name in _BUILDS and any(word.text.endswith(_FROM_INPUT) for word in command.words[1:]):
-        return "Commands in it come from its input"
+        return "It reads commands from its input"
     if _feeds(use) and any(_may_run(word) for word in use.payload):
-        return "Commands in it come from its input"
+        return "It reads commands from its input"
     if (use.models[0].kind == "interpreter" or name in _CODE) and any(
         _names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
     ):
@@ -229,7 +229,7 @@ def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
 
 
 def _reads_commands(use: Use) -> bool:
-    """No `-c`, and no file that is named plainly."""
+    """No `-c`, and no plainly named file."""
     if use.option("-c", "--command") is not None:
         return False
     first = next(iter(use.operands), None)

@@ -1,8 +1,8 @@
-"""`find … -exec PROGRAM {} +`: the files that are found become operands of another program.
+"""`find … -exec PROGRAM {} +`: the files found become operands of another program.
 
-Both are judged: find without the clause, and the program with `{}` as the name of a file. Only programs that read
-are accepted, and those that show content only for names that cannot be a secret's (see `names`). They get no
-links, which may lead to a secret under any name: find is told to pass over them.
+Both are judged: find without the clause, and the program with `{}` as a file name. Only programs that read are
+accepted, and those that show content only for names that no secret can have (see `piped_names`). find is told to skip
+links, because they may lead to a secret under any name.
 """
 
 import re
@@ -20,7 +20,7 @@ from assent.policy.shell.recursive_search import COUNTING, opens, shows_content,
 
 _GLOBAL = frozenset(("-maxdepth", "-mindepth", "-regextype"))
 _GLOBAL_FLAGS = frozenset(("-depth", "-d", "-mount", "-xdev", "-daystart", "-noleaf", "-nowarn", "-warn"))
-# Pipes, devices and sockets are not opened either: to read them may wait for ever.
+# Skip pipes, devices and sockets too: reading them may block forever.
 _NO_LINK = tuple(Word(text) for kind in "lpbcs" for text in ("!", "-type", kind))
 _FOLLOWING = frozenset(("-L", "-follow"))
 _LANGUAGES = frozenset(("sed", "awk", "jq", "sqlite", "man"))
@@ -30,7 +30,7 @@ Finds = Literal["", "one", "several"]
 
 
 class Clause(Struct, frozen=True):
-    """`-exec` and what follows it, up to `;` or `+`."""
+    """`-exec` and its words, up to `;` or `+`."""
 
     before: tuple[Word, ...]
     payload: tuple[Word, ...]
@@ -63,18 +63,18 @@ class Clause(Struct, frozen=True):
 
     @property
     def passes_over(self) -> bool:
-        """Whatever is looked for, a copy of a secret may have such a name (`*.bak`, `*-prod`): secrets are left out."""
+        """Whatever the search is for, a copy of a secret may match it (`*.bak`, `*-prod`), so secrets are left out."""
         return shows_content(program(self.payload[0].text))
 
 
 def _unless_secret(clause: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Looked at last, so only for what was found; in brackets, because `!` or `-o` may stand before the clause."""
+    """Tested last, so only on matches; in parentheses, because `!` or `-o` may precede the clause."""
     tests = [("-iname", name) for name in secret_globs()] + [("-ipath", f"*/{name}/*") for name in secret_folders()]
     return (Word("("), *(Word(text) for test, name in tests for text in ("!", test, name)), *clause, Word(")"))
 
 
 def exec_clause(words: tuple[Word, ...]) -> Clause | None:
-    """The only clause of a find command; None when there is none, several, or one that is not plain."""
+    """The only clause of a find command; None if there is none, more than one, or one that is not plain."""
     texts = [word.text for word in words]
     if texts.count("-exec") != 1:
         return None
@@ -91,7 +91,7 @@ def _ends(texts: list[str], at: int) -> bool:
 
 
 def _first_test(words: tuple[Word, ...]) -> int:
-    """Where the expression begins, behind the folders and the options that are for all of it."""
+    """Where the expression begins, after the folders and the global options."""
     begins = (
         at for at in range(1, len(words)) if BEGINS.match(words[at].text) and not LEADING.fullmatch(words[at].text)
     )
@@ -102,19 +102,19 @@ def _first_test(words: tuple[Word, ...]) -> int:
 
 
 def payload_problem(clause: Clause, cwd: str, roots: Sequence[str]) -> str | None:
-    """Why the program must not get whatever is found, beyond what is said of it alone."""
+    """Why the program must not receive the files found, beyond the problems it has by itself."""
     use = examine(program(clause.payload[0].text), clause.payload)
     if use is None or not _only_reads(use):
         return "`-exec` can run another program"
     if use.model.check in _LANGUAGES and any(word.text == "{}" for word in clause.payload if word not in use.reads):
-        return "names of files that are found would be read as a program"
+        return "file names it finds would be read as a program"
     if opens(use.names[0]) and any(_NOT_ONLY_A_NAME.match(word.text) for word in clause.before[1:]):
-        return "what is found may be more than the name of a file"
+        return "what it finds may be more than a file name"
     if shows_content(use.names[0]) and any(word.text in _FOLLOWING for word in clause.without):
         return "it follows links, which may lead to secrets"
     if shows_no_secret(use) or use.names[0] in COUNTING or finds_harmless(clause.without, cwd, roots):
         return None
-    return "`-exec` may show secrets among the files that are found"
+    return "`-exec` may show secrets among the files it finds"
 
 
 def _only_reads(use: Use) -> bool:

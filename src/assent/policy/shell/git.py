@@ -1,4 +1,4 @@
-"""What the options of git cannot tell: whether a name is looked at or made, and what is not under version control."""
+"""What git options cannot tell: whether a name is looked up or created, and what is not under version control."""
 
 import re
 
@@ -18,7 +18,7 @@ _OF_BRANCHES = (
     *("-d", "-D", "--delete", "-m", "--move", "-t", "--track", "--no-track"),
     *("-u", "--set-upstream-to", "--unset-upstream", "--create-reflog"),
 )
-# Settings that say how something is shown, who commits, and what is usual; none names a program, a file or an address.
+# Settings for display, the author and common preferences; none names a program, a file or an address.
 _HARMLESS_SETTING = re.compile(
     r"user\.(?:name|email|useconfigonly)|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|init\.defaultbranch"
     r"|fetch\.(?:prune|prunetags|all|parallel)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths"
@@ -49,13 +49,15 @@ def git_format(use: Use, _words: Words) -> None:
 
 
 def git_branch(use: Use, words: Words) -> None:
-    """`git branch x` makes it, `-d` drops it, `-m` renames it: a rule must say `git branch`. The commits stay."""
+    """`git branch x` creates a branch, `-d` deletes it, `-m` renames it: a rule must say `git branch`. The commits
+    stay.
+    """
     _makes(use, use.option(*_OF_BRANCHES) is not None)
     if use.makes:
         git_names(use, words)
     followed = [value for name, value in use.seen if name in ("-u", "--set-upstream-to")]
     if not all(map(_REFERENCE.fullmatch, followed)):
-        use.problems.append("it follows no plain branch")
+        use.problems.append("it does not name a plain upstream branch")
 
 
 def git_tag(use: Use, words: Words) -> None:
@@ -71,13 +73,13 @@ def _makes(use: Use, told: bool) -> None:
 
 
 def git_address(use: Use, _words: Words) -> None:
-    """A repository on another machine, by a plain address; a clone of it gets a folder of its name here."""
+    """A repository on another machine, by plain address; a clone gets a folder of the same name here."""
     texts = [word.text for word in use.operands]
     is_clone = use.names[-1] == "clone"
     name, address = ("x", *texts[:1]) if is_clone and texts else (*texts, "", "")[:2]
     found = _ADDRESS.fullmatch(address)
     if found is None or not _REMOTE.fullmatch(name):
-        use.problems.append("it names no repository by a plain address")
+        use.problems.append("it does not name a repository by a plain address")
     elif is_clone:
         use.writes.append(use.operands[1] if len(texts) > 1 else Word(found[1]))
     if any(not re.fullmatch(r"[\w./:=-]*", value) for _, value in use.seen):
@@ -85,7 +87,7 @@ def git_address(use: Use, _words: Words) -> None:
 
 
 def git_config(use: Use, _words: Words) -> None:
-    """A value is set only for this repository, and only where it cannot make git run or read something."""
+    """A value is set only for this repository, and only if it cannot make git run or read something."""
     texts = [word.text for word in use.operands]
     if use.option("--unset") is None and use.option(*_ASKING) is not None:
         return
@@ -115,9 +117,9 @@ def _sets_harmlessly(use: Use, texts: list[str]) -> bool:
 
 
 def git_add(use: Use, _words: Words) -> None:
-    """What is ignored may be a secret: only files that are named one by one are added by force."""
+    """Ignored files may be secrets, so `-f` adds only files named one by one."""
     if use.option("-f", "--force") is not None and not (use.operands and all(map(_is_a_file, use.operands))):
-        use.problems.append("`-f` adds whatever is ignored, which may hold secrets")
+        use.problems.append("`-f` adds ignored files, which may hold secrets")
 
 
 def _is_a_file(word: Word) -> bool:
@@ -128,18 +130,18 @@ def format_patch(use: Use, words: Words) -> None:
     git_names(use, words)
     folder = use.option("-o", "--output-directory")
     if folder is not None and not re.fullmatch(r"(?:\./)?[\w-](?:(?!\.\.)[\w./-])*", folder):
-        use.problems.append("`-o` names no plain folder")
+        use.problems.append("`-o` does not name a plain folder")
     use.writes += [Word(folder)] if folder else []
 
 
 def git_outside(use: Use, _words: Words) -> None:
-    """What is not under version control is where secrets are."""
+    """Secrets are usually not under version control."""
     if use.option("--no-index", "--untracked", "--no-exclude-standard") is not None:
-        use.problems.append("it also looks at files that are not under version control, which may hold secrets")
+        use.problems.append("it also reads files that are not under version control, which may hold secrets")
 
 
 def git_diff(use: Use, words: Words) -> None:
-    """Two paths of which one is outside the repository are compared as they lie there, with all that is in them."""
+    """If one of two paths is outside the repository, git compares them as they are on disk, with everything in them."""
     git_outside(use, words)
     two = len(use.operands) == 2
     maybe = two or any(map(is_several, use.operands))
@@ -148,52 +150,54 @@ def git_diff(use: Use, words: Words) -> None:
 
 
 def git_rm(use: Use, _words: Words) -> None:
-    """Without `-f` git deletes only what it can bring back; a part of a larger repository has more above it."""
+    """Without `-f` git deletes only what it can restore; if the workspace is part of a larger repository, there is more
+    above it.
+    """
     if any(_OUTSIDE.match(word.text) for word in use.operands):
         use.problems.append("it deletes something outside the workspace")
 
 
 def git_reflog(use: Use, _words: Words) -> None:
     if any(word.text in ("expire", "delete", "drop", "write") for word in use.operands):
-        use.problems.append("it deletes the memory of old commits")
+        use.problems.append("it deletes the reflog of old commits")
 
 
 def git_checkout(use: Use, words: Words) -> None:
     plain = all(_BRANCH.fullmatch(word.text) or word.unknown for word in use.operands)
     if not plain or any(word.text == "--" for word in words):
-        use.problems.append("it may throw changes in files away")
+        use.problems.append("it may discard changes in files")
 
 
 def _strategies(use: Use) -> None:
-    """Git's own ways to merge; another name would be that of a program."""
+    """Git's own merge strategies; any other name would be a program."""
     for name, value in use.seen:
         ways = _STRATEGIES if name in ("-s", "--strategy") else _STRATEGY_OPTIONS
         if name in ("-s", "--strategy", "-X", "--strategy-option") and value and not ways.fullmatch(value):
-            use.problems.append(f"`{name}` names no way to merge of git itself")
+            use.problems.append(f"`{name}` does not name one of git's own merge strategies")
 
 
 def git_remote(use: Use, _words: Words) -> None:
     _strategies(use)
     texts = [word.text for word in use.operands if not word.unknown or word is use.operands[0]]
     if texts and not _REMOTE.fullmatch(texts[0]):
-        use.problems.append(f"`{texts[0]}` is not the plain name of a remote")
+        use.problems.append(f"`{texts[0]}` is not a plain remote name")
     for text in texts[1:]:
         if not _REFERENCE.fullmatch(text):
             use.problems.append(f"`{text}` forces or deletes a branch")
 
 
 def git_names(use: Use, _words: Words) -> None:
-    """Branches and commits by plain names; an address would be more."""
+    """Branches and commits by plain name; an address would be more."""
     _strategies(use)
     for word in use.operands:
-        if not _REVISION.fullmatch(word.text) and not word.unknown:  # the runner looks at what is not known yet
-            use.problems.append(f"`{word.text}` is not the plain name of a commit")
+        if not _REVISION.fullmatch(word.text) and not word.unknown:  # the runner checks what is not known yet
+            use.problems.append(f"`{word.text}` is not a plain commit name")
 
 
 def git_worktree(use: Use, _words: Words) -> None:
-    """A folder, and perhaps a branch."""
+    """A folder, and possibly a branch."""
     if not all(_REFERENCE.fullmatch(word.text) for word in use.operands[1:]):
-        use.problems.append("it names no plain branch")
+        use.problems.append("it does not name a plain branch")
 
 
 def git_commit(use: Use, _words: Words) -> None:
@@ -203,13 +207,13 @@ def git_commit(use: Use, _words: Words) -> None:
         use.problems.append("`--amend` without a message or `--no-edit` opens an editor")
     file = use.option("-F", "--file")
     if file not in (None, "-") and (not _REFERENCE.fullmatch(file) or ".." in file or secret(Word(file), "/")):
-        use.problems.append("the message is not taken from a plain file of the project")
+        use.problems.append("the message does not come from a plain file of the project")
 
 
 def git_restore(use: Use, _words: Words) -> None:
-    """Only what is staged is touched; the files stay as they are."""
+    """Touches only the index; the files stay as they are."""
     if use.option("-S", "--staged", "--cached", "-n", "--dry-run") is None:
-        use.problems.append("it may throw changes in files away")
+        use.problems.append("it may discard changes in files")
 
 
 def git_clean(use: Use, _words: Words) -> None:
@@ -219,4 +223,4 @@ def git_clean(use: Use, _words: Words) -> None:
 
 def git_apply(use: Use, _words: Words) -> None:
     if use.option("--check", "--stat", "--numstat", "--summary") is None:
-        use.problems.append("it changes the files that the patch names")
+        use.problems.append("it changes the files named in the patch")

@@ -1,8 +1,8 @@
-"""Which commands of git list the names of all files that another one may show.
+"""Which git commands list the names of all files that another git command may show.
 
-The runner asks them before it starts the command itself, and leaves out the names of secrets. They may list more than
-will be shown, never less: options that only arrange the output are dropped, those that choose commits or files are
-kept, and beside any other option the number of commits is not limited. Knows the options of git.
+The runner runs them before the command itself and leaves out the names of secrets. They may list more than will be
+shown, never less: options that only format the output are dropped, options that select commits or files are kept, and
+with any other option the number of commits is not limited. Knows the options of git.
 """
 
 import re
@@ -12,7 +12,7 @@ from assent.policy.shell.options import Use
 
 Listings = tuple[tuple[Word, ...], ...]
 
-# Settings must not change them: `diff.relative`, `log.diffMerges`, `color.ui`.
+# Settings must not change their output: `diff.relative`, `log.diffMerges`, `color.ui`.
 _NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-color", "--no-ext-diff", "--no-textconv")
 _LOG = ("log", "--format=", "--diff-merges=separate", *_NAMES)
 _DIFF = ("diff", *_NAMES, "--ignore-submodules=dirty")
@@ -54,12 +54,12 @@ _ARRANGE = frozenset(
 )
 _OF_GIT = frozenset(("-C", "--no-pager", "--no-optional-locks", "--no-replace-objects", "--icase-pathspecs"))
 _CONTENT = re.compile(r"[^:^(!/][^:{]*:.*|:[0-3]:.*|:[^/(!^:].*", re.DOTALL)
-"""`HEAD:a.txt`, `:a.txt`: the content of one file, which its name tells about."""
+"""`HEAD:a.txt`, `:a.txt`: the content of one file, identified by its name."""
 
 
 def listings(use: Use, words: tuple[Word, ...], whole: tuple[Word, ...] = ()) -> Listings:
-    """`words` are those of the command, with numbers of commits made plain; `whole` is told to it besides. Nothing when
-    it cannot be known which files will be shown.
+    """The listing commands for `words`, in which object IDs have been made commits; `whole` adds options for the whole
+    history. Empty if it cannot be known which files will be shown.
     """
     options = (word for at, word in enumerate(words) if at > use.at and at not in use.operands_at)
     if not all(word.literal for word in options) or any(word.unknown for word in use.operands):
@@ -86,7 +86,7 @@ def _chosen(use: Use, words: tuple[Word, ...]) -> list[Word]:
 
 
 def shows_file(use: Use, word: Word) -> bool:
-    """Whether an operand of `git show` is one file as it was in a commit."""
+    """Whether an operand of `git show` is one file in a commit."""
     return use.names[1:] == ("show",) and word.literal and _CONTENT.fullmatch(word.text) is not None
 
 
@@ -113,12 +113,12 @@ def _option(name: str, value: str) -> Word:
 
 
 def _one_file(use: Use) -> list[Word]:
-    """The file of `-L 1,5:file`, whose history is that of its earlier names, too."""
+    """The file of `-L 1,5:file`, whose history includes its earlier names."""
     return [Word(value.rpartition(":")[2]) for name, value in use.seen if name == "-L"][:1]
 
 
 def _searched(use: Use, words: tuple[Word, ...]) -> Listings:
-    """The files of the index, and those of each tree that is named; a word that names none is a path."""
+    """The files of the index and of each tree named; a word that names no tree is a path."""
     end = _double_dash(use, words) or len(words)
     pattern = 0 if use.option("-e", "-f") is not None else 1
     trees = [words[at] for at in use.operands_at[pattern:] if at < end]

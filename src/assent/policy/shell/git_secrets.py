@@ -1,8 +1,8 @@
-"""Secrets that are under version control: commands of git that show changes or content leave them out.
+"""Secrets under version control: git commands that show changes or content leave them out.
 
-Where git takes paths, the runner adds the names of those secrets that it would show (`git_listing`), or patterns for
-all where these cannot be listed; where git takes none, or what is shown is named by a number that says nothing about
-its path, it asks. Knows the options of git that show content.
+Where git accepts paths, the runner excludes the secrets that it would show (`git_listing`), or all secret patterns if
+they cannot be listed. Where git accepts none, or an object ID hides the path, the command needs approval. Knows the git
+options that show content.
 """
 
 import re
@@ -33,7 +33,7 @@ _NEUTRAL = _ONLY_NAMES | frozenset(
     --color-moved-ws --inter-hunk-context --ws-error-highlight -w -b
     """.split()  # noqa: SIM905
 )
-_ONE_FILE = ("--follow", "-L")  # they take exactly one path, whose name is looked at
+_ONE_FILE = ("--follow", "-L")  # they take exactly one path, which is checked by name
 _NUMBER = re.compile(r"(\^?)([0-9a-fA-F]{4,64})")
 _NUMBER_OF_WHATEVER = re.compile(r"\^?[0-9a-fA-F]{4,64}\^\{(?!commit\}|tree\}|/)")
 _WALKS_ALL = re.compile(r"(?:HEAD|@|ORIG_HEAD|FETCH_HEAD|[0-9a-f]{7,64})(?:[~^@{][^:]*)?|[^:]*\.\.[^:]*")
@@ -49,7 +49,7 @@ def hides(use: Use) -> bool:
 
 
 def listing(use: Use, words: tuple[Word, ...]) -> Listings:
-    """Commands that list the names of all that it may show."""
+    """Commands that list the names of everything it may show."""
     if not hides(use) and not _shows_earlier_names(use):
         return ()
     if use.names[1:] == ("stash", "show"):
@@ -62,24 +62,24 @@ def _shows_earlier_names(use: Use) -> bool:
 
 
 def unhidden(use: Use) -> str | None:
-    """Why it may show a secret all the same."""
+    """Why it may still show a secret."""
     match use.names[1:]:
         case ("cat-file",) if not _asks_about(use) and any(map(_is_number, use.operands)):
-            return "it shows an object by its number, which may be a secret"
+            return "it shows an object by ID, which may be a secret"
         case ("status",) if use.option("-v", "--verbose") is not None:
-            return "it shows all changes, among which may be secrets"
+            return "it shows all changes, which may include secrets"
         case ("commit",) if use.option("--dry-run") is not None and use.option("-v", "--verbose") is not None:
-            return "it shows all changes, among which may be secrets"
+            return "it shows all changes, which may include secrets"
         case _ if hides(use) and use.option("--literal-pathspecs", "--full-diff") is not None:
-            return "with `--literal-pathspecs` or `--full-diff` it cannot be told to leave secrets out"
+            return "with `--literal-pathspecs` or `--full-diff` git cannot leave secrets out"
         case _ if _shows(use) and any(_NUMBER_OF_WHATEVER.match(end) for word in use.operands for end in _ends(word)):
-            return "it shows an object by its number, which may be a secret"
+            return "it shows an object by ID, which may be a secret"
         case _:
             return None
 
 
 def told(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The words with numbers that stand for commits only, and with room for the patterns of paths."""
+    """The words, with object IDs limited to commits, and with room for the path patterns."""
     if use.names[1:] == ("stash", "show"):
         return _as_diff(use, words)
     if not hides(use):
@@ -98,13 +98,13 @@ def _plainly(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _as_diff(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """`git stash show` takes no paths; the same changes shown by `git diff` do."""
+    """`git stash show` takes no paths; `git diff` of the same changes does."""
     kept = [word for at, word in enumerate(words) if at > use.at and at not in use.operands_at and word.text != "--"]
     return (*words[: use.at - 1], Word("--no-pager"), Word("diff"), *(kept or [Word("--stat")]), *_stash(use))
 
 
 def _stash(use: Use) -> tuple[Word, Word]:
-    """What it was made of, and itself."""
+    """The commit it was made from, and the stash itself."""
     named = use.operands[-1].text if use.operands else "refs/stash"
     stash = f"refs/stash@{{{named}}}" if named.isdigit() else named
     return Word(f"{stash}^1"), Word(stash)
@@ -114,21 +114,21 @@ _WHOLE_HISTORY = (Word("--full-history"), Word("--sparse"))
 
 
 def _walks_all(use: Use) -> bool:
-    """Without patterns git passes over no commit; with ours it would, unless it is told not to."""
+    """Without path patterns git skips no commit; with ours it would, unless told not to."""
     if use.names[1] != "log" or not _CHOOSES_COMMITS.isdisjoint(name for name, _ in use.seen):
         return False
     return all(_WALKS_ALL.fullmatch(word.text) for word in use.operands)
 
 
 def _as_commit(word: Word) -> Word:
-    """`git show NUMBER` also shows a file; of what is no commit it then says so."""
+    """`git show ID` also shows a file; with `^{commit}` git reports an error for anything but a commit."""
     if not word.literal:
         return word
     return Word("".join(f"{one}^{{commit}}" if _NUMBER.fullmatch(one) else one for one in _ends(word)))
 
 
 def _ends(word: Word) -> list[str]:
-    """The ends of a range, and what stands between them."""
+    """The ends of a range, and the separator between them."""
     return re.split(r"(\.{2,3})", word.text)
 
 
@@ -146,7 +146,7 @@ def _shows(use: Use) -> bool:
 
 
 def _asks_about(use: Use) -> bool:
-    """`cat-file -t X` tells about it, and `cat-file tree X` shows what has no content."""
+    """`cat-file -t X` only describes the object, and `cat-file tree X` shows no file content."""
     about = use.option("-t", "-s", "-e", "--batch-check", "--batch-all-objects") is not None
     return about or (len(use.operands) == 2 and use.operands[0].text in _TYPES)
 
@@ -158,7 +158,7 @@ def _diff_options() -> frozenset[str]:
 
 @cache
 def hidden_paths() -> tuple[str, ...]:
-    """The patterns, in the form that git compares fastest: a star in front and plain letters behind it."""
+    """The patterns in the form that git compares fastest: a leading star followed by plain letters."""
     files = (one for glob in secret_globs() for one in _pathspecs(glob))
     return (*files, *(f":(top,exclude,icase,glob)**/{name}/**" for name in secret_folders()))
 

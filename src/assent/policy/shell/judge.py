@@ -1,9 +1,8 @@
-"""The judgement of a command: may it run without asking, and what should a person know about it.
+"""Judges a command: may it run without approval, and what should a person know about it?
 
-The order matters. Deny rules look at everything that can be found, before any limit can end the work;
-then the strict reader must understand the whole text; then every command must be allowed; then the
-second reader must have seen the same commands. Only what passes all of it carries a plan, and the plan
-is what runs.
+The order matters. Deny rules look at everything that can be found, before any limit can end the work; then the strict
+reader must understand the whole text; then every command must be allowed; then the second reader must have found the
+same commands. Only a command that passes all of these gets a plan, and the plan is what runs.
 """
 
 import re
@@ -32,7 +31,7 @@ _TOKEN = re.compile(r"[\w./+-]+")
 
 
 class PartJudgement(Struct, frozen=True):
-    """One simple command of the text. `by` names the rule or model, `why` is a sentence."""
+    """One simple command of the text. `by` names the rule or model; `why` is a sentence."""
 
     words: tuple[str, ...]
     text: str
@@ -42,7 +41,7 @@ class PartJudgement(Struct, frozen=True):
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """What to do with a command. A plan is there exactly when the decision is allow."""
+    """What to do with a command. It has a plan exactly if the decision is allow."""
 
     decision: Decision
     parts: tuple[PartJudgement, ...]
@@ -53,17 +52,17 @@ class Judgement(Struct, frozen=True, kw_only=True):
     why: str
     plan: Plan | None = None
     readable: bool = True
-    """The strict reader understood the whole text."""
+    """Whether the strict reader understood the whole text."""
     denied: Prefix = ()
     """The rule that denies it."""
     asked: Prefix = ()
-    """The rule that wants to be asked about it."""
+    """The rule that requires approval."""
     doubt: str = ""
-    """Why it cannot be told whether a rule that denies or asks is about it; empty when it can."""
+    """Why a deny or ask rule may apply; empty if that is certain either way."""
 
 
 def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) -> Judgement:
-    """Judges a command line. Pure: looks at no file and starts nothing."""
+    """Judge a command line. Pure: looks at no file and starts nothing."""
     places = tuple(normpath(root) for root in roots)
     parsed = parse(command)
     written, steps, seen, inner = parsed.written, parsed.steps, parsed.seen, parsed.inner
@@ -94,15 +93,15 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
     if about.doubt:
         return replace(about, why=about.doubt)
     if wanders(steps):
-        return replace(about, why="It changes its folder in a condition or a loop.")
+        return replace(about, why="It changes the folder inside a condition or a loop.")
     found = _by_parts(about, steps, rules, CommandPlace(normpath(cwd), places))
     if found.decision == "allow" and not _both_readers_agree(written, seen):
-        return replace(about, parts=found.parts, why="Two readers of the command understand it differently.")
+        return replace(about, parts=found.parts, why="Two parsers read this command differently.")
     return found
 
 
 def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: CommandRules, where: CommandPlace) -> Judgement:
-    """Every command must be allowed where it stands."""
+    """Every command must be allowed in its position."""
     tree = TreeJudge(rules)
     ready, _ = tree.steps(steps, where)
     each = tree.verdicts
@@ -115,8 +114,8 @@ def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: CommandRules, wh
 
 
 def _idle(verdict: CommandVerdict, each: Sequence[CommandVerdict]) -> bool:
-    """`… || true` needs no rule of its own beside a command that is allowed. With a variable it would be more than
-    that: `LD_PRELOAD=./x true` runs x.
+    """`… || true` after an allowed command needs no rule of its own. With a variable it would do more: `LD_PRELOAD=./x
+    true` runs x.
     """
     stage = verdict.stage
     bare = tuple(word.text for word in stage.words) in _IDLE and not stage.env and not stage.redirects
@@ -133,7 +132,7 @@ def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:
     ours = [program(stage.words[0].text) for stage in simple_commands(steps)]
     theirs = [program(found.words[0].text) for found in seen.commands]
     for step in every_step(steps):
-        if step.timed:  # the other reader takes `time` for a program, with a simple command as its words
+        if step.timed:  # the other reader takes `time` for a program whose arguments are a simple command
             first = step.stages[0]
             ours.append("time")
             if isinstance(first, Stage):
@@ -157,7 +156,7 @@ def _part(verdict: CommandVerdict) -> PartJudgement:
 
 
 def _roots(command: str, seen: Survey) -> tuple[str, ...]:
-    """Names of the commands in the text and its substitutions. `${x@P}` runs what no reader can see: none."""
+    """Names of the commands in the text and its substitutions. `${x@P}` runs text that no reader can see: none."""
     if "@P}" in command:
         return ()
     return tuple(found.words[0].text for found in seen.commands[:MAX_COMMANDS])
@@ -169,12 +168,12 @@ def _texts(seen: Survey, inner: Sequence[Found]) -> tuple[str, ...]:
 
 def _described(seen: Survey) -> tuple[PartJudgement, ...]:
     return tuple(
-        PartJudgement(tuple(word.text for word in found.words), found.text, "ask", "grammar", "It is part of a whole.")
+        PartJudgement(tuple(word.text for word in found.words), found.text, "ask", "grammar", "Part of a command.")
         for found in seen.commands[:MAX_COMMANDS]
     )
 
 
-_ASKED = "A rule of yours wants to be asked about this."
+_ASKED = "One of your rules requires approval for this."
 
 
 def _spoken(one: Spoken, decision: Decision) -> PartJudgement:
@@ -191,7 +190,7 @@ def _doubt(one: Spoken) -> str:
 
 
 def _named(command: str, rules: CommandRules, *, complete: bool) -> Prefix | None:
-    """Over a limit not every wrapper is opened, so the mere words of a deny rule are enough."""
+    """Beyond a limit not every wrapper is unwrapped, so the bare words of a deny rule are enough to deny."""
     if complete or not rules.deny:
         return None
     tokens = set(map(loose, _TOKEN.findall(command)))
@@ -199,4 +198,4 @@ def _named(command: str, rules: CommandRules, *, complete: bool) -> Prefix | Non
 
 
 def _named_why(rule: Prefix) -> str:
-    return f"It was not understood completely, and it names `{' '.join(rule)}`, which your rule denies."
+    return f"It was not fully understood, and it names `{' '.join(rule)}`, which your rule denies."

@@ -1,6 +1,7 @@
-"""Little languages that programs take as an operand: scripts of sed and awk, programs of jq, questions for a database.
+"""Small languages passed as an operand: sed and awk scripts, jq programs, database queries.
 
-They are not parsed: what could run, write or show more than its input is looked for, and in doubt it asks.
+They are not parsed. Each is searched for anything that could run, write or show more than its input; when in doubt, it
+needs approval.
 """
 
 import re
@@ -9,7 +10,7 @@ from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.sed import harmful_sed
 
-# A `/` behind a name, a number or a bracket divides; behind one of these words, or the bracket of a condition, it may
+# After a name, a number or a bracket, `/` divides; after one of these words, or the parenthesis of a condition, it may
 # begin a pattern.
 _DIVISION = re.compile(
     r"(?:[\d\]]|\b(?!(?:print|printf|return|in|else|do|exit|delete|next|getline|length|case)\b)[A-Za-z_]\w*)[ \t]*/"
@@ -45,23 +46,23 @@ def awk(use: Use, _words: Words) -> None:
     """Patterns and prints only. Where a `/` may begin a pattern, strings and brackets are not told apart."""
     program = use.texts[0].text if use.texts else ""
     plain = _STRING.sub('""', program)
-    # The first pattern or remark stands outside of strings, so it is seen here if there is any.
+    # The first pattern or comment is outside of strings, so this finds it if there is one.
     patterns = re.search(r"[/#]", _DIVISION.sub("", plain)) is not None
     plain = program if patterns else plain
     shown = plain.partition("{")[2] if patterns else _without_brackets(_actions(plain))
     if re.search(r"system|getline|ARG[VC]|SYMTAB|FUNCTAB|@|`|\\\n", program) or re.search(r"(?<!\|)\|(?!\|)", plain):
         use.problems.append("the awk program may run other programs")
     elif "ENVIRON" in program:
-        use.problems.append("the awk program may show variables")
+        use.problems.append("the awk program may show environment variables")
     elif re.search(r">(?!=)", shown):
-        # Where an action ends is not known: a pattern may have braces, too.
+        # The end of an action is unknown: a pattern may contain braces, too.
         use.problems.append("the awk program may write files")
     elif plain.count("{") != plain.count("}") or re.search(r"\bfunc" if not patterns else r"\{[^}]*\{|\bfunc", plain):
-        use.problems.append("the awk program is more than a line of patterns and prints")
+        use.problems.append("the awk program is more than one line of patterns and prints")
 
 
 def _actions(program: str) -> str:
-    """What stands in braces; outside of them there are only conditions, where `>` compares."""
+    """The text inside braces; outside them there are only conditions, where `>` compares."""
     kept: list[str] = []
     depth = 0
     for character in program:
@@ -73,7 +74,7 @@ def _actions(program: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    """Inside of round brackets `>` compares; outside it writes."""
+    """Inside parentheses `>` compares; outside it writes."""
     kept: list[str] = []
     opened: list[int] = []
     for character in text:
@@ -88,23 +89,23 @@ def _without_brackets(text: str) -> str:
 
 def jq(use: Use, _words: Words) -> None:
     program = use.texts[0].text if use.texts else ""
-    if use.names[0] == "yq":  # some of them want a sub-command first
+    if use.names[0] == "yq":  # some of them take a sub-command first
         rest = use.operands[1:] if [word.text for word in use.operands[:1]] in _YQ_COMMANDS else use.operands
         program = " ".join(word.text for word in rest)
         if rest is not use.operands and any(map(is_several, rest[:1])):
             use.problems.append("the program is not literal")
     if re.search(r"(?<!\.)\bENV\b|(?<!(?<!\.)\.)\b(?:str)?env\b|\benvsubst\b", program):
-        use.problems.append("the program shows variables")
+        use.problems.append("the program shows environment variables")
     if re.search(r"\b(?:load\w*|system|eval|import|include|input_filename|splitDoc)\b", program):
         use.problems.append("the program reads other files or runs something")
 
 
 def sqlite(use: Use, _words: Words) -> None:
-    """Questions only. It also runs with `-safe -readonly`, where nothing else would work."""
+    """Queries only. It also runs with `-safe -readonly`, where nothing else would work."""
     for word in use.texts:
         dotted = word.text.strip().startswith(".")
         parts = [word.text.strip()] if dotted else word.text.split(";")
         if not all((_DOT if dotted else _SELECT).fullmatch(part) for part in parts) or _CHANGES.search(word.text):
-            use.problems.append("it may do more than ask the database")
+            use.problems.append("it may do more than query the database")
     if not use.texts and use.option("-version", "--version", "-help") is None:
-        use.problems.append("it runs what it reads from its input")
+        use.problems.append("it runs commands from its input")

@@ -1,8 +1,8 @@
-"""Cuts a command into words and operators, for the small part of bash that may run without asking.
+"""Splits a command into words and operators, for the small part of bash that may run without approval.
 
-Accepts literal words, quotes, plain escapes, `~`, wildcards, `$HOME`, `$?`, variables of loops, arithmetic on
-numbers and, with the help of the reader, `$(…)`; refuses the rest with a sentence. It must not guess: a character
-without an entry here is refused. It knows no programs and no rules.
+Accepts literal words, quotes, plain escapes, `~`, wildcards, `$HOME`, `$?`, loop variables, arithmetic on numbers and,
+with the reader's help, `$(…)`; refuses the rest with a reason. It must not guess: it refuses any character without an
+entry here. It knows no programs and no rules.
 """
 
 import re
@@ -23,38 +23,38 @@ _SPACE = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)?)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _OPERATOR = re.compile(r"&&|\|\||\|&|[|;\n()]")
 _REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
-# Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are text.
+# Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are plain text.
 _BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
 _CHOICE = re.compile(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}")
-_SEQUENCE = re.compile(r"\{(0|[1-9]\d{0,5})\.\.(0|[1-9]\d{0,5})\}")  # with a zero in front bash fills up with zeros
+_SEQUENCE = re.compile(r"\{(0|[1-9]\d{0,5})\.\.(0|[1-9]\d{0,5})\}")  # with a leading zero, bash pads with zeros
 _WILD = re.compile(r"[*?]|[^*?]+")
-_MOST_CHOICES = 64
+_MAX_CHOICES = 64
 _VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
-# They are only shown or compared, never the name of anything: what they hold is known when the command runs.
+# Only printed or compared, never used as a name: their values are known only at run time.
 _SHOWN_NAMES = (
     r"PATH|SHELL|LANG|LC_ALL|TERM|HOSTNAME|LOGNAME|TZ|TMPDIR|EDITOR|VISUAL|PAGER|CI|VIRTUAL_ENV|CONDA_DEFAULT_ENV"
     r"|JAVA_HOME|GOPATH|GOROOT|NODE_ENV|DISPLAY|XDG_[A-Z_]+|UID|EUID"
 )
 _SHOWN = re.compile(rf"\$(?:({_SHOWN_NAMES})(?![A-Za-z0-9_])|\{{({_SHOWN_NAMES})\}})")
 _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
-_TAB = r"$'\t'"  # the one string with an escape that is common: `cut -d$'\t'`
+_TAB = r"$'\t'"  # the one common string with an escape: `cut -d$'\t'`
 _QUOTED = re.compile(r"[^\"`$\\]+")
-# Inside double quotes these characters leave a `$` before them literal.
+# Inside double quotes, `$` before one of these characters is literal.
 _DOLLAR_IS_TEXT = frozenset('" |)/,.%:;=]}^~+&<>\n')
 _WORD_ENDS = frozenset(" \t\n|&;<>()")
 _GLOB = re.compile(r"\[[!]?[A-Za-z0-9_.,-]+\]|[*?]")
 _EXPANDS_TILDE_AFTER = frozenset("=:")
-# `..$HOME` is another folder than it seems, and `sys${USER}tem` another word where no user is named.
+# `..$HOME` is not the folder it seems to be, and `sys${USER}tem` is another word if USER is not set.
 _BEFORE_VARIABLE = frozenset(" \t\n=:,;('\"[<")
 _AFTER_USER = frozenset(" \t\n/:,;!?)'\"]>")
 
 
 class Refused(Exception):
-    """The command leaves the accepted grammar. The text names what it contains: "a quote that is not closed"."""
+    """The command is outside the accepted grammar. The text names what it contains: "a quote that is not closed"."""
 
 
 class Token(Struct, frozen=True, kw_only=True):
-    """`raw` is the source text; a redirect carries its descriptor; a word its value. `{a,b}` makes `more` words."""
+    """`raw` is the source text; a redirect carries its descriptor, a word its value. `{a,b}` produces `more` words."""
 
     kind: TokenKind
     raw: str
@@ -66,12 +66,13 @@ class Token(Struct, frozen=True, kw_only=True):
 
 
 Inner = Callable[[int], tuple[tuple[Step, ...], int]]
-"""Reads the commands of a substitution from a place on; gives them and where it ends."""
+"""Read the commands of a substitution from a position; return them and the position of the end."""
 
 
 class Lexer:
-    """One pass over one command. Heredoc bodies are taken out by `take_lines`, called by the reader at
-    a newline. `variables` are those of the loops around."""
+    """One pass over one command. `take_lines`, called by the reader at a newline, removes here-document bodies.
+    `variables` are those of the enclosing loops.
+    """
 
     def __init__(self, source: str, inner: Inner, at: int = 0, variables: tuple[str, ...] = ()) -> None:
         self.source = source
@@ -98,7 +99,7 @@ class Lexer:
         )
 
     def take_lines(self, end: str, *, strip_tabs: bool) -> str:
-        """The heredoc body from here to the line `end`."""
+        """The here-document body from here to the line `end`."""
         lines: list[str] = []
         while self.at < len(self.source):
             stop = self.source.find("\n", self.at)
@@ -109,7 +110,7 @@ class Lexer:
             if line == end:
                 return "".join(one + "\n" for one in lines)
             lines.append(line)
-        raise Refused("a here-document without an end line")
+        raise Refused("a here-document without its end line")
 
     def _skip(self) -> None:
         if match := _SPACE.match(self.source, self.at):
@@ -151,7 +152,7 @@ class Lexer:
             case "~":
                 return self._tilde(start)
             case "`":
-                raise Refused("a command substitution: backquotes run what stands in them")
+                raise Refused("a command substitution with backquotes")
             case "{" | "}" if self.at == start and _ends(self.source, self.at + 1):
                 self.at += 1
                 return Part("text", one)
@@ -196,7 +197,7 @@ class Lexer:
         raise Refused(_dollar_reason(self.source[self.at + 1]))
 
     def _expansion(self, *, quoted: bool) -> Part | None:
-        """What means the same inside and outside of quotes, but for the words that it makes."""
+        """Expansions that mean the same inside and outside of quotes, except for word splitting."""
         if match := _VARIABLE.match(self.source, self.at):
             self.at = match.end()
             return Part("variable", match[1] or match[2])
@@ -248,7 +249,7 @@ class Lexer:
         return self._take(_GLOB, "glob", "a bracket pattern that is not plain")
 
     def _double(self) -> list[Part]:
-        """The text between double quotes; `"$HOME/x"` is a variable and a text."""
+        """The text between double quotes; `"$HOME/x"` is a variable followed by text."""
         parts: list[Part] = [Part("text", "", quoted=True)]  # "" is a word too
         self.at += 1
         while (one := self.source[self.at : self.at + 1]) != '"':
@@ -256,7 +257,7 @@ class Lexer:
                 case "":
                     raise Refused("a quote that is not closed")
                 case "`":
-                    raise Refused("a command substitution: backquotes run what stands in them")
+                    raise Refused("a command substitution with backquotes")
                 case "$":
                     parts.append(self._quoted_dollar())
                 case "\\":
@@ -292,11 +293,11 @@ def _dollar_reason(following: str) -> str:
         case "'" | '"':
             return "a quoted string with escapes (`$'…'`)"
         case _:
-            return "a variable or expression, whose value is not known"
+            return "a variable or expression whose value is unknown"
 
 
 def _variables_stand_apart(parts: list[Part | tuple[str, ...]]) -> bool:
-    """Whether no letter is glued to a variable: its value alone says what it stands for."""
+    """Whether no letter is attached to a variable, so that its value alone decides what the word means."""
     texts = [one.text if isinstance(one, Part) else "{}" for one in parts]
     for at, one in enumerate(parts):
         if not isinstance(one, Part) or one.kind != "variable":
@@ -312,19 +313,19 @@ def _variables_stand_apart(parts: list[Part | tuple[str, ...]]) -> bool:
 
 def _counted(first: int, last: int) -> tuple[str, ...]:
     """The numbers of `{1..5}`, up or down."""
-    if abs(last - first) >= _MOST_CHOICES:
-        raise Refused(f"braces that make more than {_MOST_CHOICES} words")
+    if abs(last - first) >= _MAX_CHOICES:
+        raise Refused(f"braces that make more than {_MAX_CHOICES} words")
     return tuple(
         str(number) for number in range(first, last + 1 if last >= first else last - 1, 1 if last >= first else -1)
     )
 
 
 def _each_choice(parts: list[Part | tuple[str, ...]]) -> list[Word]:
-    """Bash writes a word with `{a,b}` once for each choice, before anything else expands."""
+    """Bash expands a word with `{a,b}` once per choice, before any other expansion."""
     texts = [part for part in parts if isinstance(part, tuple)]
     if not texts:
         return [_join([part for part in parts if isinstance(part, Part)])]
-    if prod(map(len, texts)) > _MOST_CHOICES:
+    if prod(map(len, texts)) > _MAX_CHOICES:
         raise Refused("braces that make too many words")
     found: list[Word] = []
     for chosen in product(*texts):
@@ -342,10 +343,10 @@ def _wild(text: str) -> list[Part]:
 
 
 def _join(parts: list[Part]) -> Word:
-    """Merges neighbouring text, so that a word without expansion is one string."""
+    """Merges adjacent text, so that a word without expansions is one string."""
     if all(part.kind == "text" for part in parts):
         return Word("".join(part.text for part in parts))
-    splits = any(part.kind in UNKNOWN and not part.quoted for part in parts)  # then `""` says that there is a word
+    splits = any(part.kind in UNKNOWN and not part.quoted for part in parts)  # then `""` marks an empty word
     merged: list[Part] = []
     for part in parts:
         if not part.text and not (splits and part.quoted):

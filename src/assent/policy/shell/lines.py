@@ -1,4 +1,4 @@
-"""One JSON object in, one out: the form in which the gate is measured from outside."""
+"""One JSON object in, one out: the interface for testing the gate from outside."""
 
 import os
 from typing import Any

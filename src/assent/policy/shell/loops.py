@@ -1,7 +1,7 @@
-"""Loops, written out: a loop over words that are known is the commands in it, once for each word.
+"""Unrolls loops: a loop over known words becomes its commands, once per word.
 
-Each of these is then judged like any other command, and exactly that is what runs. Where the words are known only when
-it runs (wildcards, the output of a command), the loop stays, and the variable in it stands for whatever it may be.
+Each of these is then judged like any other command, and exactly that runs. If the words are known only at run time
+(wildcards, the output of a command), the loop stays, and its variable stands for any of them.
 """
 
 import re
@@ -15,11 +15,11 @@ from assent.policy.shell.plain_forms import as_test, as_text
 
 MAX_COMMANDS = 200
 
-_BECOMES_MORE = re.compile(r"[ \t\n*?\[\\]")  # without quotes bash makes other words of it
+_BECOMES_MORE = re.compile(r"[ \t\n*?\[\\]")  # without quotes bash splits it into other words
 
 
 def unrolled(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The same steps without loops over known words. Raises Refused when there are too many commands."""
+    """The same steps without loops over known words. Raises Refused if there are too many commands."""
     found = _Unroller().steps(steps, {})
     if sum(1 for _ in simple_commands(found)) > MAX_COMMANDS:
         raise Refused(f"loops that make more than {MAX_COMMANDS} commands")
@@ -84,11 +84,11 @@ class _Unroller:
 
 def _kept_whole(text: str, part: Part) -> str:
     if not part.quoted and (not text or _BECOMES_MORE.search(text)):
-        raise Refused(f"`${part.text}` without quotes, which bash makes other words of")
+        raise Refused(f"`${part.text}` without quotes, which bash may split into other words")
     return text
 
 
 def _wild(item: Part, word: Word) -> list[Part]:
-    """The wildcard itself, for whoever judges; the runner puts the match there that the loop is at."""
+    """The wildcard itself, for judging; the runner substitutes the current match."""
     first, *rest = (replace(one, kind="glob", quoted=item.quoted) for one in word.parts)
     return [replace(first, item=item.text), *(replace(one, item="+") for one in rest)]

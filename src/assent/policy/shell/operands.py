@@ -1,8 +1,8 @@
-"""What each operand of a command means, by its place, also where one word may become several.
+"""What each operand of a command means by its position, even if one word may become several.
 
-A model declares the meaning of every place (`read* write`: all are read, but the last is written). A wildcard, and the
-names that find or xargs hand over, may become any number of words, and so move all that stand behind them: such a
-word has every meaning that one of its words could get. Knows places, not programs.
+A model declares the meaning of every position (`read* write`: all are read, except that the last is written). A
+wildcard, and the names that find or xargs pass on, may become any number of words and so shift all the words after
+them: such a word has every meaning that one of its words could get. Knows positions, not programs.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def is_several(word: Word) -> bool:
 
 
 def meanings(declared: Sequence[str], several: Sequence[bool]) -> list[frozenset[str]]:
-    """For each operand the meanings that it may have; `several` says which of them may become more than one."""
+    """For each operand, its possible meanings; `several` says which operands may become more than one word."""
     star = next((at for at, one in enumerate(declared) if one.endswith("*")), None)
     head = declared if star is None else declared[:star]
     tail = () if star is None else declared[star + 1 :]
@@ -34,7 +34,7 @@ def meanings(declared: Sequence[str], several: Sequence[bool]) -> list[frozenset
 
 
 def _counts(least: int, several: Sequence[bool], enough: int) -> range:
-    """How many words may stand on one side; more than there are declared places make no difference."""
+    """How many words may be on one side; beyond the number of declared positions, more make no difference."""
     return range(least, least + (enough if any(several) else 0) + 1)
 
 

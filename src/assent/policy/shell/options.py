@@ -1,7 +1,7 @@
-"""Reads the words of one command with the model of its program: which options, which files, what is not
+"""Reads the words of one command with the model of its program: which options and files it has, and what is not
 harmless.
 
-Says what a command does, never whether it may: rules and workspace are not known here.
+Says what a command does, never whether it may: it knows neither rules nor the workspace.
 """
 
 import re
@@ -16,8 +16,7 @@ from assent.policy.shell.program_models import OptionUse, ProgramModel, Wrapper,
 _OPTION_NAME = re.compile(r"[!-~]+")
 _TOOLCHAIN = re.compile(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
 _NUMBER = re.compile(r"-\d+")
-# A value that begins like an option but cannot be one: `-5`, find's `-10k`, date's `-2 days`.
-# and find's `-u+x`.
+# Values that begin like an option but cannot be one: `-5`, find's `-10k` and `-u+x`, date's `-2 days`.
 _NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
 
 Words = tuple[Word, ...]
@@ -29,11 +28,11 @@ class Use(Struct, kw_only=True):
     names: tuple[str, ...]
     model: ProgramModel
     models: list[ProgramModel]
-    at: int = 0  # index of the last name among the words
+    at: int = 0  # index of the last name in the words
     seen: list[tuple[str, str]] = []  # option, value
     operands: list[Word] = []
-    operands_at: list[int] = []  # where they stand among the words
-    values_at: list[tuple[str, int]] = []  # options with a value that is no file, and where the value stands
+    operands_at: list[int] = []  # their positions in the words
+    values_at: list[tuple[str, int]] = []  # options with a value that is not a file, and the position of the value
     texts: list[Word] = []
     reads: list[Word] = []
     writes: list[Word] = []
@@ -42,12 +41,12 @@ class Use(Struct, kw_only=True):
     payload_at: int = 0
     runs: list[str] = []  # command strings inside options
     unknown_sub: bool = False
-    fed: bool = False  # further words will come from its input
-    found: bool = False  # a word of it stands for whatever find finds
-    wild: bool = False  # the value of an option has a wildcard in it
+    fed: bool = False  # more words will come from its input
+    found: bool = False  # one of its words stands for whatever find finds
+    wild: bool = False  # the value of an option contains a wildcard
     by_name: bool = False  # only a rule that names it in full covers it
-    makes: bool = False  # it makes or changes something, other than its sub-command does with other words
-    also: list[tuple[str, ...]] = []  # further commands in its words, as `make test install` has one
+    makes: bool = False  # it creates or changes something, unlike its sub-command with other words
+    also: list[tuple[str, ...]] = []  # more commands in its words: `make test install` has one
 
     def option(self, *names: str) -> str | None:
         """The value of the last of these options, or None."""
@@ -68,7 +67,7 @@ def spread(rule: Sequence[str]) -> set[str]:
 
 
 def with_options(rules: Sequence[tuple[str, ...]], use: Use) -> tuple[str, ...] | None:
-    """A rule of names and options covers a command that has all of them, in whatever order: `eslint --fix`."""
+    """A rule of names and options covers a command that has all of them, in any order: `eslint --fix`."""
     seen = {name for name, _ in use.seen}
     for rule in rules:
         names = tuple(word for word in rule if not word.startswith("-"))
@@ -84,9 +83,9 @@ def _has(option: str, seen: set[str]) -> bool:
 
 
 def examine(program: str, words: tuple[Word, ...], *, more: bool = False, many: str = "") -> Use | None:
-    """`words` includes the program's word. None: there is no model.
+    """Examine a command; `words` includes the program. None if there is no model.
 
-    `more`: any number of further operands will follow. `many`: a word with this text stands for any number of them.
+    `more`: any number of operands will follow. `many`: a word with this text stands for any number of operands.
     """
     found = model(program)
     if found is None:
@@ -100,7 +99,7 @@ _NUMBER_GIVERS = (("nproc",), ("nproc", "--all"), ("getconf", "_NPROCESSORS_ONLN
 
 
 def is_number(word: Word) -> bool:
-    """Whether all that is not known of it is a number: `-j$(nproc)`."""
+    """Whether its only unknown part is a number: `-j$(nproc)`."""
     return word.unknown and all(part.kind == "text" or _prints_number(part) for part in word.parts)
 
 
@@ -117,7 +116,7 @@ def _with_numbers(word: Word) -> Word:
 
 
 class _Scan:
-    """One walk over the words; descends into the models of sub-commands."""
+    """One pass over the words; descends into the models of sub-commands."""
 
     def __init__(self, use: Use, words: tuple[Word, ...], *, more: bool, many: str) -> None:
         self.use = use
@@ -166,7 +165,7 @@ class _Scan:
         return self.use.model.inert or self.use.model.wild or _ends_plainly(word)
 
     def _operand(self, word: Word) -> bool:
-        """Takes an operand; True when the rest belongs to a wrapped program."""
+        """Takes an operand; True if the rest belongs to a wrapped program."""
         if self.use.model.toolchain and self.at == 1 and _TOOLCHAIN.fullmatch(word.text):
             self.use.seen.append(("+", word.text))
             self.at += 1
@@ -186,12 +185,12 @@ class _Scan:
         return False
 
     def _wrapper(self) -> Wrapper | None:
-        """Of a program whose operands are another command."""
+        """For a program whose operands are another command."""
         wrapper = self.use.model.wrapper
         return wrapper if wrapper is not None and wrapper.payload == "argv" else None
 
     def _payload_begins(self) -> bool:
-        """True when the words from here on are another command."""
+        """True if the words from here on are another command."""
         wrapper = self._wrapper()
         if wrapper is None:
             return False
@@ -209,7 +208,7 @@ class _Scan:
         if drop:
             del self.use.operands[-drop:], self.use.operands_at[-drop:]
         if any(map(is_several, self.use.operands)):
-            self.use.problems.append("a wildcard before the program that it runs may become several words")
+            self.use.problems.append("a wildcard before the program it runs may expand to several words")
         if start >= len(self.words):
             return False
         self.use.payload, self.use.payload_at = self.words[start:], start
@@ -249,7 +248,7 @@ class _Scan:
         name, equals, _ = text.partition("=")
         value = Word(word.text.partition("=")[2], word.literal, word.parts)
         if not _OPTION_NAME.fullmatch(name):
-            self.use.problems.append("the name of an option has a blank or a character outside ASCII")
+            self.use.problems.append("the name of an option contains a space or a non-ASCII character")
             return
         if not word.literal and not equals:
             self.use.problems.append(f"`{word.text}` expands inside the name of an option")
@@ -278,7 +277,7 @@ class _Scan:
         return found[0] if len(found) == 1 and len(name) > 2 else name
 
     def _bundle(self, letters: str) -> None:
-        """`-lan5`: flags, then perhaps one option with its value glued or in the next word."""
+        """`-lan5`: flags, then possibly one option whose value is glued on or in the next word."""
         for index, letter in enumerate(letters):
             name, rest = "-" + letter, letters[index + 1 :]
             match self.table.get(name):
@@ -296,13 +295,13 @@ class _Scan:
 
     def _next(self, name: str) -> Word:
         if self.at >= len(self.words):
-            self.use.problems.append(f"the option `{name}` lacks its value")
+            self.use.problems.append(f"the option `{name}` has no value")
             return Word("")
         word = self.words[self.at]
         self.at += 1
         if is_several(word) or (self.many and word.text == self.many):
-            self.use.problems.append(f"`{word.text}` may become several words after `{name}`")
-        is_text = self.use.model.style == "words" and " " in word.text  # no name of an option has a blank in it
+            self.use.problems.append(f"`{word.text}` may expand to several words after `{name}`")
+        is_text = self.use.model.style == "words" and " " in word.text  # no option name contains a space
         if word.text.startswith("-") and not _NEGATIVE.fullmatch(word.text) and not is_text:
             self.use.problems.append(f"`{word.text}` after `{name}` may be an option or a value")
         return word
@@ -337,12 +336,12 @@ class _Scan:
 
 
 def _ends_plainly(word: Word) -> bool:
-    """`*.png` means files of a kind. The runner writes `./` before a match that looks like an option."""
+    """`*.png` means files of one type. The runner puts `./` before a match that looks like an option."""
     return word.parts[-1].text.startswith(".")
 
 
 def _sort_operands(use: Use, several: list[bool], *, more: bool) -> None:
-    """Gives every operand its meaning, or each that it may have."""
+    """Gives every operand its meaning, or all its possible meanings."""
     declared = use.model.operands.split()
     if any(name in use.model.unless.split() for name, _ in use.seen):
         declared = declared[1:]
@@ -358,13 +357,13 @@ _MORE = Word("…")
 
 
 def _unclear(operand: Word, meant: frozenset[str]) -> list[str]:
-    """Why it must not become whatever the place wants."""
+    """Why it must not be used in its position."""
     if meant == frozenset((UNKNOWN,)):
         return [f"the operand `{operand.text}` is not known to be harmless"]
     if UNKNOWN in meant or (operand is _MORE and "write" in meant):
-        return [f"`{operand.text}` may become several words, of which one would be more than a file to read"]
+        return [f"`{operand.text}` may expand to several words, one of which would not just be read"]
     if "script" in meant and not (operand.literal and operand is not _MORE and len(meant) == 1):
-        return [f"`{operand.text}` may become a name of a file that would be read as a program"]
+        return [f"`{operand.text}` may expand to a file name that would be read as a program"]
     return []
 
 

@@ -1,7 +1,7 @@
-"""A command line as both readers see it, parsed once for everything that a judgement asks about it.
+"""A command line as both readers see it, parsed once for every question that a judgement asks about it.
 
-The verdict, the risk, the scopes to propose and the order of calls all look at the same text. It depends on the text
-alone: no rule, no folder and no file is known here.
+The verdict, the risk, the proposed scopes and the order of calls all look at the same text. The result depends on the
+text alone: no rule, folder or file is known here.
 """
 
 from functools import lru_cache
@@ -19,23 +19,23 @@ from assent.policy.shell.unwrap import unwrap
 MAX_LENGTH = 8_000
 
 Reading = tuple[Step, ...] | Refused
-"""The strict reading, or why there is none."""
+"""The strict reader's result, or why there is none."""
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
     written: Reading
-    """As it stands there."""
+    """As written."""
     steps: Reading
-    """With its loops written out."""
+    """With its loops unrolled."""
     seen: Survey
-    """What the second reader finds, also where the strict one refuses."""
+    """What the second reader finds, even where the strict one refuses."""
     inner: tuple[Found, ...]
     """The commands that these run: payloads of wrappers, `-c` strings and the like."""
     complete: bool
-    """Nothing was overlooked for being too long, too deep or broken."""
+    """Whether nothing was skipped for being too long, too deep or malformed."""
 
 
-@lru_cache(maxsize=8)  # a judgement looks at one text several times in a row; more would only use memory
+@lru_cache(maxsize=8)  # a judgement looks at one text several times in a row; a larger cache would only use memory
 def parse(command: str) -> Parsed:
     written = _read(command)
     steps = _unrolled(written)
@@ -45,7 +45,7 @@ def parse(command: str) -> Parsed:
 
 
 def understood(command: str) -> tuple[Step, ...]:
-    """What a command does, with its loops written out. Raises Refused."""
+    """What a command does, with its loops unrolled. Raises Refused."""
     steps = parse(command).steps
     if isinstance(steps, Refused):
         raise Refused(*steps.args)
@@ -53,7 +53,7 @@ def understood(command: str) -> tuple[Step, ...]:
 
 
 def _read(command: str) -> Reading:
-    """Nothing is decided here: deny rules come first."""
+    """Decides nothing: deny rules come first."""
     try:
         return _strictly(command)
     except Refused as refused:
@@ -71,7 +71,7 @@ def _strictly(command: str) -> tuple[Step, ...]:
     if len(command) > MAX_LENGTH:
         raise Refused(f"more than {MAX_LENGTH} characters")
     if names := hidden(command):
-        raise Refused(f"characters that cannot be seen or look like others: {' '.join(names[:8])}")
+        raise Refused(f"characters that are invisible or look like others: {' '.join(names[:8])}")
     if not (steps := read(command)):
         raise Refused("no command")
     return steps

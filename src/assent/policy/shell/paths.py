@@ -1,7 +1,7 @@
-"""Where a path lies, by its text alone: inside the workspace, protected, or a secret.
+"""Where a path lies, by its text alone: inside the workspace, protected, or secret.
 
-Does not touch the disk; links are followed again by the runner, right before anything is written. Which names are
-special is said in `assent.files.protected`, for the file tools as well.
+Does not touch the disk; the runner follows links again, right before anything is written. `assent.files.protected` says
+which names are special, for the file tools as well.
 """
 
 import re
@@ -16,15 +16,15 @@ from assent.plan import Part, Stage, Word
 _SPECIAL = re.compile(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
-_LONGEST_PATTERN = 255  # as long as a name; a longer one is not tried, and may match anything
+_MAX_PATTERN_LENGTH = 255  # the maximum length of a file name; a longer one is not tried and counts as a match
 _KIND = re.compile(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|ini|csv|dat|db|sqlite)", re.IGNORECASE)
-_TELLING = 6  # `.eslint*` is about one program, `.e*` about anything
+_MIN_SPECIFIC_LENGTH = 6  # `.eslint*` is about one program, `.e*` about anything
 _OF_THE_SHELL = frozenset(("time", "command", "builtin"))
 _HOME = Word("~", literal=False, parts=(Part("home", "~"),))
 
 
 def place(text: str, cwd: str) -> str:
-    """The path as an absolute, normalised text. `~` and `$HOME` stay, and are outside of every root."""
+    """The path as an absolute, normalized text. `~` and `$HOME` stay and are outside every root."""
     if text.startswith("$PWD") and ".." not in text:
         return normpath(cwd + text.removeprefix("$PWD"))
     if text.startswith(("~", "$HOME", "$PWD")):
@@ -33,18 +33,18 @@ def place(text: str, cwd: str) -> str:
 
 
 def moves(stage: Stage) -> bool:
-    """Whether the command changes the folder of those behind it."""
+    """Whether the command changes the folder of the commands after it."""
     return _behind_words_of_the_shell(stage)[0].text == "cd"
 
 
 def cd_target(stage: Stage) -> Word:
-    """Where `cd` goes, as the runner takes it: the first word that is no option, or home."""
+    """Where `cd` goes, as the runner sees it: the first word that is not an option, or home."""
     words = _behind_words_of_the_shell(stage)
     return next((word for word in words[1:] if not word.text.startswith("-")), _HOME)
 
 
 def _behind_words_of_the_shell(stage: Stage) -> tuple[Word, ...]:
-    """`time cd x` and `command cd x` move as well."""
+    """`time cd x` and `command cd x` change the folder as well."""
     words = stage.words
     while len(words) > 1 and (words[0].text in _OF_THE_SHELL or words[0].text.startswith("-")):
         words = words[1:]
@@ -57,8 +57,9 @@ def inside(path: str, roots: Sequence[str]) -> bool:
 
 
 def protected(path: str, roots: Sequence[str] = (), *, folder: bool = False) -> bool:
-    """Whether writing there would change what tools or later commands do. The root's own parents do not
-    count. `folder`: it becomes a folder."""
+    """Whether writing there would change what tools or later commands do. The root's own parents do not count.
+    `folder`: it becomes a folder.
+    """
     for root in map(normpath, roots):
         if path == root or path.startswith(root.rstrip("/") + "/"):
             path = path[len(root) :]
@@ -68,17 +69,16 @@ def protected(path: str, roots: Sequence[str] = (), *, folder: bool = False) -> 
 
 
 def may_be_protected(name: str) -> bool:
-    """Whether a file of this name is protected, or one that a wildcard in it could match."""
+    """Whether a file of this name, or one that a wildcard in it could match, is protected."""
     if protected("/" + name):
         return True
     if not has_wildcard(name):
         return False
-    return len(name) > _LONGEST_PATTERN or any(fnmatchcase(one, name.casefold()) for one in protected_names())
+    return len(name) > _MAX_PATTERN_LENGTH or any(fnmatchcase(one, name.casefold()) for one in protected_names())
 
 
 def secret(word: Word, cwd: str) -> bool:
-    """Whether reading there shows keys or passwords, or a device. A wildcard counts for all it could
-    match."""
+    """Whether reading there shows keys, passwords or a device. A wildcard counts as everything it could match."""
     path = place(word.text, cwd)
     if why_secret(_names(path)) or _SPECIAL.search(path):
         return True
@@ -86,7 +86,7 @@ def secret(word: Word, cwd: str) -> bool:
 
 
 def secret_path() -> str:
-    """What the path of a secret or of a device matches, in small letters: a regular expression for the runner."""
+    """A regular expression, for the runner, that matches the lower-cased path of a secret or a device."""
     return f"{secret_pattern()}|{_SPECIAL.pattern}"
 
 
@@ -101,12 +101,12 @@ def has_wildcard(name: str) -> bool:
 def _could_be_secret(component: str) -> bool:
     if not has_wildcard(component):
         return False
-    if len(component) > _LONGEST_PATTERN:
+    if len(component) > _MAX_PATTERN_LENGTH:
         return True
     fixed = re.split(r"[*?\[]", component)[0]
-    if component.startswith(".") and len(fixed) < _TELLING:
+    if component.startswith(".") and len(fixed) < _MIN_SPECIFIC_LENGTH:
         return True
-    # `c*` is about names with a c and `*.json` about files of a kind; `id_*` and `shado?` are about a secret.
+    # `c*` means names with a c and `*.json` files of a type; `id_*` and `shado?` mean a secret.
     literal = re.sub(r"\[[^]]*\]|[*?]", "", component)
     if len(literal) <= 2 or of_a_kind(component):
         return False
@@ -114,5 +114,5 @@ def _could_be_secret(component: str) -> bool:
 
 
 def of_a_kind(glob: str) -> bool:
-    """Whether it means all files of a kind that few secrets are of: who comes upon them passes over those."""
+    """Whether it means all files of a type that few secrets have: programs that find secrets this way skip them."""
     return _KIND.fullmatch(glob) is not None

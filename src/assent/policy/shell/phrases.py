@@ -1,8 +1,8 @@
-"""Whether a command says what a rule says: the same program, the same sub-command, a set of options, in any wording.
+"""Whether a command does what a rule says: the same program, sub-command and set of options, in any wording.
 
-For rules that deny or ask, so it reads generously: options may stand anywhere, be clustered, shortened or called by
-another name, and an option that is not known may have a value or none. Knows words; which commands there are, and what
-follows from a match, is said in `denial`.
+Used for deny and ask rules, so it matches generously: options may be anywhere, clustered, abbreviated or spelled
+differently, and an unknown option may or may not take a value. Knows words; `denial` knows which commands there are and
+what follows from a match.
 """
 
 import re
@@ -35,14 +35,14 @@ _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 
 
 class Option(Struct, frozen=True):
-    """One option of a rule. Of a program that nobody described `-xyz` may be one option or three."""
+    """One option of a rule. For a program without a model, `-xyz` may be one option or three."""
 
     names: frozenset[str]
     letters: tuple[frozenset[str], ...] = ()
 
 
 class Phrase(Struct, frozen=True):
-    """A rule, taken apart. Of `ways`, the ways to say its sub-command and operands, one is enough."""
+    """A parsed rule. `ways` are the ways to spell its sub-command and operands; one match is enough."""
 
     rule: Prefix
     program: str
@@ -52,7 +52,7 @@ class Phrase(Struct, frozen=True):
 
 
 class _Grammar(Struct, frozen=True, kw_only=True):
-    """What is known of the options of a program and a sub-command of it."""
+    """What is known about the options of a program and one of its sub-commands."""
 
     program: str
     sub: str
@@ -64,7 +64,7 @@ class _Grammar(Struct, frozen=True, kw_only=True):
 
     @property
     def leaf(self) -> bool:
-        """Its `--` ends the options."""
+        """Whether its `--` ends the options."""
         return self.modelled and not self.tree and not self.whole
 
 
@@ -79,7 +79,7 @@ def _grammar(program: str, sub: str = "") -> _Grammar:
     top = options((program,), found)
     below = found.sub.get(sub)
     table = top | options((program, sub), below) if below is not None and not below.same else top
-    words = (below or found).style == "words" and found.kind != "interpreter"  # which are described in little detail
+    words = (below or found).style == "words" and found.kind != "interpreter"  # their models have little detail
     whole = synonyms(program).whole or words
     return _Grammar(
         program=program, sub=sub, top=top, table=table, whole=whole, tree=tree, modelled=not _says_nothing(found)
@@ -87,7 +87,7 @@ def _grammar(program: str, sub: str = "") -> _Grammar:
 
 
 def _says_nothing(found: ProgramModel) -> bool:
-    """Some are described only as running other programs."""
+    """Some models only say that the program runs others."""
     return found.kind == "wrapper" and not found.flags and not found.values
 
 
@@ -114,7 +114,7 @@ def phrase(rule: Prefix) -> Phrase:
 def _rule_option(
     grammar: _Grammar, word: str, wanted: list[Option], values: list[str]
 ) -> OptionUse | Literal["none"] | None:
-    """Adds what an option of a rule wants; the answer says whether the next word may be its value."""
+    """Adds what a rule's option requires; the result says whether the next word may be its value."""
     name, equals, value = word.partition("=")
     if equals:
         values.append(value)
@@ -135,7 +135,7 @@ def _rule_option(
 
 
 def _combined(grammar: _Grammar, name: str) -> list[Option]:
-    """`git branch -D` wants what `-d -f` wants."""
+    """`git branch -D` requires what `-d -f` requires."""
     several = _combinations(grammar).get(name, name).split()
     return [Option(same_option(grammar.program, grammar.sub, one)) for one in several]
 
@@ -153,7 +153,7 @@ def _is_option(text: str) -> bool:
 
 
 def says(one: Phrase, words: Sequence[Word]) -> Answer:
-    """`words` begin with the program, whose name has been compared. Maybe: something in it expands."""
+    """`words` begin with the program, whose name has been compared. "maybe": something in it expands."""
     tokens = [word.text for word in words[1:]]
     wild = [_expands(word) for word in words[1:]]
     heads = _heads(_grammar(one.program), tokens)
@@ -169,14 +169,14 @@ def says(one: Phrase, words: Sequence[Word]) -> Answer:
 
 
 def _sub(program: str, heads: list[str]) -> str:
-    """The sub-command: of the words that may be it, the first that is known as one."""
+    """The sub-command: the first candidate that is known as one."""
     found = model(program)
     known = (*(found.sub if found else ()), *synonyms(program).sub)
     return next((head for head in heads if head in known), heads[0] if heads else "")
 
 
 def _expands(word: Word) -> bool:
-    """Whether it may become another word, an option or several words when it runs."""
+    """Whether it may become another word, an option or several words at run time."""
     if word.literal:
         return _BRACES.search(word.text) is not None
     text = word.text
@@ -186,14 +186,14 @@ def _expands(word: Word) -> bool:
 
 
 def _heads(grammar: _Grammar, tokens: list[str]) -> list[int]:
-    """Where the first operand may be. What follows an option that is not known may be its value or not."""
+    """Where the first operand may be. The word after an unknown option may or may not be its value."""
     found, reached = list[int](), {0}
     for at, token in enumerate(tokens):
         if at not in reached:
             continue
         if not _is_option(token) and token != "--":
             found.append(at)
-            if not token.startswith("+"):  # of cargo: the toolchain
+            if not token.startswith("+"):  # cargo's toolchain
                 continue
         reached.update(_steps(grammar, token, at))
     return found
@@ -216,7 +216,7 @@ def _names_answer(one: Phrase, grammar: _Grammar, tokens: list[str], wild: list[
 
 
 def _may_be_alias(one: Phrase, grammar: _Grammar, tokens: list[str], heads: list[int]) -> bool:
-    """`git x`: what is no command of git may be an alias for one."""
+    """`git x`: a word that is not a git command may be an alias for one."""
     known = synonyms(grammar.program).known.split()
     return bool(known) and one.ways != ((),) and bool(heads) and all(tokens[at] not in known for at in heads)
 
@@ -260,7 +260,7 @@ _EVERYBODY = re.compile(r"(?:a|(?=[ugo]*u)(?=[ugo]*g)[ugo]*o[ugo]*)?[+=](?:rwx|r
 
 
 def _rights(mode: str) -> str:
-    """A mode of chmod in one spelling: `0777`, `a+rwx` and `ugo=rwx` are `777`."""
+    """One spelling for a chmod mode: `0777`, `a+rwx` and `ugo=rwx` are `777`."""
     return "777" if _EVERYBODY.fullmatch(mode) else mode.lstrip("0")
 
 
@@ -285,7 +285,7 @@ def _options_answer(wanted: Iterable[Option], grammar: _Grammar, tokens: list[st
 
 
 def _given(grammar: _Grammar, tokens: list[str], wild: list[bool]) -> tuple[set[str], bool]:
-    """All names of options in the words, and whether a word before `--` may become a further one."""
+    """All option names in the words, and whether a word before `--` may become another option."""
     given, ends = set[str](), False
     for at, (token, expands) in enumerate(zip(tokens, wild, strict=True)):
         if token == "--" and grammar.leaf:
@@ -331,7 +331,7 @@ def _has(option: Option, grammar: _Grammar, given: set[str]) -> bool:
 def _same_sign(name: str, grammar: _Grammar, given: str, *, alone: bool) -> bool:
     if given == name:
         return True
-    if given.startswith("--") and name.startswith(given):  # shortened, unless it is an option of its own
+    if given.startswith("--") and name.startswith(given):  # an abbreviation, unless it is an option itself
         return given not in grammar.table
     if grammar.modelled or not alone:
         return False
@@ -348,7 +348,7 @@ def _values_answer(wanted: Sequence[str], grammar: _Grammar, tokens: list[str], 
 
 
 def _values(token: str) -> list[str]:
-    """What may be an operand or the value of an option, also glued to it."""
+    """The possible operands and option values in a word, including values glued to an option."""
     if not _is_option(token):
         return [token]
     equals = token.partition("=")[2]

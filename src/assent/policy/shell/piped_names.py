@@ -1,8 +1,7 @@
-"""Names of files that one program gives to another: whether that of a secret may be among them.
+"""File names that one program passes to another: whether a secret may be among them.
 
-An allow-list, as everywhere: the search must stay in the workspace and want names that no secret has, and each of its
-options, and of the filters behind it, must be one that only chooses among names. Knows find, grep and rg; decides
-nothing.
+An allow-list, as everywhere: the search must stay in the workspace and look for names that no secret has, and every
+option, its own and of the filters after it, must only select among names. Knows find, grep and rg; decides nothing.
 """
 
 import re
@@ -40,7 +39,7 @@ _RG = """
 _LISTS = {"grep": _set(_PATTERN, _GREP), "rg": _set(_RG)}
 _ONLY_NAMES = {
     "grep": ("-l", "-L", "--files-with-matches", "--files-without-match"),
-    "rg": ("-l", "--files", "--files-with-matches", "--files-without-match"),  # its `-L` follows links
+    "rg": ("-l", "--files", "--files-with-matches", "--files-without-match"),  # `-L` follows links
 }
 _SAME = {"egrep": "grep", "fgrep": "grep", "rgrep": "grep"}
 _FILTERS = {
@@ -53,8 +52,8 @@ _FILTERS = {
 LEADING = re.compile(r"-[HLP]|-O[0-3]")
 BEGINS = re.compile(r"[-(),!]")
 _SHOWS_MORE = _set("-ls -printf -help --help -version --version -D")
-_NOT_PLAIN = re.compile(r"\\|\[(?![A-Za-z0-9]+\])")  # what find and we may read differently
-_DEEPEST = 40
+_NOT_PLAIN = re.compile(r"\\|\[(?![A-Za-z0-9]+\])")  # what find may read differently from us
+_MAX_DEPTH = 40
 _OTHER_SECRETS = (
     *("config", "key", "credentials.json", "x.pem", "x.key", "x.p12", "x.pfx", "x_history", "kcore"),
     *(f".env.{kind}" for kind in ("local", "production", "prod", "staging", "development", "dev", "test")),
@@ -62,7 +61,7 @@ _OTHER_SECRETS = (
 
 
 def give_harmless_names(stages: Sequence[Stage], cwd: str, roots: Sequence[str]) -> bool:
-    """Whether what these commands print are names of files in the workspace, none of which can be a secret's."""
+    """Whether these commands print names of files in the workspace, none of which can be a secret."""
     if not stages:
         return False
     first, *filters = stages
@@ -70,7 +69,7 @@ def give_harmless_names(stages: Sequence[Stage], cwd: str, roots: Sequence[str])
 
 
 def give_names_inside(stages: Sequence[Stage], cwd: str, roots: Sequence[str]) -> bool:
-    """Whether what these commands print are names of files in the workspace, perhaps with secrets among them."""
+    """Whether these commands print names of files in the workspace, possibly including secrets."""
     if not stages:
         return False
     first, *filters = stages
@@ -79,7 +78,7 @@ def give_names_inside(stages: Sequence[Stage], cwd: str, roots: Sequence[str]) -
 
 
 def _git_lists(stage: Stage) -> bool:
-    """`git ls-files` and `git diff --name-only` name what is in the repository, unless told to look elsewhere."""
+    """`git ls-files` and `git diff --name-only` name files of the repository, unless told to look elsewhere."""
     use = examine(program(stage.words[0].text), stage.words)
     if use is None or use.names[:1] != ("git",) or not all(map(_is_plain, stage.words)):
         return False
@@ -129,30 +128,30 @@ def _only(use: Use, known: frozenset[str]) -> bool:
 
 
 def _inside(places: Sequence[Word], cwd: str, roots: Sequence[str]) -> bool:
-    """Other folders have secrets that are not known by their names: keys in `.ssh`, tokens in `.config`."""
+    """Other folders have secrets that cannot be recognized by name: keys in `.ssh`, tokens in `.config`."""
     found = places or (Word("."),)
     return all(inside(place(word.text, cwd), roots) and not secret(word, cwd) for word in found)
 
 
 class _Known(Struct, frozen=True):
-    """Whether the name is known to be harmless where a test came out true, and where it came out false."""
+    """Whether the name is known to be harmless if a test is true, and if it is false."""
 
     true: bool
     false: bool
 
 
 class _Expression:
-    """An expression of find, read as find reads it: `!`, then and, then or, then the comma."""
+    """Parses a find expression with find's precedence: `!`, then and, then or, then the comma."""
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
         self._at = 0
         self._acts = False
-        self._safe = words.count("(") <= _DEEPEST
+        self._safe = words.count("(") <= _MAX_DEPTH
         self._table = options(("find",), found) if (found := model("find")) else {}
 
     def harmless(self) -> bool:
-        """Without an action of its own, find prints whatever the whole is true for."""
+        """Without an action, find prints everything for which the expression is true."""
         if not self._safe:
             return False
         known = self._list(safe=False)

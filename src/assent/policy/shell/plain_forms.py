@@ -1,7 +1,7 @@
-"""Forms of bash that say the same as a plainer one, which is then judged and run in their place.
+"""Rewrites bash forms as simpler ones with the same meaning, which are then judged and run instead.
 
-`[[ -f x ]]` is `[ -f x ]` as long as it has no pattern and no calculation in it, `[[ a && b ]]` is `[ a ] && [ b ]`,
-and `"$(cat <<'EOF' … EOF)"` is a text of several lines. Knows what they mean, not whether they may run.
+`[[ -f x ]]` is `[ -f x ]` if it has no pattern and no arithmetic, `[[ a && b ]]` is `[ a ] && [ b ]`, and `"$(cat
+<<'EOF' … EOF)"` is a multi-line text. Knows what they mean, not whether they may run.
 """
 
 import re
@@ -19,12 +19,12 @@ CONDITIONS: dict[str, Join] = {"&&": "&&", "||": "||"}
 
 
 def as_test(stage: Stage) -> Stage | Group:
-    """A condition in double brackets as the program `[`, or as several of them. Raises Refused."""
+    """A condition in double brackets as one or more calls of the program `[`. Raises Refused."""
     if stage.words[0].text != "[[":
         return stage
     *words, last = stage.words[1:] or (Word(""),)
     joins: list[Join] = [CONDITIONS[word.text] for word in words if word.text in CONDITIONS]
-    if last != Word("]]") or stage.env or len(set(joins)) > 1:  # `&&` and `||` have another order in brackets
+    if last != Word("]]") or stage.env or len(set(joins)) > 1:  # `&&` and `||` have another precedence in brackets
         raise Refused("a condition in double brackets that is not plain")
     if not joins:
         return _one_test(stage, words)
@@ -52,7 +52,7 @@ def _one_test(stage: Stage, words: list[Word]) -> Stage:
         raise Refused("a condition in double brackets that is not plain")
     match [word.text for word in condition]:
         case [first, compared, second] if compared in _COUNTING:
-            # The program compares numbers and nothing else; bash would calculate with whatever it is given.
+            # The program only compares numbers; bash would evaluate whatever it gets.
             if not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(second)):
                 raise Refused("a condition in double brackets that is not plain")
         case [about, _] if about in _ABOUT_ONE:
@@ -65,14 +65,14 @@ def _one_test(stage: Stage, words: list[Word]) -> Stage:
 
 
 def _is_whole(word: Word) -> bool:
-    """Whether it is one word in both forms: in double brackets nothing is cut and no wildcard matches files."""
+    """Whether it is one word in both forms: double brackets do no word splitting or globbing."""
     return all(part.kind in ("text", "variable") or part.quoted for part in word.parts) and not any(
         part.kind == "glob" for part in word.parts
     )
 
 
 def as_text(part: Part) -> Part:
-    """A here-document that `cat` prints, in quotes, as the text that it is."""
+    """A quoted here-document that `cat` prints, as the text itself."""
     match part.steps:
         case (step,) if part.quoted and len(step.stages) == 1 and not step.negated and not step.timed:
             stage = step.stages[0]

@@ -1,15 +1,15 @@
-"""Words that name no file, whatever they look like: what is printed, patterns, scripts, separators.
+"""Words that are not file names, whatever they look like: printed text, patterns, scripts, separators.
 
-`sed -n '/def/p' x` looks at no folder called `/def`, and `cut -d/` at no root of the disk. An allow-list of programs
-and options; says nothing about what the words may do.
+`sed -n '/def/p' x` does not read a folder called `/def`, and `cut -d/` does not read the root of the disk. An
+allow-list of programs and options; says nothing about what the words may do.
 """
 
 from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 
-# Whatever stands behind them is printed or computed.
+# All their arguments are printed or computed.
 _PRINTS = frozenset(("echo", "printf", "expr", "seq", "factor", "numfmt", "tr", "sleep", "basename", "dirname"))
-# Their first operand is a pattern or a script, unless an option has brought one.
+# Their first operand is a pattern or a script, unless an option provides it.
 _PATTERN_FIRST = frozenset(
     ("grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq")
 )
@@ -36,7 +36,7 @@ _SAME = {
 
 
 def plain_texts(use: Use, words: Words) -> tuple[int, ...]:
-    """Where the words of a command stand that name no file. A wildcard asks the disk, so it is never among them."""
+    """Positions of the words that are not file names. Wildcards are expanded from disk, so they are never included."""
     name = use.names[0]
     known = _VALUES.get(_SAME.get(name, name), "").split()
     found = {at for option, at in use.values_at if option in known}

@@ -1,10 +1,10 @@
-"""Program models: what the options and operands of a program do, read from TOML files beside this module.
+"""Program models: what the options and operands of a program do, read from TOML files next to this module.
 
-A file describes one program or a family. Only the file of the program in question is read, once. A
-model is an allow-list: an option that is not written there is not known, and what is not known asks.
-This module knows the format, not the judgement.
+A file describes one program or a family. Only the file of the program in question is read, once. A model is an
+allow-list: an option that it does not list is unknown, and anything unknown needs approval. This module knows the
+format, not the judgement.
 
-Option lists are blank-separated strings. `-abc` in the `gnu` styles stands for three short options.
+Option lists are strings separated by spaces. In the `gnu` styles, `-abc` stands for three short options.
 """
 
 from functools import cache
@@ -16,8 +16,8 @@ from msgspec import Struct
 
 Effect = Literal["read", "write", "run", "network"]
 Kind = Literal["program", "interpreter", "shell", "wrapper"]
-# gnu: options anywhere, long ones may be shortened · exact: as gnu, but long names in full ·
-# first: options end at the first operand · words: `-name` is one option, as find and go write them
+# gnu: options anywhere, long ones may be abbreviated · exact: like gnu, but with full long names · first: options end
+# at the first operand · words: `-name` is one option, as in find and go
 Style = Literal["gnu", "exact", "first", "words"]
 OptionUse = Literal["flag", "value", "optional", "read", "write", "change", "execute", "pair", "pair-read"]
 Risk = Literal["low", "medium", "high"]
@@ -44,12 +44,12 @@ class Wrapper(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     trusted: bool = False
     named: bool = False  # a rule that also names what it runs covers both: `npx tsc`
     assignments: bool = False
-    contained: bool = False  # what it runs is kept apart from this machine: a rule for the wrapper is about all of it
-    feeds: bool = False  # adds words read from its input, so the payload must be harmless with any option
+    contained: bool = False  # what it runs is isolated from this machine: a rule for the wrapper covers all of it
+    feeds: bool = False  # adds words from its input, so the payload must be harmless with any option
 
 
 class ProgramModel(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One program, or one sub-command of it."""
+    """One program, or one of its sub-commands."""
 
     does: str = ""
     kind: Kind = "program"
@@ -64,21 +64,21 @@ class ProgramModel(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     pairs: str = ""  # two values: `--arg NAME VALUE`
     pair_reads: str = ""  # a name and a file
     operands: str = ""
-    unless: str = ""  # with one of these options the first kind of operand is absent
+    unless: str = ""  # with one of these options the first operand is missing
     numbers: bool = False  # `-5` is an option
-    inert: bool = False  # no option at all executes or writes, so any word is harmless
-    wild: bool = False  # a lone wildcard is welcome: the runner makes no option of a file's name
+    inert: bool = False  # no option executes or writes, so any word is harmless
+    wild: bool = False  # a bare wildcard is fine: the runner never turns a file name into an option
     effect: Effect = "read"
     check: str = ""
     sub: dict[str, "ProgramModel"] = {}
-    toolchain: bool = False  # `+nightly` may stand before the sub-command
+    toolchain: bool = False  # `+nightly` may precede the sub-command
     bare: bool = True  # harmless without a sub-command
     same: str = ""
     uses: tuple[str, ...] = ()
     groups: dict[str, "ProgramModel"] = {}
     wrapper: Wrapper | None = None
-    before: tuple[str, ...] = ()  # words put after the program's name when it runs without asking
-    after: tuple[str, ...] = ()  # words put after the sub-command's name
+    before: tuple[str, ...] = ()  # words inserted after the program name when it runs without approval
+    after: tuple[str, ...] = ()  # words inserted after the sub-command
     env: dict[str, str] = {}
     risk: Risk | None = None
     because: str = ""
@@ -97,7 +97,7 @@ def family(name: str) -> dict[str, ProgramModel]:
 
 @cache
 def model(program: str) -> ProgramModel | None:
-    """The model of a program, by its bare name."""
+    """The model of a program, by bare name."""
     file = _index().get(program)
     if file is None:
         return None
@@ -106,13 +106,13 @@ def model(program: str) -> ProgramModel | None:
 
 
 def names() -> list[str]:
-    """All modelled programs."""
+    """Names of all programs with a model."""
     return sorted(_index())
 
 
 @cache
 def group_owner(program: str) -> dict[str, ProgramModel]:
-    """The named option groups that sub-commands of a program share."""
+    """The named option groups that the sub-commands of a program share."""
     found = model(program)
     return found.groups if found else {}
 
@@ -121,7 +121,7 @@ _tables: dict[tuple[str, ...], dict[str, OptionUse]] = {}
 
 
 def options(path: tuple[str, ...], one: ProgramModel) -> dict[str, OptionUse]:
-    """The option table of a model; `path` names it, as ("git", "log")."""
+    """The option table of a model; `path` identifies it, such as ("git", "log")."""
     table = _tables.get(path)
     if table is None:
         table = _table(one)

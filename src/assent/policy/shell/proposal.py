@@ -1,8 +1,7 @@
-"""What a person may allow for good after a question: the narrowest scopes that make sense, each with its
-reach.
+"""What a person may always allow after a question: the narrowest useful scopes, each with its reach.
 
-Never a scope for a shell, an interpreter or a wrapper alone, and never a bare program whose harm depends on a
-sub-command or that deletes or overwrites. For what only starts another program the scope names both.
+Never proposes a shell, an interpreter or a wrapper alone, nor a bare program that deletes, overwrites or depends on a
+sub-command for its harm. For a program that only starts another one, the scope names both.
 """
 
 from typing import Literal
@@ -20,7 +19,7 @@ _MAKING = frozenset(("mkdir", "touch"))
 
 
 class Scope(Struct, frozen=True):
-    """`words` become an allow rule, or an `exact` one for that kind; `reach` says what it will cover."""
+    """`words` become an allow rule, `exact` if it covers only this command; `reach` says what it will cover."""
 
     kind: Literal["exact", "subcommand", "program"]
     words: tuple[str, ...]
@@ -28,7 +27,7 @@ class Scope(Struct, frozen=True):
 
 
 def scopes_by_command(command: str) -> list[list[Scope]]:
-    """For every command of the text its scopes, narrowest first; nothing when it cannot be read completely."""
+    """For every command of the text its scopes, narrowest first; empty if the text cannot be fully read."""
     try:
         stages = list(simple_commands(understood(command)))
     except Refused:
@@ -71,12 +70,12 @@ def _wider(use: Use) -> list[Scope]:
 
 
 def _only_makes(use: Use) -> bool:
-    """It makes files and folders; what deletes or overwrites has a risk that its model says."""
+    """It creates files and folders; the model of a program that deletes or overwrites states a risk."""
     return use.model.effect == "write" and bool(use.writes) and use.model.risk is None and use.names[0] in _MAKING
 
 
 def _both(use: Use, stage: Stage) -> list[Scope]:
-    """`npx tsc`, `uv run pytest`: the wrapper and what it runs, which is no shell, interpreter or wrapper."""
+    """`npx tsc`, `uv run pytest`: the wrapper and what it runs, unless that is a shell, an interpreter or a wrapper."""
     named = use.model.wrapper is not None and use.model.wrapper.named
     if not named or use.problems or not use.payload:
         return []
@@ -93,7 +92,7 @@ def _both(use: Use, stage: Stage) -> list[Scope]:
 
 def _exact(name: str, stage: Stage) -> Scope:
     words = (name, *(word.text for word in stage.words[1:]))
-    return Scope("exact", words, f"Exactly `{' '.join(words)}`, with no other word.")
+    return Scope("exact", words, f"Exactly `{' '.join(words)}`, and nothing else.")
 
 
 def _reach(use: Use, words: str = "") -> str:
@@ -102,10 +101,10 @@ def _reach(use: Use, words: str = "") -> str:
         case "read":
             return f"Every `{named}` whose options and operands only read."
         case "write" if use.names == ("mkdir",):
-            return f"Every `{named}` of plain folders inside the workspace that are not protected."
+            return f"Every `{named}` on plain, unprotected folders inside the workspace."
         case "write":
-            return f"Every `{named}` with plain files inside the workspace that are not protected."
+            return f"Every `{named}` on plain, unprotected files inside the workspace."
         case "run":
-            return f"Every `{named}`, which runs code of this project, with options that do not change what."
+            return f"Every `{named}`, which runs this project's code, with options that do not change which code runs."
         case "network":
             return f"Every `{named}` with plain operands; it uses the network."

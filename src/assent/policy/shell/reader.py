@@ -1,8 +1,7 @@
-"""Reads a command into a tree of pipelines and simple commands, or refuses it with a sentence.
+"""Parses a command into a tree of pipelines and simple commands, or refuses it with a reason.
 
-This is the only source of what runs without asking: the words found here are the words executed. It
-must not know programs or rules; those judge what it found. The second reader, `survey`, only looks and
-must agree.
+This is the only source of what runs without approval: the words found here are the words executed. It must not know
+programs or rules; those judge what it found. The second reader, `command_survey`, only looks and must agree.
 """
 
 import re
@@ -17,7 +16,7 @@ MAX_DEPTH = 8
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\+?=|\[)")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
-# Names in capitals, and those of proxies, mean something to programs.
+# Names in capitals, and proxy variables, mean something to programs.
 _LOOP_VARIABLE = re.compile(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
 _EXPANDING_BODY = re.compile(r"[$`\\]")
 _MEASURES = re.compile(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
@@ -36,7 +35,7 @@ def read(source: str) -> tuple[Step, ...]:
 
 
 class _Draft:
-    """A command while a here-document of it may still follow on later lines."""
+    """A command whose here-document may still follow on later lines."""
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
@@ -119,7 +118,7 @@ class _Heredoc:
 
 
 class _Reader:
-    """`outer` is the reader of the text in which a substitution stands."""
+    """`outer` is the reader of the text that contains a substitution."""
 
     def __init__(self, source: str, at: int = 0, outer: "_Reader | None" = None) -> None:
         self.lexer = Lexer(source, self._substitution, at, outer.lexer.variables if outer else ())
@@ -138,7 +137,7 @@ class _Reader:
     def _substitution(self, at: int) -> tuple[tuple[Step, ...], int]:
         """The commands of `$(…)`, whose text begins at `at`."""
         if self.depth >= MAX_DEPTH:
-            raise Refused(f"commands in each other more than {MAX_DEPTH} times")
+            raise Refused(f"commands nested more than {MAX_DEPTH} deep")
         inner = _Reader(self.lexer.source, at, self)
         drafts = inner._list(")")
         if inner.token is None:
@@ -170,7 +169,7 @@ class _Reader:
         return self.token.raw if self.token is not None and self.token.kind != "redirect" else ""
 
     def _take(self, raw: str) -> int:
-        """Steps over a word that must be there; gives where it ended."""
+        """Skips a required word; returns where it ended."""
         if self.token is None or self._raw() != raw:
             raise Refused(f"a compound command without its `{raw}`")
         end = self.token.end
@@ -188,15 +187,15 @@ class _Reader:
             steps.append(self._pipeline(join))
             join = self._joiner(closers)
         if join in ("&&", "||"):
-            raise Refused("a chain of commands that breaks off")
+            raise Refused("an unfinished chain of commands")
         if closers and self.token is None:
             raise Refused(f"a compound command without its `{closers[-1]}`")
         if not steps and not empty:
-            raise Refused("a place where a command is missing")
+            raise Refused("a missing command")
         return steps
 
     def _joiner(self, closers: tuple[str, ...]) -> Join:
-        """The operator between two pipelines; several newlines and a last `;` say the same as one."""
+        """The operator between two pipelines; several newlines and a last `;` count as one."""
         raw = self._operator()
         if self.token is None or (raw == ")" and raw in closers):
             return ""
@@ -208,7 +207,7 @@ class _Reader:
             case ";" | "\n":
                 return ";"
             case _:
-                raise Refused("two operators that follow each other, or a word behind a compound command")
+                raise Refused("two consecutive operators, or a word after a compound command")
 
     def _pipeline(self, join: Join) -> _StepDraft:
         words = self._words_before()
@@ -222,7 +221,7 @@ class _Reader:
         return _StepDraft(join, drafts, negated="!" in words, timed="time" in words)
 
     def _words_before(self) -> list[str]:
-        """`!` and `time`, which are about a whole pipeline, each once."""
+        """`!` and `time`, which apply to a whole pipeline, each at most once."""
         found: list[str] = []
         while self._raw() == "!" or (self._raw() == "time" and self._measures()):
             if self._raw() in found:
@@ -239,7 +238,7 @@ class _Reader:
     def _command(self) -> _Draft:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Refused(f"commands in each other more than {MAX_DEPTH} times")
+            raise Refused(f"commands nested more than {MAX_DEPTH} deep")
         start = self.token.start if self.token else 0
         match self._raw():
             case "(":
@@ -256,7 +255,7 @@ class _Reader:
         return draft
 
     def _redirects(self, draft: _Draft, end: int) -> _Draft:
-        """Those behind a compound command."""
+        """The redirections after a compound command."""
         draft.end = end
         while self.token is not None and self.token.kind == "redirect":
             self._redirect(draft, self.token)
@@ -266,7 +265,7 @@ class _Reader:
 
     def _group(self, start: int, closer: str) -> _Draft:
         if closer == ")" and self.lexer.source[start : start + 2] == "((":
-            raise Refused("`((`, which calculates with variables")
+            raise Refused("`((`, which does arithmetic on variables")
         self._advance()
         draft = _GroupDraft(start, self._list(closer), subshell=closer == ")")
         return self._redirects(draft, self._take(closer))
@@ -287,7 +286,7 @@ class _Reader:
         self._advance()
         variable = self._raw()
         if not _LOOP_VARIABLE.fullmatch(variable) or variable in self.lexer.variables:
-            raise Refused("a loop whose variable is not a plain name of its own")
+            raise Refused("a loop whose variable is not a plain, unused name")
         self._advance()
         self._take("in")
         words = self._loop_words()
@@ -321,10 +320,10 @@ class _Reader:
             else:
                 self._item(draft, self.token)
         if not draft.words:
-            raise Refused("a place where a command is missing")
+            raise Refused("a missing command")
         if len(draft.words) > MAX_WORDS:
             raise Refused(f"more than {MAX_WORDS} words in one command")
-        as_test(Stage(words=tuple(draft.words), env=tuple(draft.env)))  # it must have a plainer form
+        as_test(Stage(words=tuple(draft.words), env=tuple(draft.env)))  # it must have a simpler form
         return draft
 
     def _item(self, draft: _SimpleDraft, token: Token) -> None:
@@ -337,7 +336,7 @@ class _Reader:
         if token.more and not draft.words:
             raise Refused("braces in the name of a program")
         if draft.words and token.raw == "[[":
-            raise Refused("double brackets that are no condition")
+            raise Refused("double brackets that are not a condition")
         if draft.words and draft.words[0].text == "[[" and token.word.text in CONDITIONS:
             raise Refused("a condition in double brackets that is not plain")
         if not draft.words and _ASSIGNMENT.match(token.raw):
@@ -362,7 +361,7 @@ class _Reader:
 
 def _assignment(raw: str, word: Word) -> tuple[str, str]:
     name = _NAME.match(raw)
-    # bash expands no wildcard here, but `~` and variables.
+    # bash expands no wildcard here, but it does expand `~` and variables.
     if name is None or any(part.kind not in ("text", "glob") for part in word.parts):
         raise Refused("an assignment that is not a plain `NAME=value`")
     return name[1], word.text[name.end() :]
@@ -411,12 +410,12 @@ def _input(token: Token, target: Word) -> Redirect:
     if target.text == "/dev/null":
         return Redirect("null", fd)
     if any(part.kind == "glob" for part in target.parts) or target.unknown:
-        raise Refused("input from a file whose name is known only when it runs")
+        raise Refused("input from a file whose name is known only at run time")
     return Redirect("read", fd, target)
 
 
 def _output(fd: int, target: Word) -> Redirect:
-    """Only /dev/null, by this exact name, is known to swallow everything and change nothing."""
+    """Only /dev/null, by this exact name, is known to discard everything and change nothing."""
     if target.text == "/dev/null":
         return Redirect("null", fd)
     if target.text in _STANDARD_FILES:
@@ -425,6 +424,6 @@ def _output(fd: int, target: Word) -> Redirect:
 
 
 def _joins_conditions(words: list[Word], token: Token) -> bool:
-    """Whether `&&` or `||` stands within double brackets."""
+    """Whether `&&` or `||` is inside double brackets."""
     opened = bool(words) and words[0].text == "[[" and words[-1] != Word("]]")
     return opened and token.raw in CONDITIONS

@@ -1,8 +1,7 @@
-"""Programs that come upon files by themselves: those that usually hold keys or passwords are left out.
+"""Programs that find files themselves: files that usually hold keys or passwords are left out.
 
-A search that walks through folders is told to pass over them. A program that gets its file names from a pipe
-(`xargs cat`) may only get names that cannot be theirs, unless it shows no content. Knows how programs are told;
-does not decide.
+A recursive search is told to skip them. A program that gets its file names from a pipe (`xargs cat`) may only get names
+that cannot be secrets, unless it shows no content. Knows how to tell the programs; decides nothing.
 """
 
 import re
@@ -23,11 +22,11 @@ _RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
 _ONLY_NAMES = frozenset(("ls", "stat", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "["))
 _SUMS = ("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum")
 _NO_CONTENT = frozenset((*_ONLY_NAMES, *_SUMS, "true", "false"))
-COUNTING = frozenset(("wc", "du"))  # with `--files0-from` they would repeat a file as names that are not found
+COUNTING = frozenset(("wc", "du"))  # with `--files0-from` they would report missing files by name
 
 
 def names_secret(use: Use) -> str | None:
-    """A pattern of file names that asks for what would be left out."""
+    """A file name pattern that asks for files that would be left out."""
     for name, value in use.seen:
         if name in _GLOBS and not value.startswith("!") and secret(Word(value, literal=False), "/"):
             return value
@@ -35,16 +34,16 @@ def names_secret(use: Use) -> str | None:
 
 
 def walks(use: Use) -> bool:
-    """Whether it searches the content of whatever it comes upon."""
+    """Whether it searches the content of whatever files it finds."""
     name = use.names[0]
     return name in ("rg", "rgrep", "diff", "ag", "ack") or (name in _GREPS and use.option(*_RECURSIVE) is not None)
 
 
 def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The words of a search that walks, with the options that leave secrets out.
+    """The words of a recursive search, with the options that leave secrets out.
 
-    The last pattern that matches wins in grep and rg, so they stand after the patterns of the command;
-    without such patterns they stand first.
+    In grep and rg the last matching pattern wins, so these options come after the patterns of the command; without
+    such patterns they come first.
     """
     extra = _exclusions(use)
     if not extra:
@@ -59,7 +58,7 @@ def guarded(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _packing_no_secret(use: Use, words: tuple[Word, ...], extra: list[str]) -> tuple[Word, ...]:
-    """With the options where the program looks for them: zip at the end, tar before the files, behind `cf NAME`."""
+    """Inserts the options where the program expects them: zip at the end, tar before the files, after `cf NAME`."""
     if use.names[0] == "zip":
         return (*words, *map(Word, extra))
     at = 1 if words[1].text.startswith("-") else 3
@@ -67,7 +66,7 @@ def _packing_no_secret(use: Use, words: tuple[Word, ...], extra: list[str]) -> t
 
 
 def _without_following(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """`grep -R` as `-r`, and `diff -r` of links as links: one that is come upon may lead to a secret."""
+    """Run `grep -R` as `-r`, and compare links as links in `diff -r`: a link that is found may lead to a secret."""
     if use.names[0] == "diff" and use.option("-r", "--recursive") is not None:
         return (words[0], Word("--no-dereference"), *words[1:])
     if use.option("-R", "--dereference-recursive") is None:
@@ -95,15 +94,17 @@ def _exclusions(use: Use) -> list[str]:
     gets_names = use.fed or use.found
     if name in _GREPS and (gets_names or walks(use)):
         folders = [f"--exclude={name}/*" if gets_names else f"--exclude-dir={name}" for name in secret_folders()]
-        names = (name.replace("?*", "*[!/]", 1) for name in secret_globs())  # it compares whole paths that it is given
+        names = (
+            name.replace("?*", "*[!/]", 1) for name in secret_globs()
+        )  # it compares whole paths that are given to it
         passed_over = [_any_case(option) for option in (*(f"--exclude={name}" for name in names), *folders)]
         return [*passed_over, *(f"--include={name}" for name in _harmless(use))]
     match name:
-        case "rg":  # it looks at `--iglob` after every `-g`, in whatever order they stand; one is read faster than many
+        case "rg":  # it checks `--iglob` after every `-g`, in any order; one is parsed faster than many
             return ["--iglob", f"!{{{','.join((*secret_globs(), *secret_folders()))}}}"]
-        case "diff":  # it repeats its options before every pair of files, so it gets fewer, and in small letters
+        case "diff":  # it parses its options again for every pair of files, so it gets fewer, and in lower case
             return [f"--exclude={name}" for name in (*brief_secret_globs(), *secret_folders())]
-        case "tar" | "bsdtar" if use.writes:  # what is packed could be read from the archive
+        case "tar" | "bsdtar" if use.writes:  # files in the archive could be read from it later
             return [f"--exclude={_any_case(name)}" for name in (*secret_globs(), *secret_folders())]
         case "zip" if use.writes:
             names = [_any_case(name) for name in (*secret_globs(), *secret_folders())]
@@ -117,7 +118,7 @@ def _exclusions(use: Use) -> list[str]:
         case "ag":
             names = (*secret_globs(), *secret_folders())
             return [word for name in names for word in ("--ignore", _any_case(name))]
-        case "ack":  # it knows no globs
+        case "ack":  # it has no globs
             files = [f"--ignore-file=match:/^{translate(name)}/i" for name in secret_globs()]
             return ["--noenv", *files, *(f"--ignore-dir={name}" for name in secret_folders())]
         case _:
@@ -125,10 +126,10 @@ def _exclusions(use: Use) -> list[str]:
 
 
 def _harmless(use: Use) -> tuple[str, ...]:
-    """Names that need not be compared with hundreds of globs: grep takes the last that matches, and looks there first.
+    """Names that need not be compared with hundreds of globs: grep uses the last match and looks there first.
 
-    Only for files that it comes upon, whose names it compares without their folder, and only such as would be searched
-    anyway.
+    Only for files that it finds itself, whose names it compares without their folder, and only for names that would be
+    searched anyway.
     """
     if use.fed or use.found or use.option("--exclude", "--exclude-from") is not None:
         return ()
@@ -142,7 +143,7 @@ def _harmless(use: Use) -> tuple[str, ...]:
 
 
 def _any_case(option: str) -> str:
-    """`.ENV` is `.env` to a person, and on some disks. What must not follow is said in small letters only."""
+    """`.ENV` is `.env` to a person, and on some disks. Names that must not be followed are in lower case only."""
     head, equals, glob = option.rpartition("=")
     return head + equals + _LETTERS.sub(lambda part: _both(part[0].strip("[]")), glob)
 
@@ -155,7 +156,7 @@ def _both(letters: str) -> str:
 
 
 def takes_files(use: Use) -> bool:
-    """Whether it does to any number of files what it does to one, and its words can be nothing but files."""
+    """Whether it treats any number of files like one, and its words can only be files."""
     plain = use.model.kind == "program" and use.model.wrapper is None and use.model.effect in ("read", "run")
     return plain and use.models[0].kind == "program" and use.model.operands.split()[-1:] == ["read*"]
 
@@ -164,43 +165,43 @@ def fed_problem(
     use: Use, words: tuple[Word, ...], *, harmless_names: bool, names_inside: bool, at_the_end: bool
 ) -> str | None:
     """Why it must not get words from its input. `harmless_names`: none of them can be a secret. `names_inside`: they
-    are those of files in the workspace; the runner passes over secrets among them, and makes no option of any.
+    are files in the workspace; the runner skips secrets among them and never turns one into an option.
     """
     name = use.names[0]
     if names_inside and at_the_end and takes_files(use) and not use.model.inert:
         return None
     if not use.model.inert:
-        return "it would get words from its input, and some of its options do harm"
+        return "it would get arguments from its input, and some of its options do harm"
     if harmless_names or name in _NO_CONTENT:
         return None
     if name in COUNTING and at_the_end:
         return None
     if name in _GREPS and not walks(use) and (at_the_end or _operands_last(use, words)):
         return None
-    return "it would get names of files from its input and may show secrets"
+    return "it would get file names from its input and may show secrets"
 
 
 def opens(name: str) -> bool:
-    """Whether a program opens the files it gets, and not only looks at their names and sizes."""
+    """Whether a program opens the files it gets, instead of only looking at their names and sizes."""
     return name not in _ONLY_NAMES
 
 
 def shows_content(name: str) -> bool:
-    """Whether a program may show what is in files, and not only their names and sizes. A checksum of a short text is as
-    good as the text to somebody who can guess.
+    """Whether a program may show the content of files, not only names and sizes. A checksum of a short text reveals it
+    to anyone who can guess.
     """
     return name not in (*_ONLY_NAMES, "true", "false", *COUNTING, "find", "tree", "pwd", "which", "type")
 
 
 def shows_no_secret(use: Use) -> bool:
-    """Whether it shows no content of the files it gets, or is told to pass over secrets."""
+    """Whether it shows no content of the files it gets, or is told to skip secrets."""
     return use.names[0] in _NO_CONTENT or (use.names[0] in _GREPS and not walks(use))
 
 
 def sifted(xargs: Use, words: tuple[Word, ...], *, names: bool) -> tuple[tuple[Word, ...], Names]:
-    """The words of an xargs that is given only names the runner has looked at, and how they come to the runner.
+    """The words of an xargs that gets only names checked by the runner, and how they reach the runner.
 
-    `names`: its input are names of files one a line, where a blank makes no two of one.
+    `names`: its input is one file name per line, and a space does not split a name.
     """
     if xargs.option("-0", "--null") is not None or xargs.option("-d", "--delimiter") == "\\0":
         return words, "null"
@@ -210,16 +211,16 @@ def sifted(xargs: Use, words: tuple[Word, ...], *, names: bool) -> tuple[tuple[W
 
 
 def unsifted(xargs: Use) -> str | None:
-    """Why the runner cannot look at the names before they are opened."""
+    """Why the runner cannot check the names before they are opened."""
     if xargs.option("-a", "--arg-file") is not None:
-        return "it takes names of files from a file"
+        return "it takes file names from a file"
     if xargs.option("-d", "--delimiter") not in (None, "\n", "\\n", "\\0"):
-        return "it takes names of files apart"
+        return "it splits file names"
     return None
 
 
 def without_more_options(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The words of a program that gets more of them, with `--`: `--include=.env` from a pipe must be no option."""
+    """The words of a program that gets more of them, with `--`: `--include=.env` from a pipe must not be an option."""
     if not use.fed or use.names[0] not in (*COUNTING, *_GREPS) or any(word.text == "--" for word in words):
         return words
     at = len(words) - len(use.operands) if _operands_last(use, words) else len(words)

@@ -1,7 +1,7 @@
 """How dangerous a command looks, and the sentences that say why.
 
-Works on what the survey and the unwrapping found, so it speaks about every command, also those that
-ask. It decides nothing. The sentences are shown with the question.
+Works on what `command_survey` and `unwrap` find, so it covers every command, including those that need approval. It
+decides nothing. The sentences are shown with the question.
 """
 
 import re
@@ -17,9 +17,9 @@ from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.program_models import Risk
 
-LONG = 2_000
+MAX_UNREMARKABLE_LENGTH = 2_000
 
-_LEVELS: tuple[Risk, ...] = ("medium", "high")  # of reasons; without any it is low
+_LEVELS: tuple[Risk, ...] = ("medium", "high")  # the level of a list of reasons; low without any
 _PADDING = re.compile(r"[ \t]{40,}|\n{10,}")
 _SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"])
 _FETCHERS = frozenset(["curl", "wget", "http", "xh", "aria2c"])
@@ -38,7 +38,7 @@ class Reason(Struct, frozen=True):
 def assess(
     source: str, seen: Survey, commands: Sequence[Found], cwd: str, roots: Sequence[str]
 ) -> tuple[Risk, tuple[str, ...]]:
-    """The highest level of all reasons, and their sentences, gravest first."""
+    """The highest level of all reasons, and their sentences, most serious first."""
     reasons = [*_of_text(source), *_of_shape(seen, commands, cwd, roots)]
     for command in commands:
         reasons += _of_command(command, cwd, roots)
@@ -50,13 +50,13 @@ def assess(
 
 def _of_text(source: str) -> Iterator[Reason]:
     if names := hidden(source):
-        yield Reason("high", f"It contains characters that cannot be seen or look like others: {' '.join(names[:8])}.")
-    if len(source) > LONG:
+        yield Reason("high", f"It contains characters that are invisible or look like others: {' '.join(names[:8])}.")
+    if len(source) > MAX_UNREMARKABLE_LENGTH:
         yield Reason("medium", f"It is very long ({len(source)} characters).")
     if _PADDING.search(source):
-        yield Reason("high", "It contains a long gap, behind which something may be hidden.")
+        yield Reason("high", "It contains a long gap that may hide something after it.")
     if _FORK_BOMB.search(source):
-        yield Reason("high", "It starts processes without end.")
+        yield Reason("high", "It starts processes endlessly.")
     if "/dev/tcp/" in source or "/dev/udp/" in source:
         yield Reason("high", "It opens a network connection through the shell.")
 
@@ -66,9 +66,9 @@ def _of_shape(seen: Survey, commands: Sequence[Found], cwd: str, roots: Sequence
     if names & _FETCHERS and names & _SHELLS:
         yield Reason("high", "It downloads something and runs it.")
     if not seen.complete:
-        yield Reason("medium", "It could not be understood completely.")
+        yield Reason("medium", "It could not be fully understood.")
     if any(not one.words[0].literal for one in commands):
-        yield Reason("medium", "The name of a program is computed when it runs.")
+        yield Reason("medium", "The name of a program is only known at run time.")
     for target in seen.writes:
         yield from _of_write(Word(target), cwd, roots)
 
@@ -93,7 +93,7 @@ def _of_command(command: Found, cwd: str, roots: Sequence[str]) -> Iterator[Reas
     use = examine(name, words)
     if use is None:
         if words[0].literal:
-            yield Reason("medium", f"`{words[0].text}` is a program that is not known here.")
+            yield Reason("medium", f"`{words[0].text}` is not a known program.")
         return
     yield from _of_model(use)
     yield from _of_special(name, use, words)
@@ -114,7 +114,7 @@ def _of_model(use: Use) -> Iterator[Reason]:
     elif use.model.kind == "interpreter" and use.problems:
         yield Reason("medium", f"`{named}` {use.model.does or 'runs code'}.")
     elif use.model.effect == "run":
-        yield Reason("medium", f"`{named}` runs code of the project.")
+        yield Reason("medium", f"`{named}` runs project code.")
     elif use.model.effect == "network":
         yield Reason("medium", f"`{named}` uses the network.")
     for problem in use.problems:
@@ -133,7 +133,7 @@ def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason
         case "curl" | "wget" if any(_UPLOAD.fullmatch(one) for one in texts):
             yield Reason("high", "It sends data over the network.")
         case "chmod" | "chown" if "R" in flags or any(_OPEN_RIGHTS.fullmatch(one) for one in texts):
-            yield Reason("high", "It opens files to everybody or changes whole folders.")
+            yield Reason("high", "It makes files accessible to everyone or changes whole folders.")
         case "dd" if any(_DEVICE.match(one.removeprefix("of=")) for one in texts):
             yield Reason("high", "It overwrites a disk.")
         case "git" if "push" in use.names and _FORCE & set(texts):
@@ -143,6 +143,6 @@ def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason
         case "git" if use.names == ("git", "tag") and use.option("-d", "--delete") is not None:
             yield Reason("medium", "It changes tags.")
         case "git" if "reset" in use.names and "--hard" in texts:
-            yield Reason("high", "It throws uncommitted work away.")
+            yield Reason("high", "It discards uncommitted work.")
         case _:
             pass

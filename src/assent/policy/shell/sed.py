@@ -1,7 +1,7 @@
-"""Reads a sed script far enough to know that it only prints.
+"""Parses a sed script far enough to know that it only prints.
 
-An allow-list of commands: `e` runs programs, `w` writes and `r` reads files, so they, and everything
-not known here, are refused. Knows nothing but sed.
+An allow-list of commands: `e` runs programs, `w` writes and `r` reads files, so these, and everything unknown, are
+refused. Knows nothing but sed.
 """
 
 import re
@@ -31,9 +31,9 @@ def harmful_sed(script: str) -> str | None:
             continue
         end = _command(script, at)
         if end is None:
-            return "the sed script has a command that is not known to print only"
+            return "the sed script contains a command that may do more than print"
         at = end
-    return None if depth == 0 else "the sed script is not complete"
+    return None if depth == 0 else "the sed script is incomplete"
 
 
 def _skip(pattern: re.Pattern[str], script: str, at: int) -> int:
@@ -60,7 +60,7 @@ def _command(script: str, at: int) -> int | None:
 def _delimited(script: str, at: int, ending: re.Pattern[str]) -> int | None:
     """`/pattern/text/flags` with any delimiter."""
     delimiter = script[at : at + 1]
-    if delimiter.isalnum() or delimiter in "\\\n \t":  # the empty text is in every other
+    if delimiter.isalnum() or delimiter in "\\\n \t":  # the empty string is in every other
         return None
     at += 1
     for _ in range(2):
@@ -77,5 +77,5 @@ def _closing(script: str, at: int, delimiter: str) -> int | None:
     while at < len(script) and script[at] != delimiter:
         at += 2 if script[at] == "\\" else 1
     if at >= len(script) or ("[" in script[start:at] and "]" not in script[start:at]):
-        return None  # the delimiter stands inside a bracket, where programs disagree
+        return None  # the delimiter is inside a bracket, where programs disagree
     return at

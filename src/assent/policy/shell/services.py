@@ -1,6 +1,6 @@
-"""Questions for other machines: addresses for curl and wget, SQL for databases, commands for Redis.
+"""Requests to other machines: addresses for curl and wget, SQL for databases, commands for Redis.
 
-An allow-list: what is not plainly a question asks. Knows words; opens no connection.
+An allow-list: anything that is not plainly a query needs approval. Knows words; opens no connection.
 """
 
 import re
@@ -13,8 +13,8 @@ _URL = re.compile(
     r"(https?://)?(localhost|\[::1\]|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d{1,5})?(?:[/?][^\s{}\[\]\\<>\"^`|#]*)?"
 )
 _HERE = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?=[:/?]|$)")
-_LONGEST_URL = 300
-# Where clouds keep the keys of a machine.
+_MAX_URL_LENGTH = 300
+# Where clouds publish the keys of a machine.
 _METADATA = re.compile(r"169\.254\.|metadata\b|100\.100\.100\.200", re.I)
 _IPV4 = re.compile(r"(?:[1-9]?\d|1\d\d|2\d\d)(?:\.(?:[1-9]?\d|1\d\d|2\d\d)){3}")
 _HEADER = re.compile(
@@ -45,10 +45,10 @@ def curl(use: Use, _words: Words) -> None:
             if not asked or not _QUERY.fullmatch(value):
                 use.problems.append(f"`{name}` sends data")
         elif value and not _TEXTS.get(name, _NUMBER).fullmatch(value):
-            use.problems.append(f"the value of `{name}` may do more than ask for a page")
+            use.problems.append(f"the value of `{name}` may do more than request a page")
     _addresses(use)
     if use.option("-k", "--insecure") is not None and not all(_HERE.match(word.text) for word in use.operands):
-        use.problems.append("without certificates nobody knows who answers")
+        use.problems.append("without certificate checks the server may be anyone")
 
 
 def wget(use: Use, words: Words) -> None:
@@ -59,19 +59,19 @@ def wget(use: Use, words: Words) -> None:
 
 def _addresses(use: Use) -> None:
     if not use.operands and use.option("-V", "--version", "--help") is None:
-        use.problems.append("it names no address")
+        use.problems.append("it does not name an address")
     if use.operands and use.option("-V", "--version", "--help") is not None:
         use.problems.append("the version needs no address")
     for word in use.operands:
         url = _URL.fullmatch(word.text)
-        if url is None or not word.literal or len(word.text) > _LONGEST_URL or _unusual(url[2]):
-            use.problems.append(f"`{word.text}` is not a plain address of a page")
+        if url is None or not word.literal or len(word.text) > _MAX_URL_LENGTH or _unusual(url[2]):
+            use.problems.append(f"`{word.text}` is not a plain page address")
         elif any(map(changes_something, re.split(r"[/?&=.]", word.text))):
             use.problems.append(f"`{word.text}` may change something")
 
 
 def _unusual(host: str) -> bool:
-    """The keys of a machine in a cloud, also as an address in another notation: `0xA9.0xFE.0xA9.0xFE`."""
+    """The metadata service of a cloud, including other notations of its address: `0xA9.0xFE.0xA9.0xFE`."""
     number = host.rpartition(".")[2][:1].isdigit() or any(label[:2].lower() == "0x" for label in host.split("."))
     return bool(_METADATA.match(host)) or (number and not _IPV4.fullmatch(host))
 
@@ -85,14 +85,14 @@ _TO_A_FILE = ("--access-logfile", "--error-logfile")
 
 
 def served(use: Use, _words: Words) -> None:
-    """An application of the project by its plain name; where it listens and how it works are plain values."""
+    """An application of the project by plain name; its address and its settings are plain values."""
     use.by_name = use.names == ("flask", "run")
     for name, value in use.seen:
         plain = _APPLICATION if name in ("-A", "--app") else re.compile("-") if name in _TO_A_FILE else _SERVED
         if value and name not in ("--reload-dir", "--app-dir", "--root-path") and not plain.fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
     if not all(_DIRECTORY.fullmatch(word.text) for word in use.reads):
-        use.problems.append("it takes code from a place that is not plainly one of the project")
+        use.problems.append("it loads code from a place that is not plainly in the project")
     if use.names[0] != "fastapi" and not all(_APPLICATION.fullmatch(word.text) for word in use.operands):
         use.problems.append("it does not name an application of the project")
 
@@ -121,19 +121,19 @@ _QUESTION = ("-c", "--command", "-e", "--execute")
 def sql(use: Use, _words: Words) -> None:
     for name, value in use.seen:
         if name in _QUESTION and not _asks(value):
-            use.problems.append("it may do more than ask the database")
+            use.problems.append("it may do more than query the database")
         elif name not in _QUESTION and value and not _PLAIN.fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
     _stays_here(use)
     if not all(_PLAIN.fullmatch(word.text) for word in use.operands):
-        use.problems.append("the name of the database is not plain")
+        use.problems.append("the database name is not plain")
     if use.option(*_QUESTION, "-l", "--list", "-V", "--version", "--help") is None:
-        use.problems.append("it runs what it reads from its input")
+        use.problems.append("it runs commands from its input")
 
 
 def _stays_here(use: Use) -> None:
     if not is_loopback(use.option("-h", "--host") or "localhost"):
-        use.problems.append("it asks another machine")
+        use.problems.append("it contacts another machine")
 
 
 def _asks(text: str) -> bool:
@@ -154,13 +154,13 @@ _REDIS = frozenset(
 def redis(use: Use, _words: Words) -> None:
     first = next(iter(use.operands), None)
     if first is None and use.option("-v", "--version", "--help") is None:
-        use.problems.append("it runs what it reads from its input")
+        use.problems.append("it runs commands from its input")
     elif first is not None and first.text.lower() not in _REDIS:
-        use.problems.append(f"`{first.text}` may do more than ask the database")
+        use.problems.append(f"`{first.text}` may do more than query the database")
     _stays_here(use)
 
 
 def fingerprint(use: Use, _words: Words) -> None:
-    """Of a public key only; anything else shows, makes or changes keys."""
+    """Of a public key only; anything else shows, creates or changes keys."""
     if use.option("-l") is None or not (use.option("-f") or "").endswith(".pub"):
         use.problems.append("it does more than show the fingerprint of a public key")

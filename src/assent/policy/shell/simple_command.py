@@ -1,7 +1,7 @@
 """Judges one simple command: its rule, its model, its files, and the command it wraps.
 
-All checks only add problems; "allow" is what is left when a rule covers the command and none was found.
-Knows rules, models and the workspace; does not know how the command was joined to others.
+Checks only add problems; "allow" is what is left if a rule covers the command and there is no problem. Knows rules,
+models and the workspace; does not know how the command was joined to others.
 """
 
 import re
@@ -39,21 +39,21 @@ MAX_DEPTH = 4
 Decision = Literal["allow", "ask", "deny"]
 
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
-# Against the network the hardening of git must not cut the connection itself.
+# For network access, git must keep the settings that the connection itself needs.
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
 _GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
-# Options of git that write a file or start a pager, whatever place they seem to have.
+# Options of git that write a file or start a pager, wherever they seem to be.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
-_FOLDERS = ("mkdir", "rmdir", "rm")  # what they are about is a folder, as a rule, or gone afterwards
+_FOLDERS = ("mkdir", "rmdir", "rm")  # their operand is usually a folder, or is gone afterwards
 _SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _FILE = re.compile(r"\.\w+$")
 _TESTS = ("pytest", "py.test", "unittest")
-_MODULE = 2  # `python -m`: a rule of more words says which
+_MODULE = 2  # `python -m`: a longer rule says which
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
-# Long dashes and the like, which a person takes for the beginning of an option.
+# Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
 
 
@@ -64,11 +64,11 @@ class CommandPlace(Struct, frozen=True):
     roots: tuple[str, ...]
     certain: bool = True
     harmless_names: bool = False
-    """What comes through the pipe are names of files, and none of a secret."""
+    """The pipe carries file names, none of which is a secret."""
     names_inside: bool = False
-    """What comes through the pipe are names of files in the workspace."""
+    """The pipe carries names of files in the workspace."""
     at_the_end: bool = True
-    """The words from the pipe stand behind those of the command."""
+    """The words from the pipe come after those of the command."""
 
 
 class CommandVerdict(Struct, frozen=True, kw_only=True):
@@ -80,15 +80,15 @@ class CommandVerdict(Struct, frozen=True, kw_only=True):
     stage: Stage
     writes: tuple[str, ...] = ()
     sweeps: bool = False
-    """It searches, and is told to pass over secrets."""
+    """It searches, and is told to skip secrets."""
 
 
 def judge_stage(
     stage: Stage, rules: CommandRules, where: CommandPlace, depth: int = 0, *, fed: bool = False, found: Finds = ""
 ) -> CommandVerdict:
-    """Allow or ask; deny rules were applied before, to everything that could be found.
+    """Allow or ask; deny rules were applied earlier, to everything that could be found.
 
-    `fed`: further words come from its input. `found`: `{}` stands for one file that find finds, or for several.
+    `fed`: more words come from its input. `found`: `{}` stands for one file that find finds, or for several.
     """
     name = program(stage.words[0].text)
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
@@ -128,7 +128,7 @@ def _decide(
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts, use.names, *use.also)) is not None:
         return CommandVerdict(
-            decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
+            decision="ask", by=_rule("ask", ask), why="One of your rules requires approval for this.", stage=stage
         )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
     every = _every_goal(use)
@@ -158,7 +158,7 @@ def _decide(
 
 
 def _every_goal(use: Use) -> Prefix:
-    """`mvn clean install`, wherever its options stand."""
+    """`mvn clean install`, wherever its options are."""
     further = use.also if use.names[1:] else []
     return (*use.names, *(other[-1] for other in further))
 
@@ -169,14 +169,14 @@ def _covered(names: Prefix, rules: CommandRules, *, whole: bool) -> bool:
 
 
 def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | None:
-    """`sed -i` says more about `sed -i.bak` than `sed` does."""
+    """`sed -i` is a closer match for `sed -i.bak` than `sed` is."""
     if by_words is None or by_options is None:
         return by_words or by_options
     return max(by_words, by_options, key=len)
 
 
 def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace) -> list[str]:
-    """A rule that names an option that changes files means it: `prettier --write`. The files must be ordinary ones."""
+    """A rule that names an option that changes files covers it: `prettier --write`. The files must be ordinary ones."""
     meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     changes = use.model.effect in ("run", "write") or use.names[0] == "sed"
@@ -188,14 +188,14 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
 
 
 def _must_be_named(use: Use, rule: Prefix) -> bool:
-    """Whether a rule for less than the whole name is too little: it names what reads, and this does more. `python -m x`
+    """Whether a rule for less than the full name is not enough: it covers reading, and this does more. `python -m x`
     runs whatever file is called x.
     """
     named = use.models[min(len(rule), len(use.models)) - 1]
     if use.by_name:
         return True
     if use.models[0].kind == "interpreter" and named.effect != "run" and len(rule) <= _MODULE:
-        return use.names[-1] != "--test"  # of node itself
+        return use.names[-1] != "--test"  # options of node itself
     return use.model.effect != "read" and named.effect == "read"
 
 
@@ -207,7 +207,7 @@ def _wrapped(
         return CommandVerdict(
             decision="ask",
             by="limit",
-            why=f"Commands are wrapped in each other more than {MAX_DEPTH} times.",
+            why=f"Commands are nested more than {MAX_DEPTH} wrappers deep.",
             stage=stage,
         )
     if why := _not_wrapped(use):
@@ -240,20 +240,20 @@ def _wrapped(
 def _not_wrapped(use: Use) -> str | None:
     name = use.payload[0].text
     if name == "cd":
-        return "a `cd` behind it may move the commands that follow"
+        return "a `cd` inside it may move the commands that follow"
     if (use.option("-I", "-i", "--replace") or "{}") in name:
-        return "a word from its input may become the name of the program"
+        return "a word from its input may become the program's name"
     return None
 
 
 def _names_payload(use: Use, rule: Prefix | None) -> bool:
-    """Whether the rule for a wrapper also says what it may run, as `npx tsc` does."""
+    """Whether the rule for a wrapper also says what it may run, as in `npx tsc`."""
     named = use.model.wrapper is not None and use.model.wrapper.named
     return named and rule is not None and bool(use.payload) and len(rule) > use.payload_at
 
 
 def _finding(stage: Stage, clause: Clause, rules: CommandRules, where: CommandPlace, depth: int) -> CommandVerdict:
-    """Find and the program that gets what it finds must both be allowed."""
+    """Both find and the program that gets its results must be allowed."""
     outer = judge_stage(replace(stage, words=clause.without), rules, where, depth)
     if outer.decision != "allow":
         return replace(outer, stage=stage)
@@ -270,11 +270,11 @@ def _finding(stage: Stage, clause: Clause, rules: CommandRules, where: CommandPl
 
 
 def _fed_by(use: Use, where: CommandPlace) -> CommandPlace:
-    """Names from a file, or put into the middle of a word, are not those of the pipe."""
+    """Names from a file, or inserted into the middle of a word, are not those of the pipe."""
     marker = use.option("-I", "-i", "--replace")
     mark = marker or "{}"
     spliced = any(mark in word.text and word.text != mark for word in use.payload)
-    whole = use.option("-d", "--delimiter") in (None, "\n", "\\n", "\\0")  # a part of a name is another name
+    whole = use.option("-d", "--delimiter") in (None, "\n", "\\n", "\\0")  # part of a name is another name
     from_pipe = whole and use.option("-a", "--arg-file") is None and not spliced
     return replace(
         where,
@@ -285,7 +285,7 @@ def _fed_by(use: Use, where: CommandPlace) -> CommandPlace:
 
 
 def _undescribed(use: Use, name: str, stage: Stage, rules: CommandRules) -> Use | None:
-    """A sub-command that only a rule knows, of a program that is known. Git's may be an alias, and some run others."""
+    """A sub-command without a model, of a program with one. In git it may be an alias; some programs run others."""
     texts = (name, *(word.text for word in stage.words[1:]))
     plain = all(one.kind == "program" and one.wrapper is None for one in use.models) and name != "git"
     rule = covering(rules.allow, texts) or ()
@@ -303,11 +303,11 @@ def _unmodelled(
     fed: bool,
     use: Use | None = None,
 ) -> CommandVerdict:
-    """What nobody described: the words of the rule, and after them nothing but plain operands and options."""
+    """No model: the words of the rule, followed only by plain operands and options."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if (ask := covering(rules.ask, texts)) is not None:
         return CommandVerdict(
-            decision="ask", by=_rule("ask", ask), why="A rule of yours wants to be asked about this.", stage=stage
+            decision="ask", by=_rule("ask", ask), why="One of your rules requires approval for this.", stage=stage
         )
     rule = texts if texts in rules.exact else covering(rules.allow, texts)
     if rule is None:
@@ -315,7 +315,7 @@ def _unmodelled(
     problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
     problems += unknown_words(stage.words, len(rule), described=use is not None)
     if fed or any(not word.literal for word in stage.words):
-        problems.append("the program is not known, so only literal words are covered")
+        problems.append("the program is not known, so rules cover only literal words")
     if problems:
         return CommandVerdict(decision="ask", by="no model", why=_sentence(name, problems[0]), stage=stage)
     ready = stage if use is None else _hardened(stage, use)
@@ -323,7 +323,7 @@ def _unmodelled(
 
 
 def _exact(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
-    """A rule that says every word of the command allows it even where the model would ask, but no text for a shell."""
+    """A rule that names every word of the command allows it even if the model would ask, but never shell text."""
     texts = (name, *(word.text for word in stage.words[1:]))
     if stage.env:
         return False
@@ -337,7 +337,7 @@ def _exact(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
     return named and all(word.literal for word in stage.words)
 
 
-# How the interpreter itself works, whatever it runs.
+# Options of the interpreter itself, whatever it runs.
 _RUNTIME = re.compile(
     r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
     r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
@@ -345,7 +345,7 @@ _RUNTIME = re.compile(
 
 
 def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """`node --watch server.js` is `node server.js` to a rule."""
+    """To a rule, `node --watch server.js` is `node server.js`."""
     at = 1
     while use.models[0].kind == "interpreter" and at < len(texts) and _RUNTIME.fullmatch(texts[at]):
         at += 1
@@ -353,14 +353,14 @@ def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
-    """Whether the rule says all that it runs, or it runs nothing."""
+    """Whether the rule says everything it runs, or it runs nothing."""
     asks = list(texts[1:]) in _ASKS_FOR_VERSION
     return asks or _runs_script(use, texts) or _continues_script(use, texts, rules)
 
 
 def _continues_script(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
-    """`python manage.py test` covers plain words and flags behind it, `python report.py` names of files and flags: a
-    word alone may say what the script does. `bash ci.sh` covers flags.
+    """`python manage.py test` covers plain words and flags after it, `python report.py` file names and flags: a bare
+    word may decide what the script does. `bash ci.sh` covers flags.
     """
     rule = (covering(rules.allow, texts) or ()) if _may_continue(use, texts) else ()
     if len(rule) < 2 or not (_FILE.search(rule[1]) or rule[1] == "artisan"):
@@ -378,14 +378,14 @@ def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:
 
 
 def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
-    """`bash scripts/test.sh`: a file of the folder, and no options."""
+    """`bash scripts/test.sh`: a file of the folder, without options."""
     return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))
 
 
 def _outside_the_model(stage: Stage, where: CommandPlace, *, tests: bool) -> list[str]:
     problems: list[str] = []
     if not _PROGRAM.fullmatch(stage.words[0].text):  # no character in it expands
-        problems.append("the name of the program is not plain")
+        problems.append("the program's name is not plain")
     problems += [
         f"the variable `{name}` can change what programs do"
         for name, value in stage.env
@@ -398,8 +398,8 @@ def _outside_the_model(stage: Stage, where: CommandPlace, *, tests: bool) -> lis
 
 
 def _other_script(stage: Stage, use: Use | None, where: CommandPlace) -> list[str]:
-    """A rule for `./ci.sh` or `python report.py` means the file in the folder of the workspace, and not what has that
-    name where a `cd` leads.
+    """A rule for `./ci.sh` or `python report.py` means the file in the workspace folder, not one of the same name in
+    the folder that a `cd` leads to.
     """
     if where.cwd in where.roots:
         return []
@@ -407,7 +407,7 @@ def _other_script(stage: Stage, use: Use | None, where: CommandPlace) -> list[st
     runs_files = "interpreter" in kinds or "shell" in kinds[1:]
     words = [stage.words[0].text, *(word.text for word in stage.words[1:2] if runs_files)]
     found = next((text for at, text in enumerate(words) if _is_relative_file(text, program=at == 0)), None)
-    return [f"`{found}` is another file here than in the folder of the workspace"] if found else []
+    return [f"`{found}` here is not the file of that name in the workspace folder"] if found else []
 
 
 def _is_relative_file(text: str, *, program: bool) -> bool:
@@ -429,7 +429,7 @@ def _kind_problems(use: Use, stage: Stage, rules: CommandRules) -> list[str]:
     if about.kind == "shell" and texts[1:] != ["--version"]:
         return ["it runs shell commands"]
     if about.kind == "interpreter" and len(texts) == 1:
-        return ["it runs what it reads from its input"]
+        return ["it runs commands from its input"]
     if about.wrapper is not None and about.wrapper.contained:
         return []
     if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in _ASKS_FOR_VERSION:
@@ -479,7 +479,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: CommandPlace) -> li
 
 
 def _git_paths(use: Use) -> list[Word]:
-    """Its operands, but for what is looked for or asked about, and those of commands that show names alone."""
+    """Its operands, except what is searched for or queried, and those of commands that show only names."""
     if use.names[1:2] in _GIT_SHOWS_NAMES:
         return []
     pattern = use.names[1:2] == ("config",) or (use.names[1:2] == ("grep",) and use.option("-e", "-f") is None)
@@ -487,7 +487,7 @@ def _git_paths(use: Use) -> list[Word]:
 
 
 def _git_secret(word: Word, where: CommandPlace) -> bool:
-    """`HEAD:.env`, paths, and what git itself takes for a wildcard (`'.e*'`) or for more (`:(top).env`)."""
+    """`HEAD:.env`, paths, and what git itself treats as a wildcard (`'.e*'`) or as a pathspec (`:(top).env`)."""
     path = re.sub(r"^(?:\([a-z,:]*\)|[/!^]+)", "", word.text.rpartition(":")[2])
     return secret(Word(path, literal=False), where.cwd)
 
@@ -497,7 +497,7 @@ def _leaves(word: Word, where: CommandPlace) -> bool:
 
 
 def _vanishing(use: Use) -> list[Word]:
-    """The operands that are gone from their place afterwards."""
+    """The operands that no longer exist afterwards."""
     match use.names[0]:
         case "rm" | "rmdir" | "unlink":
             return use.writes
@@ -508,7 +508,7 @@ def _vanishing(use: Use) -> list[Word]:
 
 
 def _folder_problems(use: Use, stage: Stage, where: CommandPlace) -> list[str]:
-    """Git and everything that does more than read trusts the folder it runs in."""
+    """Git, and everything that does more than read, trusts the folder it runs in."""
     checked = use.model.effect == "read" or bool(use.writes)
     if use.names[0] != "git":
         return [] if checked or inside(where.cwd, where.roots) else [_outside(where.cwd)]
@@ -543,9 +543,9 @@ def _write_problem(word: Word, where: CommandPlace, *, folder: bool = False) -> 
     if path == "/dev/null":
         return []
     if not word.literal:
-        return [f"`{word.text}` may match files that nobody looked at"]
+        return [f"`{word.text}` may match files that nobody has seen"]
     if not where.certain:
-        return ["it is not certain in which folder it writes"]
+        return ["it may write in a different folder, because a `cd` may fail"]
     if not inside(path, where.roots) or (path in where.roots and word.text != "."):
         return [f"{word.text} is outside the workspace"]
     if protected(path, where.roots, folder=folder):
@@ -554,12 +554,12 @@ def _write_problem(word: Word, where: CommandPlace, *, folder: bool = False) -> 
 
 
 def _written(use: Use, where: CommandPlace) -> tuple[str, ...]:
-    """As they are written, for whoever looks at the disk: behind a link `..` is not the folder before it."""
+    """As written, for checks on disk: after a link, `..` is not the folder before it."""
     return tuple(join(where.cwd, word.text) for word in use.writes if place(word.text, where.cwd) != "/dev/null")
 
 
 def _hardened(stage: Stage, use: Use) -> Stage:
-    """The words and variables that run: configuration that could start programs is overridden."""
+    """The words and variables that run: settings that could start programs are overridden."""
     before = [word for one in use.models for word in one.before]
     if use.model.effect == "network":
         before = [_NETWORK_GIT.get(word, word) for word in before]

@@ -1,7 +1,7 @@
 """Different words for the same thing (`-r` and `--recursive`, `npm i` and `npm install`), read from `synonyms.toml`.
 
-Only rules that deny or ask use it: they mean what is done, whatever it is called. What is allowed is
-said in the models; nothing here is a permission.
+Only deny and ask rules use it: they mean what is done, whatever it is called. The models say what is allowed; nothing
+here grants permission.
 """
 
 import re
@@ -21,7 +21,7 @@ Names = tuple[str, ...]
 
 
 class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The synonyms of one program or sub-command; the keys are explained in the file."""
+    """The synonyms of one program or sub-command; the file explains the keys."""
 
     programs: str = ""
     options: tuple[str, ...] = ()
@@ -32,11 +32,11 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     shortened: bool = False
     lists: bool = False
     letters: bool = False
-    whole: bool = False  # an option is a word, not letters: `kill -KILL`
+    whole: bool = False  # an option is a word, not a set of letters: `kill -KILL`
     instead: dict[str, str] = {}
     hands_on: str = ""
     skips: tuple[str, ...] = ()
-    folded: bool = False  # upper and lower case are the same
+    folded: bool = False  # case is ignored
     sub: dict[str, "Synonyms"] = {}
 
 
@@ -64,7 +64,7 @@ def synonyms(program: str) -> Synonyms:
 
 @cache
 def same_option(program: str, sub: str, name: str) -> frozenset[str]:
-    """All names of an option; itself alone when no other is known."""
+    """All names of an option; only itself if it has no others."""
     own = synonyms(program)
     for place in (own.sub.get(sub, _NONE), own, _all()["*"]):
         for line in place.options:
@@ -75,7 +75,7 @@ def same_option(program: str, sub: str, name: str) -> frozenset[str]:
 
 @cache
 def same_command(program: str, names: Names) -> tuple[Names, ...]:
-    """All ways to say a sub-command: `docker rm` is also `docker container rm`."""
+    """All ways to write a sub-command: `docker rm` is also `docker container rm`."""
     found = [names]
     for line in synonyms(program).commands:
         ways = [tuple(way.split("/")) for way in line.split()]
@@ -84,7 +84,7 @@ def same_command(program: str, names: Names) -> tuple[Names, ...]:
 
 
 def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Commands that do the same: the first words of each, and which of the given words stand behind them."""
+    """Equivalent commands: the first words of each, and which of the given words follow them."""
     program = same_program(words[0])
     own = synonyms(program)
     for skipped in own.skips:
@@ -101,7 +101,7 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _handed_on(words: Names, program: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """`uv pip install` is pip's, and all that terragrunt is told is for terraform."""
+    """`uv pip install` is pip's, and everything passed to terragrunt is for terraform."""
     if program in words[1:]:
         yield program, tuple(range(words.index(program, 1) + 1, len(words)))
     elif not synonyms(program).hands_on and synonyms(same_program(words[0])).skips:
@@ -109,7 +109,7 @@ def _handed_on(words: Names, program: str) -> Iterator[tuple[str, tuple[int, ...
 
 
 def _behind(words: Names, skipped: Sequence[str]) -> int | None:
-    """Where the words behind the skipped ones begin; options may stand among them."""
+    """Where the words after the skipped ones begin; options may be among them."""
     at = 1
     for wanted in skipped:
         while at < len(words) and words[at].startswith("-") and words[at] != wanted:
@@ -124,7 +124,7 @@ def _behind(words: Names, skipped: Sequence[str]) -> int | None:
 
 @cache
 def other_words(program: str) -> frozenset[str]:
-    """Words that are sub-commands themselves, and so no short form of a longer one."""
+    """Words that are sub-commands themselves, and so not abbreviations of longer ones."""
     own = synonyms(program)
     return frozenset([*own.known.split(), *(word for line in own.commands for word in line.replace("/", " ").split())])
 

@@ -1,8 +1,8 @@
-"""Programs and sub-commands that nobody has described: what a rule for one of them covers.
+"""Programs and sub-commands without a model: what a rule for one of them covers.
 
-The words of the rule, and after them plain operands and plain options: flags, numbers, and values that cannot name a
-command, a file elsewhere or another machine. A rule of one word names a program, not all that it can do: words
-that usually change something, and names of programs that it may run, need a rule that says them.
+The words of the rule, followed by plain operands and plain options: flags, numbers, and values that cannot name a
+command, a file elsewhere or another machine. A rule of one word names a program, not everything it can do: words that
+usually change something, and names of programs that it may run, need a rule that contains them.
 """
 
 import re
@@ -24,14 +24,14 @@ _CHANGES = frozenset(
     up update upgrade upload use wipe worker write x
     """.split()  # noqa: SIM905
 )
-# Sub-commands whose words are another command, or say what runs later.
+# Sub-commands whose words are another command, or decide what runs later.
 RUNS_OTHERS = frozenset(
     """
     alias attach bash config console debug dlx edit eval exec exec-env extension hook hooks import login plugin plugins
     remote repl rpc run run-script script sh shell ssh tunnel x
     """.split()  # noqa: SIM905
 )
-# Names of programs that are as often words about something else.
+# Names of programs that are just as often ordinary words.
 _ALSO_WORDS = frozenset(
     """
     arch batch bind bridge build code column command complete convert cut date defaults diff dir env expand export fg
@@ -42,7 +42,7 @@ _ALSO_WORDS = frozenset(
 )
 
 
-# Options whose name says that they run or load something, or where something is read, written or asked.
+# Options whose name says that they run or load something, or choose where to read, write or connect.
 _TELLING = frozenset(
     """
     address agent auth base bin binary browser bucket cache cert chdir cmd code command compiler conf config
@@ -59,7 +59,7 @@ _TELLING = frozenset(
     """.split()  # noqa: SIM905
 )
 _TELLING_ENDS = ("dir", "file", "path", "cmd", "exec", "script", "config", "url", "plugin", "module", "bin", "log")
-_FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # which are switches there
+_FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # these are switches there
 _MORE_CHANGES = _CHANGES | frozenset(("api", "debug", "fix", "inspect", "latest", "snapshot", "snapshots", "ui", "web"))
 _FLAG = re.compile(r"--[a-z0-9][A-Za-z0-9_-]*")
 _LETTERS = re.compile(r"-(?:[A-Za-z]{1,4}|[A-Za-z]?\d+)")
@@ -67,12 +67,13 @@ _VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,%+-]*")
 _NUMBER = re.compile(r"\d+[a-z%]{0,2}")
 _CODE = frozenset("ce")
 _WITH_VALUE = frozenset("CDEFILOTWXfioprx")
-"""Letters that often have a value which is a program, a file or a place: alone they are flags."""
+"""Letters that often take a program, a file or a place as their value: by themselves they are flags."""
 
 
 def unknown_words(words: Sequence[Word], named: int, *, described: bool = False) -> Iterator[str]:
-    """Why the words behind the `named` first ones are more than the rule says. `described`: the program is known, and
-    it does not run others."""
+    """Why the words after the first `named` ones are more than the rule says. `described`: the program is known, and
+    does not run others.
+    """
     if [word.text for word in words[1:]] in _ASKS_ABOUT_ITSELF:
         return
     for at in range(max(1, named), len(words)):
@@ -87,13 +88,13 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
             ):
                 yield f"`{word.text}` may change something, so a rule must name it"
         elif not word.literal or not _PLAIN.fullmatch(word.text):
-            yield f"`{word.text}` is more than the rule says, and the program is not known"
+            yield f"`{word.text}` is more than the rule says, and the program is unknown"
         elif "://" in word.text:
             yield f"`{word.text}` is a place on another machine"
         elif named == 1 and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
             yield f"`{word.text}` may change something, so a rule must name it"
         elif not described and may_be_program(word.text):
-            yield f"`{word.text}` may be a program that it runs, and the program is not known"
+            yield f"`{word.text}` may be a program that it runs, and the program is unknown"
 
 
 def plain_option(text: str, following: str) -> bool:
@@ -112,29 +113,29 @@ def plain_option(text: str, following: str) -> bool:
 
 
 def _is_alone(following: str) -> bool:
-    """The next word is not the value of the option before it, unless that is a number."""
+    """Whether the next word is not the option's value, unless it is a number."""
     return not following or following.startswith("-") or _NUMBER.fullmatch(following) is not None
 
 
 def may_be_program(word: str) -> bool:
-    """The name of a program, and of nothing else."""
+    """The name of a program and nothing else."""
     return model(word) is not None and word not in (".", *_ALSO_WORDS, *_CHANGES)
 
 
 def changes_something(word: str) -> bool:
-    """A word that usually stands for a change: `deploy`, `shutdown`."""
+    """A word that usually means a change: `deploy`, `shutdown`."""
     return len(word) > 2 and word.lower() in _CHANGES
 
 
 def plain_flag(text: str) -> bool:
-    """A long flag, for a program that may obey it: plain, and not one that usually changes something."""
+    """A long flag that the program may obey: plain, and not one that usually changes something."""
     parts = _parts(text)
     harmless = _MORE_CHANGES.isdisjoint(parts) or parts[0] == "no" or parts == ["dry", "run"]
     return text.startswith("--") and plain_option(text, "") and harmless
 
 
 def _parts(name: str) -> list[str]:
-    """The words in the name of an option, also in `--camelCase`."""
+    """The words in the name of an option, including `--camelCase`."""
     return (
         re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", name.lstrip("-").partition("=")[0]).lower().replace("_", "-").split("-")
     )

@@ -1,7 +1,7 @@
-"""Words that are known only when the command runs: `$(…)`, `$?`, the variable of a loop over such words.
+"""Words that are known only at run time: `$(…)`, `$?`, the variable of a loop over such words.
 
 They can be anything: no word, several, an option, the name of a secret. So they are allowed only for programs to which
-that does not matter, or where the runner can look at them before the program starts. Decides nothing else.
+that makes no difference, or where the runner can check them before the program starts. Decides nothing else.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from assent.policy.shell.options import Use, examine, is_number
 from assent.policy.shell.piped_names import give_names_inside
 from assent.policy.shell.recursive_search import takes_files
 
-# Whatever they get, they print it or compare it.
+# They print or compare whatever they get.
 ANY_WORD = frozenset(("echo", "printf", "true", "false", "test", "[", "basename", "dirname"))
-# They read whatever they are given, and no number of operands means something else.
+# They read whatever they are given, and the number of operands does not matter.
 _READERS = frozenset(
     (
         *("cat", "head", "tail", "wc", "nl", "tac", "ls", "stat", "file", "du", "rev", "grep", "egrep", "fgrep"),
@@ -27,7 +27,7 @@ _REVISIONS = frozenset(
         *("push", "pull", "fetch", "rebase", "merge", "cherry-pick", "revert", "switch"),
     )
 )
-# Options whose value is a text, or a name that is made up here; no value of them is read as anything else.
+# Options whose value is text, or a new name; no value of theirs is read as anything else.
 _TEXT_OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("git", "commit"): ("-m", "--message"),
     ("git", "tag"): ("-m", "--message"),
@@ -39,7 +39,7 @@ _TEXT_OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 _NAMED = (("git", "tag"), ("git", "branch"), ("docker", "tag"))
 
-# What they print are names of files or of commits. Whoever wants to say something in other words takes `echo`.
+# They print names of files or commits. For any other text there is `echo`.
 _NAME_GIVERS = frozenset(("find", "ls", "basename", "dirname", "pwd", "realpath", "which"))
 _NAME_GIVERS_OF_GIT = frozenset(
     ("ls-files", "rev-parse", "describe", "merge-base", "rev-list", "branch", "tag", "diff", "symbolic-ref")
@@ -54,12 +54,12 @@ def has_unknown(stage: Stage) -> bool:
 
 
 def what_unknown(use: Use | None, stage: Stage, cwd: str, roots: Sequence[str]) -> Unknown:
-    """What the unknown words of a command may be; nothing when it must not have any."""
+    """What the unknown words of a command may be; empty if it must not have any."""
     unknown = [word for word in stage.words if word.unknown]
     if use is None or not unknown or stage.words[0].unknown:
         return ""
     if all(map(is_number, unknown)):
-        return "file"  # which the runner lets be no option, but for its own beginning
+        return "file"  # the runner ensures that it is not an option, except for its own prefix
     if use.names[0] in ANY_WORD:
         return "text"
     if any(part.kind == "status" and part.text != "?" for word in unknown for part in word.parts):
@@ -70,7 +70,7 @@ def what_unknown(use: Use | None, stage: Stage, cwd: str, roots: Sequence[str]) 
 
 
 def _names_of(use: Use, unknown: list[Word], cwd: str, roots: Sequence[str]) -> Unknown:
-    """What words may be that are names of files or of commits."""
+    """What the words may be if they are names of files or commits."""
     if _changes_files(use) and all(_is_among(word, use.reads) for word in unknown):
         return "file" if _give_names_inside(outputs(unknown), cwd, roots) else ""
     if use.names == ("git", "checkout") and _give_commits(outputs(unknown)):
@@ -83,7 +83,7 @@ def _names_of(use: Use, unknown: list[Word], cwd: str, roots: Sequence[str]) -> 
 
 
 def _changes_files(use: Use) -> bool:
-    """What may run over any file of the workspace: checkers, formatters and `git add`."""
+    """Programs that may run on any file of the workspace: checkers, formatters and `git add`."""
     return use.names == ("git", "add") or (takes_files(use) and use.model.effect == "run")
 
 
@@ -93,7 +93,7 @@ def _give_names_inside(steps: Sequence[Step], cwd: str, roots: Sequence[str]) ->
 
 
 def _give_commits(steps: Sequence[Step]) -> bool:
-    """A name of a file would throw away what has changed in it."""
+    """A file name would discard the changes in that file."""
     match [one for step in steps for one in step.stages]:
         case [Stage() as stage]:
             use = examine(program(stage.words[0].text), stage.words)
@@ -103,7 +103,7 @@ def _give_commits(steps: Sequence[Step]) -> bool:
 
 
 def _is_made_up(word: Word, use: Use, stage: Stage) -> bool:
-    """Whether it is the value of an option that is text, or a new name with a beginning that makes it no option."""
+    """Whether it is the text value of an option, or a new name whose prefix keeps it from being an option."""
     options = _TEXT_OPTIONS.get(use.names, ())
     if any(stage.words[at] is word and option in options for option, at in use.values_at):
         return True
@@ -115,7 +115,7 @@ def _gives_names(steps: Sequence[Step]) -> bool:
 
 
 def _gives_name(command: object, *, first: bool) -> bool:
-    """Whether a part of a pipe prints names, or lets names through."""
+    """Whether a part of a pipe prints names, or passes names on."""
     use = examine(program(command.words[0].text), command.words) if isinstance(command, Stage) else None
     if use is None:
         return False

@@ -1,5 +1,4 @@
-"""Finds the commands that a command runs: payloads of wrappers, `-c` strings, `find -exec`, options that
-execute.
+"""Finds the commands that a command runs: payloads of wrappers, `-c` strings, `find -exec`, options that execute.
 
 Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
 """
@@ -15,13 +14,13 @@ from assent.policy.shell.synonyms import other_ways
 
 MAX_DEPTH = 4
 MAX_COMMANDS = 400
-MAX_WORDS = 4_000  # each `-exec` of `fd -x fd -x …` brings all words behind it
+MAX_WORDS = 4_000  # each `-exec` of `fd -x fd -x …` adds all the words after it
 
 _EXEC = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 
 
 def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
-    """The commands inside these commands, and whether that is all of them: depth, number and length are limited."""
+    """The commands inside these commands, and whether they are complete: depth, number and length are limited."""
     found: list[Found] = []
     complete = len(commands) <= MAX_COMMANDS
     waiting = [(command, 0) for command in reversed(commands[:MAX_COMMANDS])]
@@ -72,13 +71,13 @@ def _strings(use: Use, *, remote: bool) -> Iterator[str]:
         yield given
     elif use.names[-1] in _SEVERAL:
         yield from rest
-    elif use.names[-1] not in FILE_SHELLS:  # only `-c` makes these take a string; what else stands there names a file
+    elif use.names[-1] not in FILE_SHELLS:  # only `-c` makes these take a string; any other operand names a file
         yield " ".join(rest)
 
 
 def _side_by_side(words: list[str]) -> Iterator[Found]:
-    """`parallel 'rm {}' ::: a b`: the words before `:::` are shell text for each word behind it. Without them, and
-    where `{}` comes first, a word behind it is a command itself.
+    """`parallel 'rm {}' ::: a b`: the words before `:::` are shell text, run for each word after it. Without them, or
+    if `{}` comes first, each word after it is itself a command.
     """
     at = next((index for index, word in enumerate(words) if word.startswith(":::")), len(words))
     text, given = " ".join(words[:at]), [word for word in words[at:] if not word.startswith(":::")]

@@ -1,7 +1,6 @@
-"""Which variables may be set in front of a command without asking, and to which values.
+"""Which variables may be set before a command without approval, and to which values.
 
-An allow-list: PATH, LD_*, GIT_*, *_OPTIONS, HOME and every name not written here can change what a
-program runs.
+An allow-list: PATH, LD_*, GIT_*, *_OPTIONS, HOME and every name not listed here can change what a program runs.
 """
 
 import re
@@ -85,15 +84,15 @@ _TESTED = {
     ),
     "DJANGO_SETTINGS_MODULE": re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"),
 }
-"""What a program that runs the tests of a project may be told about it: its code runs anyway."""
+"""What a program that runs a project's tests may be told: the project's code runs anyway."""
 _CATEGORY = re.compile(
     r"LC_(?:ALL|COLLATE|CTYPE|MESSAGES|MONETARY|NUMERIC|TIME|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT)"
 )
 
 
 def harmless(name: str, value: str, *, tests: bool = False) -> bool:
-    """Whether `NAME=value` in front of a command changes nothing but language, colour and the like. `tests`: the
-    command runs the tests of a Python project.
+    """Whether `NAME=value` before a command changes nothing but language, colour and the like. `tests`: the command
+    runs the tests of a Python project.
     """
     pattern = _LANGUAGE if _CATEGORY.fullmatch(name) else _VALUES.get(name) or (_TESTED.get(name) if tests else None)
     return pattern is not None and pattern.fullmatch(value) is not None

@@ -1,1 +1,1 @@
-"""What several tools share, and the parts of one that are too long for its file. No tool is declared here."""
+"""What several tools share, and parts of tools that are too long for one file. No tool is declared here."""

@@ -1,4 +1,4 @@
-"""What is told of a command that ended: to the model how it ended and what it printed, to the person a word."""
+"""Reports a finished command: to the model how it ended and what it printed, to the person a short note."""
 
 import re
 import signal
@@ -15,7 +15,7 @@ _MB = 1_000_000
 
 
 def for_model(finished: ProcessFinished, limits: ProcessLimits, whole: WholeOutput, directory: str) -> str:
-    """How it ended comes first where it did not end well: nobody reads the last line of a long output."""
+    """A failure comes first: nobody reads the last line of a long output."""
     ending = _ending(finished, limits)
     output = _text(finished)
     note = whole.note(_length(finished.output))
@@ -27,19 +27,19 @@ def for_model(finished: ProcessFinished, limits: ProcessLimits, whole: WholeOutp
     if finished.background:
         sections += [f"Background PIDs: {', '.join(map(str, finished.background))}"]
     if finished.survivors:
-        sections += [f"Could not be ended: {', '.join(map(str, finished.survivors))}"]
+        sections += [f"Could not be killed: {', '.join(map(str, finished.survivors))}"]
     return "\n".join(sections)
 
 
 def missed(finished: ProcessFinished, command: str, environment: Environment) -> list[str]:
-    """Variables that the command may have wanted and did not get, so that nobody looks for the reason elsewhere."""
+    """Name variables that the command may have needed but did not get, so that nobody looks elsewhere."""
     said = "\n".join([command, finished.output.text() if finished.code != 0 else ""])
     names = [name for name in withheld(environment) if name in said and _is_named(name, said)]
     if not names:
         return []
     return [
-        f"Not passed to commands, because they hold secrets: {', '.join(names)}. The user can allow that in the "
-        "settings, in `[environment]` with `allow`."
+        f"Not passed to commands, because they hold secrets: {', '.join(names)}. To allow them, the user can edit "
+        "`allow` in the `[environment]` section of the settings."
     ]
 
 
@@ -48,7 +48,7 @@ def _is_named(name: str, text: str) -> bool:
 
 
 def passed_over(folder: str) -> list[str]:
-    """A search that is allowed by its words leaves secrets out; who reads the result should know."""
+    """A search allowed by its words skips secrets; readers of the result should know."""
     number = secrets_below(folder)
     return [f"Not searched: {number} file(s) that usually hold secrets (.env, keys and the like)."] if number else []
 
@@ -56,13 +56,13 @@ def passed_over(folder: str) -> list[str]:
 def _ending(finished: ProcessFinished, limits: ProcessLimits) -> str:
     match finished:
         case ProcessFinished(ended="idle_timeout"):
-            return f"Timed out: no output for {limits.idle:g} seconds, so the command was ended."
+            return f"Timed out: no output for {limits.idle:g} seconds, so the command was stopped."
         case ProcessFinished(ended="total_timeout"):
-            return f"Timed out: the command ran for {limits.total:g} seconds and was ended."
+            return f"Timed out: the command ran for {limits.total:g} seconds and was stopped."
         case ProcessFinished(ended="too_much_output"):
             return f"Stopped: the command printed more than {(limits.output or 0) / _MB:,.0f} MB."
         case ProcessFinished(ended="too_much_memory"):
-            return f"Stopped: the command took more than {(limits.memory or 0) / _MB:,.0f} MB of memory."
+            return f"Stopped: the command used more than {(limits.memory or 0) / _MB:,.0f} MB of memory."
         case ProcessFinished(signal=int(number)):
             return f"Signal: {_signal_name(number)} (the command was killed)"
         case _:
@@ -71,7 +71,7 @@ def _ending(finished: ProcessFinished, limits: ProcessLimits) -> str:
 
 
 def ended_badly(finished: ProcessFinished) -> str:
-    """For the person's line; the model reads a whole sentence."""
+    """For the person's status line; the model gets a full sentence."""
     match finished:
         case ProcessFinished(ended="idle_timeout" | "total_timeout"):
             return "timed out"
@@ -94,7 +94,7 @@ def _signal_name(number: int) -> str:
 
 def _text(finished: ProcessFinished) -> str:
     if finished.binary:
-        return f"(binary, {finished.bytes:,} bytes; send it to a file or through a program that prints text)"
+        return f"(binary, {finished.bytes:,} bytes; redirect it to a file or through a program that prints text)"
     return _cut(finished.output).rstrip("\n")
 
 

@@ -1,7 +1,7 @@
-"""The difference of two texts, for people (unified diff) and for the model (the changed lines).
+"""The difference between two texts, for people (unified diff) and for the model (the changed lines).
 
-The cost is bounded: what both have at the beginning and at the end is taken off first, and a middle that would take
-too long to compare counts as replaced. A diff may therefore be longer than needed, but it is never wrong.
+The cost is bounded: common lines at the beginning and the end are removed first, and a middle that would take too long
+to compare counts as replaced. A diff may therefore be longer than needed, but it is never wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,13 +13,13 @@ from assent.parts import DiffDisplay
 
 CONTEXT = 3
 _PAIRS = 500_000
-"""So many pairs of equal lines are looked at: their number is what comparing costs first,"""
+"""Maximum number of pairs of equal lines to compare: their number dominates the cost,"""
 _LINES = 40_000
-"""and the number of lines second."""
+"""followed by the number of lines."""
 
 
 class Change(Struct, frozen=True):
-    """Lines `old_from:old_to` became lines `new_from:new_to`, counted from 0."""
+    """Lines `old_from:old_to` became lines `new_from:new_to`, counting from 0."""
 
     old_from: int
     old_to: int
@@ -38,7 +38,7 @@ class Diff(Struct, frozen=True):
 
 
 def diff(path: str, old: str | None, new: str) -> Diff:
-    """`old` is None for a file that does not exist. Line ends are not compared: they are kept as they were."""
+    """`old` is None for a file that does not exist. Line endings are not compared: they are kept."""
     before, after = _lines(old or ""), _lines(new)
     changes = tuple(_changes(before, after))
     names = ("/dev/null" if old is None else f"a/{path}", f"b/{path}")
@@ -50,7 +50,7 @@ def diff(path: str, old: str | None, new: str) -> Diff:
 
 
 def changed_lines(new: str, changes: Sequence[Change], context: int = 5, limit: int = 60) -> str:
-    """The new text around what changed, as it now stands in the file, with the numbers of the lines."""
+    """The new text around the changes, as it is now in the file, with line numbers."""
     lines = _lines(new)
     pieces: list[str] = []
     for group in _groups(changes, context):
@@ -67,7 +67,7 @@ _NO_NEWLINE = "\n\\ No newline at end of file"
 
 
 def _lines(text: str) -> list[str]:
-    """A last line without a line end differs from one with it, and says so in the diff."""
+    """A last line without a newline differs from one with it, and the diff says so."""
     if not text:
         return []
     lines = text.replace("\r\n", "\n").split("\n")
@@ -114,7 +114,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _groups(changes: Sequence[Change], context: int = CONTEXT) -> list[list[Change]]:
-    """Changes so near to each other that their contexts touch."""
+    """Changes that are so close together that their contexts touch."""
     groups: list[list[Change]] = []
     for change in changes:
         if groups and change.old_from - groups[-1][-1].old_to <= 2 * context:
@@ -141,6 +141,6 @@ def _hunk(group: list[Change], old: list[str], new: list[str]) -> Iterator[str]:
 
 
 def _range(start: int, end: int) -> str:
-    """As diff writes it: from 1, the count only when it is not one, an empty range by the line before it."""
+    """The format of diff: from 1, the count only if it is not one, an empty range by the line before it."""
     length = end - start
     return f"{start + 1}" if length == 1 else f"{start + 1 if length else start},{length}"

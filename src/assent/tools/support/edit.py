@@ -1,8 +1,8 @@
-"""What write_file and replace have in common: a plan of the whole change, shown first, then written exactly as shown.
+"""Shared by write_file and replace: a plan of the whole change, shown first, then written exactly as shown.
 
-`should_confirm` makes the plan from the file as it is now, or as earlier calls of the batch would leave it, and keeps
-it; `execute` writes it only if the file has the bytes that the plan started from. How the new text comes about is each
-tool's own business.
+`should_confirm` makes the plan from the current file, or from what earlier calls of the batch would leave, and keeps
+it; `execute` writes it only if the file still has the bytes that the plan started from. Each tool decides how to
+produce the new text.
 """
 
 from abc import abstractmethod
@@ -25,7 +25,7 @@ MAX_BYTES = 20_000_000
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """One change of one file: what was there, byte for byte, and what will be."""
+    """One change to one file: its bytes before and after."""
 
     path: str
     before: bytes | None
@@ -38,7 +38,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class EditInvocation(Invocation):
-    """It is its own `Modifiable`; subclasses say in `args_for` which arguments lead to an edited content."""
+    """It is its own `Modifiable`; subclasses say in `args_for` which arguments produce an edited content."""
 
     def __init__(self, files: Files, file_path: str) -> None:
         self._files = files
@@ -49,7 +49,7 @@ class EditInvocation(Invocation):
 
     @abstractmethod
     def edited(self, current: TextFile | None) -> TextFile:
-        """The file as it shall be, given how it is. Raises ToolFailed."""
+        """The new content of the file, given the current one. Raises ToolFailed."""
 
     @abstractmethod
     def args_for(self, content: str) -> JsonObject: ...
@@ -67,8 +67,8 @@ class EditInvocation(Invocation):
         return None if self._shown is None else Proposal(self._shown.path, self._shown.after)
 
     async def should_confirm(self) -> EditDetails:
-        """A change that does not fit fails with what is there instead, so that is judged, too, before it is told."""
-        self._shown = None  # when there can be no plan now, the one before must not be taken for it
+        """A failing change reveals the current content, so that is judged, too, before the model is told."""
+        self._shown = None  # if no plan is possible now, the previous one must not be used
         place = self._files.writable(self._file_path)
         try:
             self._shown = plan = self._make_plan(place)
@@ -138,7 +138,7 @@ class EditInvocation(Invocation):
         try:
             return decode(data)
         except NotText:
-            message = f"{self._file_path} is no text file, so its change could not be shown; it was left alone."
+            message = f"{self._file_path} is not a text file, so a change to it cannot be shown; it was not changed."
             raise ToolFailed("edit_preparation_failure", message) from None
 
     def _encoded(self, file: TextFile) -> bytes:
@@ -146,9 +146,7 @@ class EditInvocation(Invocation):
             return file.encoded()
         except UnicodeEncodeError as error:
             character = error.object[error.start]
-            message = (
-                f"{self._file_path} is not in UTF-8 ({file.encoding}) and cannot hold the character {character!r}."
-            )
+            message = f"{self._file_path} is encoded in {file.encoding}, which has no character {character!r}."
             raise ToolFailed("edit_preparation_failure", message) from error
 
     def _report(self, plan: Plan) -> str:

@@ -1,17 +1,17 @@
-"""Pages that were fetched, or not, in words: a line each for the person, a section each for the model."""
+"""Describes fetched pages and failures: one line each for the person, one section each for the model."""
 
 from assent.parts import Failure, PlainDisplay
 from assent.tools.tool import ToolFailed, ToolResult
 from assent.web.fetch import FetchFailed, Moved, Page
 
 MODEL_CHARACTERS = 250_000
-"""For all pages of a call together."""
+"""Characters for all pages of a call together."""
 
 Outcome = Page | Moved | FetchFailed
 
 
 def report(found: dict[str, Outcome]) -> ToolResult:
-    """What came of each address. Raises ToolFailed when nothing came of any."""
+    """The result for each address. Raises ToolFailed if none could be fetched."""
     shares = _shares([len(o.text) if isinstance(o, Page) else 0 for o in found.values()], MODEL_CHARACTERS)
     sections = [_section(url, outcome, share) for (url, outcome), share in zip(found.items(), shares, strict=True)]
     problems = [_line(url, outcome) for url, outcome in found.items() if not _good(outcome)]
@@ -45,13 +45,13 @@ def _section(url: str, outcome: Outcome, share: int) -> str:
             cut = f"\n[Cut after {share:,} of {len(text):,} characters.]" if len(text) > share else ""
             return f"--- {line} ---\n{text[:share] or '(empty)'}{cut}"
         case Moved():
-            return f"--- {line} ---\nNothing was fetched from there. Call web_fetch again with the new address."
+            return f"--- {line} ---\nNothing was fetched. Call web_fetch again with the new address."
         case _:
             return f"--- {line} ---"
 
 
 def _shares(sizes: list[int], budget: int) -> list[int]:
-    """Each gets what it needs as long as all get it; long ones share what short ones leave."""
+    """Each page gets what it needs if all fit; otherwise long ones share what short ones leave."""
     shares, left = [0] * len(sizes), budget
     for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         shares[index] = min(sizes[index], left // (len(sizes) - rank))

@@ -1,7 +1,7 @@
-"""The tools' way to the user's files: the files room does the work, here its answers get the tools' words.
+"""Access to the user's files for tools: `assent.files` does the work, and this module words its errors for the model.
 
-Paths come as the model wrote them: relative to the workspace or absolute inside it. What is protected is policy's
-decision, made on what `should_confirm` shows, with one exception: nothing is ever written into a `.git` folder.
+Paths come as the model wrote them: relative to the workspace, or absolute inside it. The policy decides about protected
+files, based on what `should_confirm` shows, with one exception: nothing is ever written into a `.git` folder.
 """
 
 import os
@@ -48,7 +48,7 @@ def check_text(text: str, argument: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidParams(f"{argument} has half a character (a lone surrogate), which cannot be written") from None
+        raise InvalidParams(f"{argument} contains a lone surrogate, which cannot be written") from None
 
 
 def check_pattern(pattern: str, argument: str) -> None:
@@ -61,11 +61,11 @@ def check_pattern(pattern: str, argument: str) -> None:
     try:
         matcher(pattern)
     except re.error as error:
-        raise InvalidParams(f"{argument} is no pattern for paths: {error}") from error
+        raise InvalidParams(f"{argument} is not a valid path pattern: {error}") from error
 
 
 def printable(name: str) -> str:
-    """A name of any bytes as one line of proper text."""
+    """A name made of any bytes, as one line of valid text."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return text if text.isprintable() else repr(text)
 
@@ -74,7 +74,7 @@ class Files:
     """One workspace, as all its tools see it. Every method raises ToolFailed with a message for the model."""
 
     def __init__(self, workspace: Workspace, *, new_mode: int = 0o644, contents: PrivateFolder | None = None) -> None:
-        """`contents`: where contents are kept that are too large for the log, in case a change is taken back."""
+        """`contents`: where to keep contents that are too large for the log, so that a change can be undone."""
         self.workspace = workspace
         self._contents = contents
         self._access = FileAccess(workspace, new_mode=new_mode)
@@ -83,19 +83,19 @@ class Files:
 
     @property
     def root(self) -> str:
-        """Where relative paths start from."""
+        """The base of relative paths."""
         return _canonical(self.workspace.cwd)
 
     def absolute(self, path: str) -> str:
-        """Where the path leads, for ordering calls only: it never fails, and says nothing about being allowed."""
+        """Where the path leads, only for ordering calls: it never fails, and does not mean that access is allowed."""
         return self.workspace.classify(path or ".", "list").path
 
     def why_asked(self, path: str) -> str:
-        """Why reading this needs somebody's leave; empty when it does not."""
+        """Why reading this needs approval; empty if it does not."""
         return self.why_protected(path, "read")
 
     def why_protected(self, path: str, operation: Operation) -> str:
-        """Why changing this needs a question of its own; empty when it does not."""
+        """Why changing this needs its own approval; empty if it does not."""
         verdict = self.workspace.classify(path, operation)
         return verdict.reason if verdict.kind == "protected" else ""
 
@@ -111,10 +111,10 @@ class Files:
             case "outside":
                 raise self._outside(path)
             case "reject":
-                raise ToolFailed("invalid_tool_params", f"{printable(path)!r} is no usable path: {verdict.reason}.")
+                raise ToolFailed("invalid_tool_params", f"{printable(path)!r} is not a usable path: {verdict.reason}.")
 
     def existing(self, path: str) -> str:
-        """The canonical path of something that is there."""
+        """The canonical path of something that exists."""
         found = self.locate(path, "list")
         if not os.path.lexists(found):
             raise self.not_found(path)
@@ -127,14 +127,14 @@ class Files:
         return found
 
     def writable(self, path: str) -> PathVerdict:
-        """The place of a file to write, which may not exist yet."""
+        """The path of a file to write, which may not exist yet."""
         found = self._judged(path, "write")
         if any(fold(name) == ".git" for name in (*path.split("/"), *found.path.split("/"))):
-            raise ToolFailed("permission_denied", f"{path} is inside .git, where only git itself changes files.")
+            raise ToolFailed("permission_denied", f"{path} is inside .git, where only git itself may change files.")
         return found
 
     def shown(self, canonical: str) -> str:
-        """The path as the model may use it: relative to where relative paths start from, or absolute."""
+        """The path as the model may use it: relative to the base of relative paths, or absolute."""
         base = self.root.rstrip("/") + "/"
         return canonical[len(base) :] if canonical.startswith(base) else canonical
 
@@ -142,21 +142,21 @@ class Files:
         return self.workspace.below_root(path) is not None
 
     def root_of(self, canonical: str) -> str:
-        """The folder the user opened that holds this path."""
+        """The folder opened by the user that contains this path."""
         below = self.workspace.below_root(canonical)
         return below[0] if below else canonical
 
     # --- content ---
 
     def read(self, path: str, limit: int, *, asked: bool = False) -> bytes:
-        """`asked`: somebody was told that this is a place for secrets."""
+        """`asked`: somebody was told that this file usually holds secrets."""
         try:
             return self._access.read_bytes(path, limit, protected_ok=asked).data
         except WorkspaceError as error:
             raise self._failed(error, path, "read") from error
 
     def read_or_none(self, path: str, limit: int) -> bytes | None:
-        """None when there is no file. For changing it: the change is shown and decided on as a whole."""
+        """None if there is no file. For changing it: the change is shown and decided on as a whole."""
         try:
             return self._access.read_bytes(path, limit, protected_ok=True).data
         except NotFound:
@@ -165,7 +165,7 @@ class Files:
             raise self._failed(error, path, "read") from error
 
     def text_or_none(self, path: str) -> str | None:
-        """For searching: None for whatever cannot be read, is protected or is no text."""
+        """For searching: None for files that cannot be read, are protected or are not text."""
         try:
             return decode(self._access.read_bytes(path, _TEXT_BYTES).data).text
         except (WorkspaceError, NotText):
@@ -187,17 +187,17 @@ class Files:
         except WorkspaceError as error:
             raise self._failed(error, path, "write") from error
 
-    # --- what was there before ---
+    # --- previous contents ---
 
     def recorded(self, path: str, before: bytes | None, after: bytes | None) -> FileChange:
-        """A change that is about to happen. A large content is kept beside the log."""
+        """A change that is about to happen. Large contents are kept outside the log."""
         digest = "" if after is None else digest_of(after)
         if before is None or len(before) <= _IN_THE_LOG or self._contents is None:
             return FileChange(path, digest, before)
         try:
             return FileChange(path, digest, kept=self._contents.keep(before))
         except OSError as error:
-            message = f"{path} was left alone: what it holds now could not be kept to take the change back: {error}."
+            message = f"{path} was not changed, because its current content could not be kept for undo: {error}."
             raise ToolFailed("file_write_failure", message) from error
 
     def before(self, change: FileChange) -> bytes | None:
@@ -210,7 +210,7 @@ class Files:
         except (OSError, NotPlain):
             data = b""
         if digest_of(data) != change.kept:
-            message = f"What {change.path} held before is not kept any more, so the change cannot be taken back."
+            message = f"The previous content of {change.path} is no longer kept, so the change cannot be undone."
             raise ToolFailed("read_content_failure", message)
         return data
 
@@ -221,13 +221,13 @@ class Files:
             raise self._failed(error, path, "list") from error
 
     def modified(self, path: str) -> float:
-        """When it was last changed; 0 when it is gone."""
+        """When it was last changed; 0 if it is gone."""
         try:
             return os.lstat(path).st_mtime
         except OSError:
             return 0.0
 
-    # --- words ---
+    # --- messages ---
 
     def not_found(self, path: str, hint: str = "") -> ToolFailed:
         near = self._near_names(path)

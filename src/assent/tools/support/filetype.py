@@ -1,12 +1,12 @@
-"""What kind of file some bytes are, by how they begin; a name can say anything.
+"""The type of a file by its first bytes; a name can say anything.
 
-Two answers: the media type of what models can take as it is, and a word for what they cannot.
+Two answers: the media type if models accept the file as it is, and a description if they do not.
 """
 
 MAX_BYTES = 20_000_000
-"""A larger file is not read at all."""
+"""Larger files are not read at all."""
 MAX_MEDIA = 10_000_000
-"""A picture, sound or PDF with more bytes is not sent to a model."""
+"""Larger images, audio or PDF files are not sent to a model."""
 
 _MEDIA: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -28,7 +28,7 @@ _BINARY: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x7fELF", "an ELF program or library"),
     (0, b"MZ", "a Windows program or library"),
     (0, b"\xcf\xfa\xed\xfe", "a macOS program or library"),
-    (0, b"PK\x03\x04", "a ZIP archive (or a document made of one)"),
+    (0, b"PK\x03\x04", "a ZIP archive (or a document based on one)"),
     (0, b"\x1f\x8b", "a gzip archive"),
     (0, b"BZh", "a bzip2 archive"),
     (0, b"\xfd7zXZ\0", "an xz archive"),
@@ -47,7 +47,7 @@ _BINARY: tuple[tuple[int, bytes, str], ...] = (
 
 
 def media_type(data: bytes) -> str:
-    """Empty when models cannot take it as it is."""
+    """Empty if models do not accept it as it is."""
     return _first(data, _MEDIA)
 
 

@@ -1,6 +1,6 @@
 """File name patterns as models write them: `*`, `?`, `[a-z]`, `{a,b}` and `**` for any number of folders.
 
-It knows no file system.
+It does not access the file system.
 """
 
 import re
@@ -10,7 +10,7 @@ _ALTERNATIVES = 64
 
 
 def matcher(pattern: str, *, case_sensitive: bool = False) -> Callable[[str], bool]:
-    """Matches a path with `/` between its parts, relative to the folder that is searched. Raises re.error."""
+    """Matches a path with `/` as separator, relative to the folder that is searched. Raises re.error."""
     flags = re.DOTALL if case_sensitive else re.DOTALL | re.IGNORECASE
     expressions = [_translate(each.removeprefix("./")) for each in _alternatives(pattern)]
     compiled = re.compile("|".join(f"(?:{expression})" for expression in expressions), flags)
@@ -18,7 +18,7 @@ def matcher(pattern: str, *, case_sensitive: bool = False) -> Callable[[str], bo
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """`{a,b}` written out; a brace without its partner is an ordinary character."""
+    """`{a,b}` expanded; an unmatched brace is an ordinary character."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) <= _ALTERNATIVES:

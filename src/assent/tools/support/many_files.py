@@ -1,6 +1,6 @@
-"""Many files at once, for the model and for people who name some in a prompt: which are meant, and what of each fits.
+"""Reads many files at once, for the model and for people who name some in a prompt: which ones, and how much of each.
 
-A usual place for secrets is never read here: for that read_file asks.
+Files that usually hold secrets are never read here; read_file asks for approval.
 """
 
 import os
@@ -17,10 +17,10 @@ from assent.tools.support.globbing import matcher
 from assent.tools.support.textfile import NotText, decode
 from assent.tools.tool import ToolFailed
 
-MOST_FILES = 200
-MOST_CHARACTERS = 200_000
-MOST_MEDIA = 14_000_000
-"""Bytes of pictures, sound and PDF together: a request to a model has its limit, too."""
+MAX_FILES = 200
+MAX_CHARACTERS = 200_000
+MAX_TOTAL_MEDIA = 14_000_000
+"""Total bytes of images, audio and PDF: a model request has a limit, too."""
 _CUT = "\n... [cut; read on with read_file]"
 _DEFAULT_EXCLUDES = (
     "**/node_modules/**",
@@ -30,21 +30,21 @@ _DEFAULT_EXCLUDES = (
     "**/*.{lock,min.js,min.css,map,pyc,so,o,class,jar}",
 )
 
-# --- which ---
+# --- which files ---
 
 
 def below_root(files: Files, include: str) -> str:
-    """A path or pattern as it is from the root. Raises ToolFailed for what is outside."""
+    """A path or pattern relative to the root. Raises ToolFailed if it is outside."""
     base = files.root.rstrip("/") + "/"
     path = include.removeprefix(base).removeprefix("./")
     if path.startswith("/") or ".." in path.split("/"):
-        files.locate(path, "list")  # says that it is outside, unless it only looks so
+        files.locate(path, "list")  # reports that it is outside, unless it only looks so
         path = os.path.relpath(os.path.join(base, path), base)
     return path.rstrip("/") or "."
 
 
 def wanted(files: Files, include: str, *, deep: bool = True) -> Callable[[str], bool]:
-    """Which paths a folder or a pattern means, all from the root. Raises re.error."""
+    """The paths that a folder or a pattern matches, relative to the root. Raises re.error."""
     if not os.path.isdir(os.path.join(files.root, include)):
         return matcher(include)
     inside = "" if include == "." else f"{include}/"
@@ -62,11 +62,11 @@ def usually_left_out() -> Callable[[str], bool]:
     return any_of(_DEFAULT_EXCLUDES)
 
 
-# --- what of each ---
+# --- how much of each ---
 
 
 class Taken(Struct, frozen=True):
-    """What was read of one file and how much it is, or why nothing was."""
+    """What was read of one file and its size, or why nothing was read."""
 
     path: str
     parts: tuple[Text | Media, ...] = ()
@@ -75,14 +75,14 @@ class Taken(Struct, frozen=True):
 
 
 class Reader:
-    """Takes one after the other until the limits are reached."""
+    """Reads one file after the other until the limits are reached."""
 
     def __init__(self, files: Files, asks_for: Callable[[str], bool]) -> None:
-        """`asks_for`: is this picture, sound or PDF wanted?"""
+        """`asks_for`: is this image, audio or PDF file wanted?"""
         self._files = files
         self._asks_for = asks_for
-        self._room = MOST_CHARACTERS
-        self._media_room = MOST_MEDIA
+        self._room = MAX_CHARACTERS
+        self._media_room = MAX_TOTAL_MEDIA
         self.read = 0
 
     def take(self, path: str) -> Taken:
@@ -97,10 +97,10 @@ class Reader:
         try:
             return self._text(path, decode(data).text)
         except NotText:
-            return _left_out(path, f"no text but {describe_binary(data)}")
+            return _left_out(path, f"not text but {describe_binary(data)}")
 
     def take_parts(self, name: str, parts: Iterable[Text | Media]) -> Taken:
-        """What came from elsewhere, within the same limits."""
+        """Adds content from elsewhere, within the same limits."""
         taken: list[Taken] = []
         for part in parts:
             match part:
@@ -119,7 +119,7 @@ class Reader:
 
     @property
     def is_full(self) -> bool:
-        return self.read >= MOST_FILES or self._room <= 0
+        return self.read >= MAX_FILES or self._room <= 0
 
     def _text(self, path: str, text: str) -> Taken:
         name, lines = printable(path), text.count("\n") + (not text.endswith("\n") and bool(text))

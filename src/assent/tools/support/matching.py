@@ -1,6 +1,6 @@
-"""Finding a piece of text in a file and putting another in its place, literally, whatever the line ends.
+"""Finds a piece of text in a file and replaces it, literally, whatever the line endings.
 
-It knows no file; errors are answers here, and the replace tool gives them their words.
+It does not access files; errors are return values, and the replace tool words them.
 """
 
 from bisect import bisect_left
@@ -17,7 +17,7 @@ def occurrences(text: str, wanted: str) -> int:
 
 
 def substitute(text: str, wanted: str, new: str, newline: Newline | None) -> str:
-    """Every occurrence replaced. New lines get `newline`; all text around stays byte for byte as it was."""
+    """Every occurrence replaced. New lines get `newline`; the text around them stays unchanged byte for byte."""
     wanted = wanted.replace("\r\n", "\n")
     new = with_newlines(new, newline)
     if "\r\n" not in text:
@@ -26,7 +26,7 @@ def substitute(text: str, wanted: str, new: str, newline: Newline | None) -> str
 
 
 def _substitute_mapped(text: str, wanted: str, new: str) -> str:
-    """Searches in the text with plain line ends, cuts in the text as it is."""
+    """Searches in the text with normalized line endings, cuts in the original text."""
     normal = text.replace("\r\n", "\n")
     returns = _carriage_returns(text)
     pieces: list[str] = []
@@ -40,7 +40,7 @@ def _substitute_mapped(text: str, wanted: str, new: str) -> str:
 
 
 def _carriage_returns(text: str) -> list[int]:
-    """Where in the text with plain line ends the two-character ones are."""
+    """Where the two-character line endings are in the text with normalized line endings."""
     places: list[int] = []
     at = text.find("\r\n")
     while at >= 0:
@@ -50,9 +50,9 @@ def _carriage_returns(text: str) -> list[int]:
 
 
 def smallest_change(current: str, edited: str) -> tuple[str, str]:
-    """An old and a new piece that turn one text into the other, the old one being there exactly once.
+    """An old and a new piece that turn one text into the other, where the old one occurs exactly once.
 
-    Whole lines: what both texts share is left out, then context is added until the place is unambiguous.
+    Whole lines: common lines are left out, then context is added until the old piece is unique.
     """
     old, new = current.splitlines(keepends=True), edited.splitlines(keepends=True)
     head = _shared(old, new)
@@ -67,7 +67,7 @@ def smallest_change(current: str, edited: str) -> tuple[str, str]:
 
 
 def _only_at(text: str, piece: str, place: int) -> bool:
-    """Occurrences that overlap count too: the first one would be taken."""
+    """Overlapping occurrences count too: the first one would be replaced."""
     return bool(piece) and text.find(piece) == place and text.find(piece, place + 1) < 0
 
 
@@ -81,7 +81,7 @@ def _shared(one: list[str], other: list[str]) -> int:
 
 
 def nearest(text: str, wanted: str) -> str:
-    """The lines of the text that look most like what was not found, with their numbers; empty when nothing does."""
+    """The lines of the text that look most like the missing one, with their numbers; empty if there are none."""
     lines = text.splitlines()[:_COMPARED_LINES]
     sought = [line for line in wanted.splitlines() if line.strip()]
     if not lines or not sought:
@@ -94,7 +94,7 @@ def nearest(text: str, wanted: str) -> str:
 
 
 def _best_line(lines: list[str], sought: list[str]) -> int:
-    """Where the first sought line is, but for the blanks; else the line most like it."""
+    """The position of the first sought line, ignoring whitespace; else the line most like it."""
     stripped = [line.strip() for line in lines]
     first = sought[0].strip()
     if first in stripped:

@@ -1,7 +1,7 @@
-"""Finds lines like `// rest of the code ...`, by which a model leaves out what it should have written.
+"""Finds lines like `// rest of the code ...`, with which a model leaves out what it should have written.
 
-Only whole lines count: inside a string or behind code the words are somebody's own. The mark of a masked secret counts
-wherever it stands: written into a file it would take the place of the secret.
+Only whole lines count: in a string or after code the words may be intended. The mark of a masked secret counts
+anywhere: written into a file, it would replace the secret.
 """
 
 import re
@@ -27,12 +27,12 @@ _HINT = re.compile(r"\.\.\.|…")
 
 @cache
 def _placeholder() -> re.Pattern[str]:
-    """Compiled when first needed: it takes longer than all the rest of the file."""
+    """Compiled when first needed: that takes longer than the rest of the module."""
     return re.compile(_WHOLE_LINE, re.IGNORECASE)
 
 
 def placeholders(text: str, known: str = "") -> list[str]:
-    """The lines of the text that stand for something left out, except those that were in `known` already."""
+    """The lines of the text that stand for omitted text, except those that were already in `known`."""
     if not (OPENING in text or _HINT.search(text)):
         return []
     found = [line.strip() for line in text.splitlines() if _leaves_out(line.strip())]

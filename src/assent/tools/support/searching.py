@@ -1,6 +1,6 @@
-"""Searching lines in files: ripgrep through the process room, or slower in Python with the same answers.
+"""Searches lines in files: with ripgrep, or slower in Python with the same results.
 
-It knows nothing of parameters for models and nothing of how hits are shown.
+It does not know the tool's parameters or how matches are shown.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
 
 class Hit(Struct, frozen=True):
-    """A line that matches, or one near it. The path is absolute."""
+    """A matching line, or one near it. The path is absolute."""
 
     path: str
     line: int
@@ -51,7 +51,7 @@ class Search(Struct):
 
 
 class _Enough(Exception):
-    """The limit is reached; whoever searches can stop."""
+    """Whether the limit is reached, so that the search can stop."""
 
 
 class _Collector:
@@ -75,14 +75,14 @@ class _Collector:
         self.search.hits.append(hit)
 
     def _is_withheld(self, path: str) -> bool:
-        """Nothing of a secret is told, nor whether anything matched there: by that it could be guessed bit by bit."""
+        """Nothing about a secret is reported, not even whether it matches: otherwise it could be guessed bit by bit."""
         if path not in self._withheld:
             self._withheld[path] = bool(self._files.why_asked(path))
         return self._withheld[path]
 
 
 async def search(files: Files, start: str, query: Query, seconds: float) -> Search:
-    """`start` is an absolute folder or file. Raises ToolFailed for a pattern that is no regular expression."""
+    """`start` is an absolute folder or file. Raises ToolFailed for an invalid regular expression."""
     collector = _Collector(files, query)
     rg = find_rg()
     try:
@@ -99,7 +99,7 @@ async def search(files: Files, start: str, query: Query, seconds: float) -> Sear
 
 @cache
 def find_rg() -> str | None:
-    """Next to our interpreter first, where the package puts it; then wherever the system has it."""
+    """Next to our interpreter first, where the package installs it; then anywhere on the PATH."""
     folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", os.defpath).split(os.pathsep)]
     candidates = (os.path.join(folder, "rg") for folder in folders if os.path.isabs(folder))
     return next((path for path in candidates if os.path.isfile(path) and os.access(path, os.X_OK)), None)
@@ -108,11 +108,11 @@ def find_rg() -> str | None:
 # --- ripgrep ---
 
 COMMON = ("--no-config", "--hidden", "--glob=!.git", "--no-require-git")
-"""Hidden files are files like others, but .git is not; a .gitignore counts also where there is no repository yet."""
+"""Hidden files are searched, .git is not; .gitignore also counts outside a repository."""
 
 
 class _Bytes(Struct):
-    """Text, or base64 where it is no UTF-8."""
+    """Text, or base64 if it is not UTF-8."""
 
     text: str = ""
     bytes: str = ""
@@ -169,7 +169,7 @@ def _arguments(query: Query) -> list[str]:
 
 
 class _Reader:
-    """Turns rg's lines of JSON into hits, whatever the pieces they come in."""
+    """Turns rg's JSON lines into matches, however they are split into pieces."""
 
     def __init__(self, folder: str, collector: _Collector) -> None:
         self._folder = folder
@@ -195,12 +195,14 @@ class _Reader:
 
 
 def _check(finished: ProcessFinished, query: Query, errors: list[str]) -> None:
-    """Code 1 means no match; 2 means trouble, which matters only when nothing was found."""
+    """Code 1 means no match; 2 means an error, which matters only if nothing was found."""
     if finished.code in (0, 1):
         return
-    trouble = "\n".join(errors)[:2_000].strip() or f"rg ended with {finished.code or finished.signal}"
+    trouble = "\n".join(errors)[:2_000].strip() or f"rg exited with {finished.code or finished.signal}"
     if "regex parse error" in trouble or "regex" in trouble.lower():
-        raise ToolFailed("grep_execution_error", f"{query.pattern!r} is no regular expression for ripgrep:\n{trouble}")
+        raise ToolFailed(
+            "grep_execution_error", f"{query.pattern!r} is not a valid regular expression for ripgrep:\n{trouble}"
+        )
     if "No such file" not in trouble and "Permission denied" not in trouble:
         raise ToolFailed("grep_execution_error", f"The search failed: {trouble}")
 
@@ -221,7 +223,7 @@ def _compiled(query: Query) -> re.Pattern[str]:
     try:
         return re.compile(re.escape(query.pattern) if query.fixed else query.pattern, flags)
     except re.error as error:
-        message = f"{query.pattern!r} is no regular expression: {error}"
+        message = f"{query.pattern!r} is not a valid regular expression: {error}"
         raise ToolFailed("grep_execution_error", message) from error
 
 
@@ -232,7 +234,7 @@ async def _files(files: Files, start: str, query: Query) -> AsyncIterator[str]:
     if not os.path.isdir(start):
         yield start
         return
-    # Like rg: a pattern without a slash is about the name, at any depth.
+    # Like rg: a pattern without a slash matches the name, at any depth.
     include = query.include if "/" in query.include else f"**/{query.include or '*'}"
     matches = matcher(include.removeprefix("/"), case_sensitive=True)
     async for path in walk(files, start, respect_ignore=not query.no_ignore):

@@ -1,4 +1,6 @@
-"""Work that may wait for ever at an ignore file that is a pipe: it is given up, and somebody else has to do it."""
+"""Work that may block forever on an ignore file that is a pipe: it is cancelled, and the caller has to do it another
+way.
+"""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,8 +12,8 @@ Answer = TypeVar("Answer")
 
 
 async def unless_stuck(work: Coroutine[None, None, Answer], start: str) -> Answer | None:
-    """What the work gives. None when it takes long, and a file in or above `start` would keep it waiting for ever: it
-    was cancelled.
+    """The result of the work. None if it takes long and a file in or above `start` would block it forever: then it was
+    cancelled.
     """
     task = asyncio.ensure_future(work)
     try:

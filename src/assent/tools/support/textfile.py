@@ -1,6 +1,7 @@
-"""A file's bytes as text and back, without losing what the text does not show: encoding, byte order mark, line ends.
+"""Decodes a file's bytes to text and back, preserving what the text does not show: encoding, byte order mark, line
+endings.
 
-It knows no path and touches no file.
+It knows no path and accesses no file.
 """
 
 from typing import Literal
@@ -12,7 +13,7 @@ Newline = Literal["\n", "\r\n"]
 
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe\x00\x00", "utf-32-le"),  # before UTF-16, whose mark is its beginning
+    (b"\xff\xfe\x00\x00", "utf-32-le"),  # before UTF-16, whose mark is a prefix of this one
     (b"\x00\x00\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
@@ -21,11 +22,11 @@ _SNIFFED = 8192
 
 
 class NotText(ValueError):
-    """The bytes are no text in any encoding that we would dare to write back."""
+    """The bytes are not text in any encoding that can be written back safely."""
 
 
 class TextFile(Struct, frozen=True):
-    """`text` is as it stands in the file, line ends included, without the mark."""
+    """`text` is the file's text with its line endings, without the byte order mark."""
 
     text: str
     encoding: str = "utf-8"
@@ -33,7 +34,7 @@ class TextFile(Struct, frozen=True):
 
     @property
     def newline(self) -> Newline | None:
-        """The line end that most lines have; None when there is none yet."""
+        """The line ending that most lines have; None if there are none yet."""
         lines = self.text.count("\n")
         return None if not lines else "\r\n" if self.text.count("\r\n") * 2 > lines else "\n"
 
@@ -46,7 +47,7 @@ class TextFile(Struct, frozen=True):
 
 
 def decode(data: bytes) -> TextFile:
-    """Raises NotText. What is neither marked nor UTF-8 is taken as Latin-1, which gives back every byte as it was."""
+    """Raises NotText. Without a mark, bytes that are not UTF-8 are read as Latin-1, which restores every byte."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decode_marked(data, mark, encoding)
@@ -73,7 +74,7 @@ def _looks_binary(sample: bytes) -> bool:
 
 
 def with_newlines(text: str, newline: Newline | None) -> str:
-    """All line ends made alike; None leaves them."""
+    """Make all line endings the same; None leaves them."""
     if newline is None:
         return text
     text = text.replace("\r\n", "\n")

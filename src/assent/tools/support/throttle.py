@@ -1,8 +1,8 @@
-"""Live output at a pace that people and connections can follow: the first piece at once, then at most one in 100 ms.
+"""Throttles live output for people and connections: the first piece at once, then at most one every 100 ms.
 
-What comes faster than anybody could read is cut to its end and counted. A line that has only begun waits one interval
-for its end, so that who reads the pieces, and masks secrets in them, seldom sees half a word. Of output that is no text
-only the number of bytes is told.
+Output that comes faster than anyone could read is cut to its end and counted. An unfinished line waits one interval for
+its end, so that readers, and the masking of secrets, seldom see half a word. For binary output only the number of bytes
+is reported.
 """
 
 import asyncio
@@ -13,7 +13,9 @@ from assent.process.output_buffer import Kept
 INTERVAL = 0.1
 CAP = 100_000
 _SHORT = 200
-"""A beginning of so few characters is told at once, where nothing stands before it: dots of progress, for example."""
+"""Up to this many characters of an unfinished line are passed on at once if nothing precedes them, such as progress
+dots.
+"""
 
 
 class Throttle:
@@ -31,17 +33,17 @@ class Throttle:
         self._cap = cap
         self._pending = Kept(cap, head_share=0)
         self._received = 0
-        """Bytes of binary output that nobody was told of yet; 0 when there are none."""
+        """Bytes of binary output not yet reported; 0 if there are none."""
         self._timer: asyncio.TimerHandle | None = None
         self._waited = False
-        """The beginning of a line is among what waits, and has waited once."""
+        """An unfinished line is waiting, and has waited once."""
 
     def add(self, text: str) -> None:
         self._pending.add(text)
         self._soon()
 
     def received(self, total: int) -> None:
-        """So many bytes of binary output came until now."""
+        """The number of bytes of binary output so far."""
         self._received = total
         self._soon()
 
@@ -51,7 +53,7 @@ class Throttle:
             self._timer = asyncio.get_running_loop().call_later(self._interval, self._due)
 
     def close(self) -> None:
-        """Tells what is left."""
+        """Pass on what is left."""
         if self._timer is not None:
             self._timer.cancel()
         self._waited = True
@@ -64,7 +66,7 @@ class Throttle:
             self._timer = asyncio.get_running_loop().call_later(self._interval, self._due)
 
     def _told(self, text: str) -> int:
-        """How much of it is told now."""
+        """How much of it to pass on now."""
         lines = max(text.rfind("\n"), text.rfind("\r")) + 1
         return len(text) if self._waited or (not lines and len(text) <= _SHORT) else lines
 

@@ -1,4 +1,4 @@
-"""The addresses in a text that a model wrote: found among the words, and judged as texts. No name is looked up."""
+"""Finds the addresses in a model's text and judges them by their text. No DNS lookup happens here."""
 
 import re
 
@@ -11,18 +11,18 @@ _BLOB = re.compile(r"https://github\.com/([^/?]+/[^/?]+)/blob/([^?]+)(?:\?.*)?")
 
 
 def urls_in(prompt: str, most: int) -> tuple[UrlVerdict, ...]:
-    """The addresses of the text, judged; raises for one that may not be asked, and when there is none."""
+    """The addresses of the text, judged; raises if one is not allowed or there is none."""
     begins = ((word, _BEGIN.search(word)) for word in prompt.split())
     found = list(dict.fromkeys(_bare(word[begin.start() :]) for word, begin in begins if begin))
     if not found:
-        raise InvalidParams("prompt must contain at least one address that begins with http:// or https://")
+        raise InvalidParams("prompt must contain at least one address that starts with http:// or https://")
     if len(found) > most:
-        raise InvalidParams(f"prompt has {len(found)} addresses; at most {most} can be fetched in one call")
+        raise InvalidParams(f"prompt contains {len(found)} addresses; at most {most} can be fetched in one call")
     return tuple({verdict.canonical: verdict for verdict in map(_judged, found)}.values())
 
 
 def _bare(word: str) -> str:
-    """Without the brackets and the punctuation of the sentence after it."""
+    """Without brackets and the punctuation that follows."""
     word = word.rstrip(_AFTER)
     for opening, closing in ("()", "[]", "{}"):
         while word.endswith(closing) and word.count(closing) > word.count(opening):

@@ -1,7 +1,7 @@
-"""All files below a folder of the workspace, links not followed, what git ignores left out on request.
+"""All files below a folder of the workspace, without following links; on request, without what git ignores.
 
-With ripgrep where there is one, which is many times faster, else by walking. Walking gives way to others now
-and then, so that a large tree neither blocks the loop nor resists cancelling.
+Uses ripgrep if available, which is many times faster, else walks the tree. The walk yields now and then, so that a
+large tree neither blocks the event loop nor delays cancellation.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ async def _listed_by_rg(rg: str, start: str, respect_ignore: bool) -> list[str]:
 
 
 async def walk(files: Files, start: str, *, respect_ignore: bool = True) -> AsyncIterator[str]:
-    """Folders that cannot be read are passed over."""
+    """Unreadable folders are skipped."""
     rules = _rules_above(files, start) if respect_ignore else IgnoreRules()
     waiting = [("", rules)]
     for _ in range(MAX_FOLDERS):
@@ -51,7 +51,7 @@ async def walk(files: Files, start: str, *, respect_ignore: bool = True) -> Asyn
 
 
 def is_ignored(files: Files, path: str) -> bool:
-    """Whether git ignores what is at this absolute path, or a folder above it."""
+    """Whether git ignores this absolute path, or a folder above it."""
     root = files.root_of(path)
     names = path[len(root) :].strip("/").split("/")
     rules, folder = IgnoreRules(), ""
@@ -67,7 +67,7 @@ def is_ignored(files: Files, path: str) -> bool:
 def _look(
     files: Files, start: str, folder: str, rules: IgnoreRules, respect_ignore: bool
 ) -> tuple[list[str], list[str], IgnoreRules]:
-    """The files and the folders (as `path/`) in one folder, and the rules below it."""
+    """The files and the folders (as `path/`) in one folder, and the ignore rules below it."""
     try:
         entries = files.entries(f"{start}/{folder}")
     except ToolFailed:
@@ -88,7 +88,7 @@ def _look(
 
 
 def _rules_above(files: Files, start: str) -> IgnoreRules:
-    """The rules of the folders from the workspace's root down to where the walk begins."""
+    """The ignore rules of the folders from the workspace root down to the start."""
     rules = IgnoreRules()
     root = files.root_of(start)
     parts = [part for part in start[len(root) :].split("/") if part]
@@ -99,7 +99,7 @@ def _rules_above(files: Files, start: str) -> IgnoreRules:
 
 
 def _moved(gitignore: str | None, parts: list[str]) -> str | None:
-    """Rules of a folder above, as seen from below: those with a path lose the part of it that leads here."""
+    """The rules of a folder above, as seen from here: those with a path lose the part that leads here."""
     if gitignore is None:
         return None
     here = "/".join(parts) + "/"

@@ -1,7 +1,8 @@
-"""Output that is too long for the model: its beginning and its end are shown, the whole is in a file it can read.
+"""Output that is too long for the model: its beginning and end are shown, and all of it is in a file the model can
+read.
 
-The file is written as the output comes, so memory stays small; colours and overwritten lines are gone from it as from
-what the model sees. Without a folder to write to, only the cut is made.
+The file is written as the output arrives, so memory use stays small; colours and overwritten lines are removed from it,
+as from what the model sees. Without a folder to write to, the output is only cut.
 """
 
 import hashlib
@@ -11,18 +12,18 @@ from assent.files.private_folder import PrivateFile, PrivateFolder
 
 MODEL_CHARACTERS = 40_000
 HEAD = MODEL_CHARACTERS // 5
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """As much as read_file reads."""
-_LONGEST_LINE = 1_000_000
+_MAX_LINE_LENGTH = 1_000_000
 
 
 def output_name(call_id: str) -> str:
-    """One file a call: whoever knows the call finds it again. The digest keeps ids apart of which only part is used."""
+    """One file per call, found by the call's id. The digest distinguishes ids of which only a part is used."""
     return f"{call_id}-{hashlib.sha256(call_id.encode(errors='surrogatepass')).hexdigest()[:12]}.txt"
 
 
 class WholeOutput:
-    """Feed it all the text; once that is longer than the model may see, a file grows."""
+    """Feed it all the text; once that is longer than the model may see, it goes to a file."""
 
     def __init__(self, folder: PrivateFolder | None, name: str, plain: Callable[[str], str] = str) -> None:
         self._folder = folder
@@ -31,11 +32,11 @@ class WholeOutput:
         self._waiting: list[str] = []
         self._waiting_length = 0
         self._file: PrivateFile | None = None
-        self._room = MOST_BYTES
+        self._room = MAX_BYTES
         self.path = ""
-        """Where it is, once there is a file."""
+        """The path, once there is a file."""
         self.cut = False
-        """There was more than the file may hold."""
+        """There was more output than the file may hold."""
 
     def add(self, text: str) -> None:
         if self._folder is None or self.cut:
@@ -50,20 +51,20 @@ class WholeOutput:
             self._or_give_up(self._write_rest)
 
     def _or_give_up(self, work: Callable[[], None]) -> None:
-        """A full disk must not end the command whose output this is."""
+        """A full disk must not end the command."""
         try:
             work()
         except OSError:
             self._folder, self._file, self.path = None, None, ""
 
     def note(self, characters: int) -> str:
-        """What to tell the model; empty when there is no file."""
+        """What to tell the model; empty if there is no file."""
         if not self.path:
             return ""
-        whole = f"The first {MOST_BYTES:,} bytes of it are" if self.cut else "The whole is"
+        whole = f"The first {MAX_BYTES:,} bytes are" if self.cut else "All of it is"
         return (
-            f"Output too large ({characters:,} characters): its beginning and its end are shown. {whole} in "
-            f"{self.path}; read_file can read it, with start_line and end_line."
+            f"Output too large ({characters:,} characters): its beginning and end are shown. {whole} in "
+            f"{self.path}; use read_file with start_line and end_line."
         )
 
     def _open(self) -> PrivateFile:
@@ -74,9 +75,9 @@ class WholeOutput:
         return self._file
 
     def _write_lines(self, newest: str) -> None:
-        """Whole lines only: what overwrites a line may still come."""
+        """Whole lines only: something that overwrites the line may still come."""
         file = self._open()
-        if "\n" not in newest and self._waiting_length < _LONGEST_LINE:
+        if "\n" not in newest and self._waiting_length < _MAX_LINE_LENGTH:
             return
         text = "".join(self._waiting)
         end = text.rfind("\n") + 1 or len(text)
