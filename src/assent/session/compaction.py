@@ -1,6 +1,7 @@
 """Compresses the conversation: before a request when it has grown too long, and whenever a person asks for it."""
 
 import asyncio
+from collections.abc import Callable
 
 from assent.agent.compression import Compressor
 from assent.agent.model_caller import ModelCaller
@@ -13,16 +14,20 @@ RETRY_GROWTH = 1.25
 
 
 class Compaction:
-    def __init__(self, caller: ModelCaller, state: SessionState, journal: SessionJournal, limit: int) -> None:
-        """A conversation with more than `limit` tokens is too long; 0 means never."""
+    def __init__(
+        self, caller: ModelCaller, state: SessionState, journal: SessionJournal, limit: Callable[[str], int]
+    ) -> None:
+        """A conversation with more than `limit` tokens is too long for the model of this name; 0 means never."""
+        self._caller = caller
         self._state = state
         self._journal = journal
         self._limit = limit
         self._compressor = Compressor(caller, state.history, lambda: state.latest_prompt if state.open_prompt else "")
 
     async def before_request(self, prompt_id: str) -> None:
-        limit = max(self._limit, int(self._state.incompressible * RETRY_GROWTH))
-        if self._limit and self._state.tokens > limit and self._compressor.is_worth_it():
+        allowed = self._limit(self._caller.model)
+        limit = max(allowed, int(self._state.incompressible * RETRY_GROWTH))
+        if allowed and self._state.tokens > limit and self._compressor.is_worth_it():
             await self._journal.record(await self._compressor.compress(prompt_id))
 
     def begin(self, by: str, key: str) -> "asyncio.Task[ChatCompressed]":

@@ -26,6 +26,7 @@ from assent.events import (
     CommandTaken,
     ContextLoaded,
     ContextSource,
+    EffortChanged,
     Envelope,
     Event,
     FileChange,
@@ -35,6 +36,7 @@ from assent.events import (
     ModeChanged,
     ModelChanged,
     ModelReplied,
+    ModelWarning,
     PromptsQueued,
     PromptSubmitted,
     Queued,
@@ -45,7 +47,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
+from assent.parts import Call, Effort, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
 from assent.scheduler.call import (
     AwaitingApproval,
     Executing,
@@ -77,6 +79,9 @@ class SessionState:
         """The title a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
+        self.effort: Effort | None = None
+        self.model_warnings: dict[str, str] = {}
+        """By the name of the model."""
         self.calls: dict[str, ToolCall] = {}
         """All calls of the session by id, in order."""
         self._open: dict[str, ToolCall] = {}
@@ -197,6 +202,7 @@ class SessionState:
                 self._history.append(message)
             case ModelReplied():
                 self._count(event)
+                self.model = self.model or event.model  # a session may begin before there is a model
                 if event.parts:
                     self._history.append(ModelMessage(event.parts, event.model))
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
@@ -250,11 +256,15 @@ class SessionState:
         match event:
             case SessionCreated():
                 self.folder, self.model = event.folder, event.model
-                self.mode, self.gate = event.mode, event.gate
+                self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode
             case ModelChanged():
                 self.model = event.model
+            case ModelWarning():
+                self.model_warnings[event.model] = event.text
+            case EffortChanged():
+                self.effort = event.effort
             case SessionRenamed():
                 self.title = event.title
             case ContextLoaded():
