@@ -1,4 +1,4 @@
-# Assent: `make` lists what you can do.
+# Assent: `make` lists the targets.
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 CODE := src tests bench scripts examples docs/conf.py
@@ -7,21 +7,21 @@ CODE := src tests bench scripts examples docs/conf.py
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /	/' | expand -t 12
 
-setup: ## make .venv with what tests and checks need (the other targets call it, or a smaller part of it)
+setup: ## create .venv with everything that tests and checks need (the other targets do this themselves)
 	@scripts/setup dev
 
-run: ## take the guided tour: no key, no network, real tools and real approvals
+run: ## take the guided tour: no key, no network, real tools, real approvals
 	@scripts/setup run
 	@$(BIN)/assent tour
 
-test: setup ## run all tests, three parts of them side by side, and show progress
+test: setup ## run all tests, in three parts in parallel, and show progress
 	@scripts/test-tools
 	@$(BIN)/python scripts/run_tests.py
 
-integration: setup ## kill Assent 300 times in all its forms, and look what is lost, doubled or left (some minutes)
+integration: setup ## kill Assent 300 times, and check that nothing is lost, repeated or left running (a few minutes)
 	@$(BIN)/pytest -q tests/integration
 
-check: setup ## format, lint, types (also of the page), contracts between packages
+check: setup ## check formatting, lint, types (also of the page) and the contracts between packages
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/lint-imports --no-cache
@@ -29,25 +29,25 @@ check: setup ## format, lint, types (also of the page), contracts between packag
 	@scripts/page-types
 	@$(BIN)/python scripts/vendor.py --check
 
-format: setup ## format and fix what can be fixed
+format: setup ## format the code, and fix what can be fixed automatically
 	@$(BIN)/ruff check --fix-only $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
-spec: setup ## print every row of the specification with the tests that prove it
+spec: setup ## print every row of the specification, with the tests that prove it
 	@$(BIN)/python scripts/spec.py
 
-bench: setup ## measure, as ratios to a floor in the same run; BENCH="--quick startup" for less
+bench: setup ## run the benchmarks, as ratios to a baseline in the same run; BENCH="--quick startup" runs fewer
 	@$(BIN)/python -m bench $(BENCH)
 
-coverage: setup ## run the tests and show which lines they reach, by package; COVERAGE="tests/files" for less
+coverage: setup ## run the tests and show which lines they reach, by package; COVERAGE="tests/files" runs fewer
 	@scripts/setup coverage
 	@scripts/test-tools
 	@$(BIN)/python scripts/measure_coverage.py $(COVERAGE)
 
-docs: ## build the documentation site in build/docs; a broken link fails
+docs: ## build the documentation site in build/docs; a broken link is an error
 	@scripts/setup docs
 	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs . build/docs
 	@echo "build/docs/index.html"
 
-clean: ## remove .venv, caches and what was built
+clean: ## remove .venv, caches and build results
 	rm -rf .venv .ruff_cache .hypothesis build dist

@@ -1,7 +1,7 @@
 """How `make docs` builds the site: Sphinx with MyST for Markdown and the theme Furo.
 
-The site is made of the very files that are read in the repository, so a link must hold in both places. Its source
-folder is therefore the root of the repository, and the table of contents stands here and not in one of the files.
+The site is built from the same files that people read in the repository, so every link must work in both places. That
+is why the source folder is the root of the repository, and why the table of contents is here and not in a page.
 """
 
 import re
@@ -19,20 +19,20 @@ language = "en"
 extensions = ["myst_parser"]
 root_doc = "README"
 CONTENTS = {
-    "Use it": ("docs/guide", "docs/policy", "docs/api", "SECURITY", "CHANGELOG"),
-    "Work on it": ("CONTRIBUTING", "docs/architecture", "docs/glossary", "docs/spec"),
-    "How to": ("docs/howto/add-a-tool", "docs/howto/add-a-provider", "docs/howto/add-a-front-end"),
+    "Using Assent": ("docs/guide", "docs/policy", "docs/api", "SECURITY", "CHANGELOG"),
+    "Developing Assent": ("CONTRIBUTING", "docs/architecture", "docs/glossary", "docs/spec"),
+    "How-to guides": ("docs/howto/add-a-tool", "docs/howto/add-a-provider", "docs/howto/add-a-front-end"),
 }
 TRANSLATIONS = sorted(path.stem for path in ROOT.glob("README.*.md"))
 include_patterns = [
     f"{name}.md" for name in (root_doc, *TRANSLATIONS, *(page for pages in CONTENTS.values() for page in pages))
 ]
-exclude_patterns = [".venv", "build", "src", "tests", "bench", "scripts", "examples"]  # not even looked into
+exclude_patterns = [".venv", "build", "src", "tests", "bench", "scripts", "examples"]  # not searched at all
 
-myst_heading_anchors = 4  # `page.md#a-heading` is checked, too
+myst_heading_anchors = 4  # check `page.md#a-heading` too
 myst_links_external_new_tab = True
 nitpicky = True
-suppress_warnings = ["misc.highlighting_failure"]  # shapes in docs/api.md are almost JSON
+suppress_warnings = ["misc.highlighting_failure"]  # the shapes in docs/api.md are not quite JSON
 
 html_theme = "furo"
 html_title = "Assent"
@@ -43,7 +43,7 @@ pygments_dark_style = "native"
 
 
 def add_contents(app: Any, name: str, source: list[str]) -> None:
-    """Puts the table of contents below the first page; it is shown at the side."""
+    """Appends the table of contents to the first page; the theme shows it in the sidebar."""
     if name == root_doc:
         readme = {"": TRANSLATIONS} if TRANSLATIONS else {}
         source[0] += "".join(f"\n\n{toctree(title, pages)}" for title, pages in {**readme, **CONTENTS}.items())
@@ -54,7 +54,7 @@ def toctree(title: str, pages: "list[str] | tuple[str, ...]") -> str:
 
 
 def make_index(app: Any, error: Exception | None) -> None:
-    """Whoever asks for the folder gets the first page."""
+    """Makes the first page the index of the folder."""
     if error is None and app.builder.name == "html":
         shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
 

@@ -3,8 +3,8 @@
     assent serve                                                     # in one terminal
     python examples/approve_from_python.py FOLDER "fix the failing test"
 
-It finds this user's server by itself. A yes carries the digest of what was shown: if the file changes meanwhile, the
-question is asked again.
+It finds your server by itself. A yes carries the digest of what was shown: if the file changes in the meantime, Assent
+asks again.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
-"""Reads `-o stream-json` and prints one line for each call, then the result.
+"""Reads `-o stream-json`, prints one line for each call, and then the result.
 
     assent -p "tidy up the imports" -o stream-json | python examples/follow_stream.py
 
-Every line is one event. Durable ones have a `seq` from 1 without gaps; the last line is always the result.
+Every line is one event. Durable events have a `seq` that starts at 1 and has no gaps. The last line is always the
+result.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""A whole front end: sends one prompt, prints what happens, and asks before anything is done.
+"""A complete front end: sends one prompt, prints what happens, and asks before anything is done.
 
     python examples/minimal_front_end.py "what is in this folder?" [MODEL]
 
-It imports the application layer and plain data only, like every front end.
+Like every front end, it imports only the application layer and plain data.
 """
 
 import asyncio

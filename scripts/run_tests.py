@@ -1,7 +1,8 @@
 """Runs all tests in parallel parts: most of them wait for programs, terminals and browsers more than they compute.
 
 Shows the progress of each part: in one changing line on a terminal, in occasional lines elsewhere. A failure is named
-at once and shown in full at the end. Ctrl-C ends the parts and everything they started.
+at once and shown in full at the end, with the reasons for skipped tests and how long each part took. Ctrl-C ends the
+parts and everything they started.
 """
 
 import json
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -58,7 +60,15 @@ class Reporter:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
-            self._tell(test=report.nodeid, outcome=report.outcome)
+            self._tell(test=report.nodeid, outcome=report.outcome, why=why_skipped(report))
+
+
+def why_skipped(report: pytest.TestReport) -> str:
+    match report.longrepr:
+        case (_, _, str(reason)):
+            return reason.removeprefix("Skipped: ")
+        case _:
+            return ""
 
 
 def run_part(descriptor: int, arguments: Sequence[str]) -> int:
@@ -80,6 +90,8 @@ class Part:
         self.begun, self.seconds = time.monotonic(), 0.0
         self.total = 0
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.skipped: Counter[str] = Counter()
+        """By the reason."""
         ours, theirs = os.pipe()
         with log.open("wb") as out:
             self._process = subprocess.Popen(
@@ -109,8 +121,13 @@ class Part:
             self.total = report["total"]
             return
         self.counts[report["outcome"]] += 1
-        if report["outcome"] == "failed":
-            yield report["test"]
+        match report["outcome"]:
+            case "failed":
+                yield report["test"]
+            case "skipped":
+                self.skipped[report["why"]] += 1
+            case _:
+                pass
 
     @property
     def pid(self) -> int:
@@ -207,13 +224,22 @@ def main(parts: Mapping[str, Sequence[str]] = PARTS) -> int:
             display.say("interrupted")
             end(running)
             return 130
-        bad = [part for part in running if part.failed]
-        for part in bad:
+        tell_results(running, display)
+    failed = any(part.failed for part in running)
+    display.say(f"{'failed' if failed else 'all passed':<16} {minutes(time.monotonic() - begun):>6}")
+    return 1 if failed else 0
+
+
+def tell_results(parts: Sequence[Part], display: Display) -> None:
+    skipped: Counter[str] = Counter()
+    for part in parts:
+        skipped += part.skipped
+        if part.failed:
             display.say(f"\n--- {part.name}\n{part.log.read_text(errors='replace')}")
-        for part in running:
-            display.say(part.result())
-        display.say(f"{'failed' if bad else 'all passed':<16} {minutes(time.monotonic() - begun):>6}")
-    return 1 if bad else 0
+    for reason, count in skipped.items():
+        display.say(f"SKIPPED {count}: {reason}")
+    for part in parts:
+        display.say(part.result())
 
 
 # --- the end of a part and of everything it started ---

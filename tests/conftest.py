@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import settings
 
+from support.programs import check_programs
+
 settings.register_profile("ci", max_examples=50, deadline=None)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile("ci")
@@ -18,3 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--thorough"):
         settings.load_profile("thorough")
+
+
+@pytest.hookimpl(tryfirst=True)  # before its fixtures start a program that is not there
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    check_programs(item)

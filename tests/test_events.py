@@ -59,7 +59,7 @@ def test_an_event_of_a_newer_format_is_refused_not_guessed():
 
 
 @pytest.mark.parametrize("wire", [b"", b"{}", b'{"type":"nothing.known"}', b'{"type":"prompt.submitted"}', b"[1]"])
-def test_what_is_no_event_is_refused(wire: bytes):
+def test_anything_but_an_event_is_refused(wire: bytes):
     with pytest.raises(msgspec.MsgspecError):
         events.decode_event(wire)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.process import process_table
-from support.waiting import WAIT_LIMIT
+from support.processes import alive
+from support.waiting import WAIT_LIMIT, until
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 START = """
@@ -52,7 +52,7 @@ def test_a_line_now_and_then_without_control_characters_and_the_times_at_the_end
     assert "\x1b" not in shown and "\r" not in shown
 
 
-def test_a_failure_is_named_at_once_and_told_in_full_at_the_end(folder: Path):
+def test_a_failure_is_named_at_once_and_shown_in_full_at_the_end(folder: Path):
     os.mkfifo(folder / "go")
     wait = f"def test_waits():\n    open({str(folder / 'go')!r}).close()\n"
     with start(folder, f"def test_fails():\n    assert 1 == 2\n{wait}") as process:
@@ -66,6 +66,15 @@ def test_a_failure_is_named_at_once_and_told_in_full_at_the_end(folder: Path):
     assert re.search(r"^other +\d:\d\d  1 passed, 1 failed$", late, re.MULTILINE)
 
 
+def test_why_tests_were_skipped_is_told_although_all_others_passed(folder: Path):
+    skipped = "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_skips(n): pytest.skip('no moon')\n"
+    with start(folder, skipped) as process:
+        shown, _ = process.communicate(timeout=WAIT_LIMIT)
+    assert process.returncode == 0
+    assert "SKIPPED 3: no moon\n" in shown
+    assert re.search(r"^other +\d:\d\d  3 skipped$", shown, re.MULTILINE)
+
+
 def test_a_part_that_cannot_even_begin_fails_and_says_why(folder: Path):
     with start(folder, "import no_such_module\n") as process:
         shown, _ = process.communicate(timeout=WAIT_LIMIT)
@@ -74,7 +83,7 @@ def test_a_part_that_cannot_even_begin_fails_and_says_why(folder: Path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_ends_the_parts_and_what_they_started(folder: Path, number: signal.Signals):
+async def test_ctrl_c_ends_the_parts_and_what_they_started(folder: Path, number: signal.Signals):
     os.mkfifo(folder / "pids")
     script = f"""
 import os, subprocess
@@ -89,9 +98,7 @@ def test_starts():
         process.send_signal(number)
         shown, _ = process.communicate(timeout=WAIT_LIMIT)
     assert process.returncode == 130 and "interrupted" in shown
-    for pid in pids:
-        fields = process_table.line(pid)
-        assert fields is None or process_table.is_dead(fields)
+    await until(lambda: not any(map(alive, pids)))
 
 
 def test_on_a_terminal_one_line_changes(folder: Path):

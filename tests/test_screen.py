@@ -358,7 +358,7 @@ def test_what_is_marked_swallows_no_line_end_and_no_colour(text: str, shown: str
 
 
 @pytest.mark.parametrize(("kinds", "more"), [(16, False), (17, True)])
-def test_that_there_are_others_is_said_when_there_are(kinds: int, more: bool) -> None:
+def test_further_findings_are_mentioned_if_there_are_any(kinds: int, more: bool) -> None:
     text = "".join(chr(0xE000 + number) for number in range(kinds)) * 2
     notes = make_safe(text, "output").suspicious
     assert notes[:16] == tuple(f"private-use character <U+E00{number:X}>" for number in range(16))

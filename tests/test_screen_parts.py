@@ -299,7 +299,7 @@ ADMIN = 'look-alike letter <U+0430> in "аdmin"'
         ("привет а", "dmin привет"),
     ],
 )
-def test_a_word_of_two_scripts_is_told_wherever_the_pieces_end(pieces: tuple[str, ...]) -> None:
+def test_a_word_of_two_scripts_is_reported_wherever_the_pieces_end(pieces: tuple[str, ...]) -> None:
     assert words(*pieces) == (ADMIN,)
     assert lookalikes("".join(pieces)) == (ADMIN,)
 
@@ -329,7 +329,7 @@ def test_words_of_one_script_are_ordinary_wherever_the_pieces_end(pieces: tuple[
     "pieces",
     [("сору file",), ("со", "ру", " file"), ("my сору file",), ("file ", "сору"), ("file", " сору"), ("сору", " f")],
 )
-def test_a_word_of_twins_alone_is_told_among_latin_words(pieces: tuple[str, ...]) -> None:
+def test_a_word_of_lookalikes_only_is_reported_among_latin_words(pieces: tuple[str, ...]) -> None:
     assert words(*pieces) == ('look-alike letter <U+0441> in "сору"',)
 
 
@@ -351,7 +351,7 @@ def test_but_not_beside_the_scripts_that_it_goes_with(text: str) -> None:
     assert words(text) == words(*text) == ()
 
 
-def test_of_many_words_eight_are_told_in_their_order() -> None:
+def test_at_most_eight_words_are_reported_in_order() -> None:
     text = " ".join(f"а{number}d" for number in range(1000))
     assert words(text) == words(*text) == tuple(f'look-alike letter <U+0430> in "а{n}d"' for n in range(8))
 
@@ -374,6 +374,6 @@ def test_all_pieces_of_a_word_count() -> None:
     assert words("1", "ｒｍ", " file") == words("1ｒｍ file") == ()
 
 
-def test_a_long_word_is_told_by_its_beginning() -> None:
+def test_a_long_word_is_reported_by_its_beginning() -> None:
     assert words("аdmin" * 10) == ('look-alike letter <U+0430> in "' + ("аdmin" * 10)[:24] + '"',)
     assert words("а", "d" * 100) == ('look-alike letter <U+0430> in "а' + "d" * 23 + '"',)

@@ -1,4 +1,4 @@
-"""An MCP server with one tool, and another one that the settings next to it leave out. It needs the package `mcp`."""
+"""An MCP server with two tools; settings.toml includes only one of them. It needs the package `mcp`."""
 
 from mcp.server import MCPServer
 
@@ -22,7 +22,7 @@ def to_roman(number: int) -> str:
 
 @server.tool()
 def history() -> str:
-    """Tells about Roman numerals."""
+    """Tells a fact about Roman numerals."""
     return "They have no zero."
 
 

@@ -15,6 +15,7 @@ from assent.mcp_config import BadServer, McpServer, Servers, read_servers
 from assent.parts import Effort
 from assent.safe_open import read_regular
 
+
 class BadSettings(ValueError):
     """The settings cannot be used; the message names the file and the place."""
 
@@ -40,6 +41,17 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """For all its processes together; four fifths of the machine's memory, if not set."""
+
+
+class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the model may use before Assent stops asking it: `[limits]`. 0 means no limit."""
+
+    requests_per_session: Annotated[int, Meta(ge=0)] = 0
+    tokens_per_session: Annotated[int, Meta(ge=0)] = 0
+    dollars_per_session: Annotated[float, Meta(ge=0)] = 0.0
+    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Of all sessions together, from midnight to midnight."""
+    dollars_per_day: Annotated[float, Meta(ge=0)] = 0.0
 
 
 class Environment(Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,6 +133,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     approval_ttl: float | None = None
     """Seconds after which an unanswered approval expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
+    limits: SpendingLimits = SpendingLimits()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()

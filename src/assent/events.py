@@ -20,7 +20,7 @@ VERSION = 1
 Initiator = Literal["model", "person", "command"]
 """`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
 CallStatus = Literal["success", "error", "cancelled"]
-TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected", "incomplete"]
+TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected", "incomplete", "limit_reached"]
 GateKind = Literal["batch", "eager"]
 
 
@@ -99,7 +99,9 @@ class ModelReplied(EventBase, frozen=True, tag="model.message", kw_only=True):
     finish: FinishReason
     usage: Usage = Usage()
     said: str = ""
-    """The provider's own word for why it stopped, unless it simply finished."""
+    """The provider's own word for why it stopped, unless it is simply done."""
+    cost: float | None = None
+    """Dollars, at the prices of that moment; None if nobody knew the price."""
 
 
 class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
@@ -246,11 +248,23 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     """Both estimated."""
     usage: Usage = Usage()
     """Of the request for the summary."""
+    cost: float | None = None
+    """Of the same, in dollars; None where nobody knew what the model costs."""
     by: str = ""
     key: str = ""
     problem: str = ""
     model: str = ""
     """Which model wrote it; empty for the session's own."""
+
+
+class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
+    """The output of old calls leaves the conversation. The calls stay, and the log keeps their output."""
+
+    prompt_id: str
+    call_ids: tuple[str, ...]
+    tokens_before: int
+    tokens_after: int
+    """Both estimated."""
 
 
 class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
@@ -290,6 +304,7 @@ DurableEvent = (
     | EffortChanged
     | SessionRenamed
     | ChatCompressed
+    | OutputPruned
     | TurnFinished
     | CommandTaken
 )

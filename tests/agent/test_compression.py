@@ -67,7 +67,8 @@ async def test_the_older_part_becomes_a_summary_and_the_newest_stays_word_for_wo
         await harness.send(runner, Submit("go on"))
         await harness.until_done(3)
     (done,) = harness.recorded(ChatCompressed)
-    assert history == [f"{INTRODUCTION}\n\n# Requests\nA story.", UNDERSTOOD.parts[0].text, "more", "Short."]  # pyright: ignore
+    summary = f"{INTRODUCTION}\n\n# Requests\nA story.\n\nThe user's first request, word for word:\ntell"
+    assert history == [summary, UNDERSTOOD.parts[0].text, "more", "Short."]  # pyright: ignore
     assert (done.replaced, done.by, done.problem) == (2, "ann", "")
     assert done.tokens_before > 700 > 100 > done.tokens_after
     summary_request, next_request = harness.model.requests[2:]
@@ -160,7 +161,7 @@ async def test_cancelled_before_it_has_begun_it_is_taken_too_and_the_session_goe
 async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the_request_is_kept():
     harness = SessionHarness(
         {"chunks": [call("read_note", "a", text=LONG)], "usage": {"input": 600, "output": 10}},
-        {"chunks": [call("read_note", "b", text="y")], "usage": {"input": 2_000, "output": 10}},
+        {"chunks": [call("read_note", "b", text="y")], "usage": {"input": 3_000, "output": 10}},
         text("# Facts\nx", usage={"input": 300, "output": 20}),
         text("Done.", usage={"input": 200, "output": 5}),
     )
@@ -171,7 +172,7 @@ async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the
         assert runner.state.tokens < 1_500
     (done,) = harness.recorded(ChatCompressed)
     assert done.prompt_id.endswith("########0")
-    assert finished.status == "completed" and finished.usage.input == 3_100
+    assert finished.status == "completed" and finished.usage.input == 4_100
     last = harness.model.requests[-1].messages
     assert texts(last)[0] == f"{INTRODUCTION}\n\n# Facts\nx\n\n{LATEST}\nPlease read."
     calls_left = [part.call_id for message in last for part in message.parts if isinstance(part, Call)]

@@ -1,6 +1,6 @@
 """Context files: found up the tree and below, with imports, and only as far as the folder is trusted. Rows F7, I4."""
 
-import time
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_without_a_repository_the_home_folder_is_the_end_and_elsewhere_the_folde
     assert [f.text for f in find_context(str(tmp_path / "home" / "a" / "b"), "/elsewhere")] == ["b"]
 
 
-def test_one_file_under_two_names_is_told_once(project: Path):
+def test_one_file_under_two_names_is_loaded_once(project: Path):
     write(project, AGENTS="same")
     (project / "GEMINI.md").symlink_to("AGENTS.md")
     assert told(project).count("same") == 1
@@ -108,7 +108,7 @@ def test_code_is_not_an_import(project: Path):
     assert "never" not in told(project)
 
 
-def test_imports_in_a_circle_and_twice_are_told_once(project: Path):
+def test_circular_and_repeated_imports_are_loaded_once(project: Path):
     write(project, AGENTS="one @a.md @a.md", a="two @AGENTS.md @b.md", b="three @a.md")
     said = told(project)
     assert [said.count(word) for word in ("one", "two", "three")] == [1, 1, 1]
@@ -131,7 +131,7 @@ def test_imports_have_a_depth_and_a_boundary(project: Path, tmp_path: Path):
 
 
 @pytest.mark.spec("I4")
-def test_nothing_of_a_folder_is_told_before_it_is_trusted(project: Path, env: dict[str, str]):
+def test_the_model_sees_nothing_of_a_folder_before_it_is_trusted(project: Path, env: dict[str, str]):
     write(project.parent, AGENTS="outer @imported.md", imported="more")
     write(project, AGENTS="inner")
     write(Path(env["ASSENT_HOME"]), ASSENT="my own")
@@ -240,13 +240,19 @@ async def test_a_folder_below_counts_from_the_first_call_that_works_there(projec
     assert "be careful" in again.model.requests[0].system
 
 
-def test_loading_costs_less_than_two_milliseconds(project: Path, env: dict[str, str]):
-    write(project.parent, AGENTS="x" * 5_000)
+def test_loading_opens_each_context_file_once_and_no_other(
+    project: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    write(project.parent, AGENTS="x" * 5_000, README="not for us")
     write(project, AGENTS="y" * 5_000)
+    opened: list[str] = []
+    real = os.open
+
+    def watch(path: str, flags: int, *more: int, dir_fd: int | None = None) -> int:
+        if not flags & os.O_DIRECTORY:
+            opened.append(os.path.basename(path))
+        return real(path, flags, *more, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", watch)
     load_context(env, str(project))
-    took: list[float] = []
-    for _ in range(20):
-        before = time.perf_counter()
-        load_context(env, str(project))
-        took.append(time.perf_counter() - before)
-    assert min(took) < 0.002
+    assert opened == ["AGENTS.md", "AGENTS.md"]

@@ -116,7 +116,7 @@ async def test_retries_wait_longer_each_time_and_end_some_day():
     assert [round(delay / 2**place, 0) for place, delay in enumerate(harness.delays)] == [1.0, 1.0, 1.0]
 
 
-def test_the_providers_own_delay_goes_first_unless_it_is_unreasonable():
+def test_the_providers_own_delay_takes_precedence_unless_it_is_unreasonable():
     retries = Retries(longest_delay=30.0)
     assert retries.delay(1, 7.5) == 7.5
     assert retries.delay(1, 9_999.0) == 60.0

@@ -27,7 +27,7 @@ async def ending_of(harness: SessionHarness) -> TurnFinished:
     ],
 )
 @pytest.mark.spec("F9")
-async def test_a_reply_that_stopped_early_is_no_success_and_says_why(finish: str, kind: str, words: str):
+async def test_a_reply_that_stopped_early_is_not_a_success_and_says_why(finish: str, kind: str, words: str):
     harness = SessionHarness({"chunks": [{"text": "The first half"}], "finish": finish})
     finished = await ending_of(harness)
     assert finished.status == "incomplete"

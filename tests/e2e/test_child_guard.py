@@ -12,6 +12,7 @@ import pytest
 from assent import exit_codes
 from assent.cli import COMMANDS
 from assent.cli.child_guard import refusal
+from support.processes import helper_env
 from support.program import Program, asks_for, says, shell
 from support.waiting import WAIT_LIMIT
 
@@ -124,37 +125,9 @@ def test_a_command_that_nobody_listed_is_refused():
 @pytest.mark.skipif(os.getuid() != 0, reason="becomes somebody without privileges")
 def test_one_without_privileges_who_kills_supervisor_and_reaper_is_still_known(tmp_path: Path):
     """Neither variables nor ancestors are left, only the limits; raising them is refused."""
-    source = str(Path(__file__).resolve().parents[2] / "src")
-    check = (
-        f"import os, resource, sys, time; sys.path.insert(0, {source!r})\n"
-        "from assent.process import table\n"
-        "from assent.process.ancestry import LIMITS, is_inside\n"
-        "from assent.process.ancestry import _has_reaper\n"
-        "os.setgid(65534); os.setuid(65534)\n"
-        "while _has_reaper(os.getppid()): time.sleep(0.01)\n"
-        "for number in LIMITS:\n"
-        "    for to in (resource.RLIM_INFINITY, LIMITS[number] + 1):\n"
-        "        try: resource.setrlimit(number, (0, to)); print('raised')\n"
-        "        except (ValueError, OSError): pass\n"
-        "    resource.setrlimit(number, (5, 5))\n"
-        "print(is_inside({}))"
-    )
-    start = (
-        f"import asyncio, sys; sys.path.insert(0, {source!r})\n"
-        "from assent.process import supervision, table\n"
-        "import os, signal\n"
-        "r, w = os.pipe()\n"
-        "out = os.open(sys.argv[3], os.O_CREAT | os.O_WRONLY)\n"
-        "child = asyncio.run(supervision.start(sys.argv[4:], '/', {}, '', (r, out, out)))\n"
-        "supervisor = int(table.line(child.reaper)[table.PARENT])\n"
-        "os.kill(supervisor, 9)\n"
-        "while (seen := table.line(supervisor)) and not table.is_dead(seen): pass\n"
-        "os.kill(child.reaper, 9)\n"
-        "while table.line(child.pid): pass\n"
-    )
     out = tmp_path / "out"
-    child = [sys.executable, "-S", "-c", check]
-    subprocess.run([sys.executable, "-c", start, "-", "-", str(out), *child], check=True, timeout=WAIT_LIMIT)
+    argv = [sys.executable, "-m", "support.orphaned_child", "start", str(out)]
+    subprocess.run(argv, env=helper_env(), check=True, timeout=WAIT_LIMIT)
     assert out.read_text() == "True\n"
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import assent
 from assent.client import ApiProblem
 from assent.front.web.web_server import Where
 from assent.process.callers import CHILD
 from assent.process.run_program import run
+from support.processes import helper_env
 from support.program import Json, Program, asks_for, says, shell
 from support.served import Served, ServedProgram, until_event, until_waiting
+from support.waiting import WAIT_LIMIT
 
 ATTACK = """
 import http.client, json, os, socket, sys, threading, urllib.parse
@@ -200,30 +201,10 @@ async def test_behind_a_proxy_a_child_is_known_by_its_connection_and_not_by_head
 
 @pytest.mark.skipif(os.getuid() != 0, reason="becomes somebody without privileges")
 @pytest.mark.parametrize("inside", [False, True])
-def test_one_who_lets_nobody_look_is_known_by_who_it_can_be(tmp_path: Path, inside: bool):
+def test_one_who_lets_nobody_look_is_known_by_who_it_can_be(inside: bool):
     """As an `sshd` does that carries a person's tunnel; and as a child may."""
-    hidden = (
-        "import ctypes, os, socket, sys; libc = ctypes.CDLL(None); 'x'.encode('idna')\n"
-        "os.setgid(65534); os.setuid(65534); libc.prctl(4, 0, 0, 0, 0)\n"
-        "socket.create_connection(('127.0.0.1', int(sys.argv[1]))).recv(1)"
-    )
-    code = f"""
-import asyncio, os, socket, sys
-sys.path.insert(0, {str(Path(assent.__file__).resolve().parents[1])!r})
-from assent.process import callers, supervision
-assert not callers.is_child(1)
-listener = socket.create_server(("127.0.0.1", 0))
-argv = [sys.executable, "-S", "-c", {hidden!r}, str(listener.getsockname()[1])]
-null = os.open("/dev/null", os.O_RDWR)
-if {inside}:
-    child = asyncio.run(supervision.start(argv, "/", {{}}, "", (null, null, null)))
-else:
-    os.posix_spawn(argv[0], argv, {{}})
-os.setgid(65534); os.setuid(65534)
-accepted, client = listener.accept()
-print(callers.why_refused(client, accepted.getsockname()))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    argv = [sys.executable, "-m", "support.hidden_caller", *(["inside"] if inside else [])]
+    done = subprocess.run(argv, env=helper_env(), stdout=subprocess.PIPE, text=True, timeout=WAIT_LIMIT, check=True)
     assert done.stdout.strip() == (CHILD if inside else "None")
 
 

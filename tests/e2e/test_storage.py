@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
@@ -94,7 +93,7 @@ def test_a_session_that_cannot_be_locked_is_not_opened(program: Program):
 
 
 @pytest.mark.spec("F11")
-@pytest.mark.skipif(not shutil.which("prlimit"), reason="needs prlimit")
+@pytest.mark.needs("prlimit")
 @pytest.mark.parametrize("limit", [0, 20_000, 50_000])
 def test_a_log_that_cannot_grow_starts_nothing(program: Program, limit: int):
     """A limit on the size of files acts like a disk that is full from the start, or soon after."""

@@ -65,7 +65,7 @@ def test_the_rules_decide_as_they_say(program: Program, command: str, verdict: s
 
 def test_the_scenario_asks_before_it_writes(program: Program) -> None:
     refused = program.run("-m", SCENARIO, "-p", "say hello")
-    assert refused.out.endswith("Then I leave it.\n"), refused.err
+    assert refused.out.endswith("All right, I won't write it.\n"), refused.err
     assert not (program.folder / "hello.txt").exists()
     allowed = program.run("-m", SCENARIO, "-p", "say hello", "--allowed-tools", "write_file")
     assert allowed.out.endswith("hello.txt is there.\n"), allowed.err

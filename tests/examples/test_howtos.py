@@ -1,10 +1,12 @@
 """The how-to pages work as written."""
 
+import re
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
-from support.newcomer import SECONDS, Newcomer
+from support.newcomer import ROOT, SECONDS, Newcomer
 
 pytestmark = pytest.mark.timeout(2 * SECONDS)
 
@@ -30,3 +32,15 @@ def test_a_newcomer_adds_a_provider_by_the_page_and_it_answers(newcomer: Newcome
     assert tested.code == 0 and "1 passed" in tested.out, tested.out
     used = newcomer.runs("assent", "-m", "echo:", "-p", "Is anybody there?")
     assert (used.code, used.out) == (0, "Is anybody there?\n"), used.err
+
+
+def test_the_code_on_the_page_about_front_ends_is_that_of_the_example() -> None:
+    """The example itself is run by tests/app/test_minimal_front_end.py."""
+    page = (ROOT / "docs/howto/add-a-front-end.md").read_text(encoding="utf-8")
+    example = (ROOT / "examples/minimal_front_end.py").read_text(encoding="utf-8").splitlines()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        size = len(block.splitlines())
+        excerpts = {dedent("\n".join(example[at : at + size])) for at in range(len(example))}
+        assert block.rstrip("\n") in excerpts, block

@@ -65,7 +65,7 @@ def test_what_is_imported_is_known_as_such_also_when_it_cannot_be_read(tmp_path:
     assert (a.size, a.problem, len(a.digest)) == (4, "", 64)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_bytes(b"\xef\xbb\xbftext")
     assert [file.text for file in found(tmp_path)] == ["text"]
 

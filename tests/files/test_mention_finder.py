@@ -31,7 +31,7 @@ def test_what_a_text_names_is_found_without_the_punctuation_of_the_sentence(text
     assert named(text) == paths
 
 
-def test_what_is_longer_than_any_path_is_none_and_costs_nothing():
+def test_text_longer_than_any_path_is_not_a_mention_and_costs_nothing():
     assert named("@" + ")" * 1_000_000 + " @a.py @" + "x" * 5_000) == ["a.py"]
 
 

@@ -122,7 +122,7 @@ def test_a_piece_is_read_without_the_rest(folder: PrivateFolder) -> None:
     assert folder.piece("out.txt", 10, 5) == Piece(b"", 10)
 
 
-def test_no_piece_comes_from_what_is_no_file_of_ours(
+def test_no_piece_comes_from_a_file_that_is_not_ours(
     folder: PrivateFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.create("out").close()
@@ -193,7 +193,7 @@ def test_an_ordinary_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
         read_plain(tmp_path / "missing")
 
 
-def test_what_is_no_ordinary_file_is_not_read_and_nothing_stays_open(tmp_path: Path) -> None:
+def test_only_regular_files_are_read_and_nothing_stays_open(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     (tmp_path / "link").symlink_to("a")
     os.mkfifo(tmp_path / "pipe")

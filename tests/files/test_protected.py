@@ -217,7 +217,7 @@ def test_each_sample_is_a_secret_where_it_usually_is() -> None:
     assert {".env", "shadow", "sudoers", "id_rsa", ".ssh", ".npmrc"} <= secret_samples()
 
 
-def test_globs_find_each_secret_file_and_leave_what_is_made_to_be_read() -> None:
+def test_globs_match_every_secret_file_and_no_example() -> None:
     def found(name: str) -> bool:
         return any(fnmatchcase(name, glob) for glob in secret_globs())
 

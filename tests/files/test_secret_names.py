@@ -76,7 +76,7 @@ def test_the_name_of_a_secret_and_of_its_copies_is_known_to_all_who_ask(name: st
 
 @pytest.mark.spec("I2")
 @pytest.mark.parametrize("name", names(ORDINARY))
-def test_an_ordinary_name_is_no_secret(name: str) -> None:
+def test_an_ordinary_name_is_not_a_secret(name: str) -> None:
     assert why_secret(name.split("/")) is None
     assert not re.search(secret_pattern(), f"/w/{name.lower()}")
 
@@ -90,7 +90,7 @@ def test_ordinary_code_is_not_passed_over_by_programs_that_know_globs() -> None:
 @pytest.mark.parametrize(
     "rest", ["~", ".bak", "_backup", "-old", ".orig", ".save", ".copy", ".tmp", ".rej", ".gz", ".1"]
 )
-def test_copies_of_every_secret_are_said_by_globs(rest: str) -> None:
+def test_globs_cover_copies_of_every_secret(rest: str) -> None:
     """Names that were added to the list may need a family of their own."""
     missed = [
         name

@@ -116,7 +116,7 @@ def test_a_word_without_end_is_not_held_for_ever() -> None:
         st.sampled_from(["a", " ", "\n", "\x1b[0m", "ghp_", "word=", KNOWN[:6], "1", "-----", "x@y", ":"]), max_size=30
     )
 )
-def test_in_pieces_all_is_shown_that_is_no_secret(pieces: list[str]) -> None:
+def test_in_pieces_everything_but_secrets_is_shown(pieces: list[str]) -> None:
     told = shown(pieces)
     if "[secret: " not in told:
         assert told == "".join(pieces)

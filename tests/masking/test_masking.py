@@ -126,7 +126,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS, ids=range(len(HARMLESS)))
-def test_what_is_no_secret_stays_as_it_is(text: str):
+def test_text_that_is_not_secret_stays_unchanged(text: str):
     assert shapes_only.text(text) == text
 
 

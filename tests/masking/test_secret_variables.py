@@ -66,7 +66,7 @@ def test_a_name_that_says_secret_is_believed(name: str):
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-def test_an_ordinary_variable_is_none(name: str):
+def test_an_ordinary_variable_is_not_secret(name: str):
     assert not holds_secret(name, "/some/value:1")
 
 

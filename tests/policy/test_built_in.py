@@ -70,7 +70,7 @@ def test_a_search_that_would_follow_links_runs_as_one_that_does_not(search: str)
 
 
 @pytest.mark.parametrize("tests", ["-name '*.py'", "-type d", "-name f", "-xtype f", ""])
-def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
+def test_found_files_are_opened_unless_they_are_links(tests: str) -> None:
     command = f"find . {tests} -exec wc {{}} +"
     plan = judge(command, rules(["find", "wc"]), cwd="/w", roots=["/w"]).plan
     assert ruling(command, "/w", "/w") == "allow"
@@ -91,7 +91,7 @@ def test_what_is_found_is_opened_only_where_it_is_no_link(tests: str) -> None:
         *("diff --from-file=/etc/passwd a", "diff --from-file=../x a", "date -r/etc/passwd", "ls -I=/etc", "ls -I../x"),
     ],
 )
-def test_what_may_look_outside_asks(text: str) -> None:
+def test_a_command_that_may_read_outside_needs_approval(text: str) -> None:
     assert ruling(text, "/w", "/w", "/v") == "ask"
 
 

@@ -338,7 +338,7 @@ def test_a_deny_by_path_holds_for_tools_searches_and_commands(glob: str):
 
 
 @pytest.mark.parametrize("text", ["cd && head .bashrc", "cd sub && cd ../.. && cat x", "file -f/etc/passwd", "ps auxe"])
-def test_a_read_only_command_does_not_leave_the_workspace_by_another_way(text: str):
+def test_a_read_only_command_cannot_leave_the_workspace_indirectly(text: str):
     assert judge(command(text)).ruling == "ask"
 
 
@@ -357,7 +357,7 @@ def test_a_read_only_command_follows_no_links_out_of_the_workspace(text: str):
 @pytest.mark.parametrize(
     "text", ["find . -name '*.py' -exec cat {} +", "grep -Rn x .", "egrep -R x .", "ls {src,tests} -R"]
 )
-def test_what_can_be_told_to_leave_links_alone_is_told_so_and_runs(text: str):
+def test_a_program_that_can_ignore_links_is_told_to_and_runs(text: str):
     verdict = judge(command(text))
     assert verdict.ruling == "allow"
     words = [word.text for word in stage_of(verdict.plan.steps).words] if verdict.plan else []
@@ -470,7 +470,9 @@ def test_a_link_to_a_kept_file_is_that_file_for_commands_too(guarded: Path) -> N
 @pytest.mark.parametrize(
     "text", ["cat s*/k", "cat */k", "grep -r x .", "rg x", "cat secrets/../notes/../s?crets/k", "diff -r notes secrets"]
 )
-def test_a_command_that_may_come_upon_a_kept_file_asks_although_a_rule_allows_it(guarded: Path, text: str) -> None:
+def test_a_command_that_may_reach_a_guarded_file_needs_approval_even_if_a_rule_allows_it(
+    guarded: Path, text: str
+) -> None:
     rules = [parse_allowed(f"{SHELL}({name})") for name in ("cat", "grep", "rg", "diff")]
     assert in_folder(guarded, text, *rules) in ("ask", "deny")
     assert in_folder(guarded, "cat notes/p*", *rules) == "allow"
@@ -535,14 +537,14 @@ def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
         "cd a; cd b; cd c; cd d; cd e; cd f; cat x",
     ],
 )
-def test_a_kept_file_is_denied_wherever_the_command_goes_first(guarded: Path, text: str) -> None:
+def test_a_guarded_file_is_denied_wherever_a_cd_leads(guarded: Path, text: str) -> None:
     cat, cd = (parse_allowed(f"{SHELL}({name})") for name in ("cat", "cd"))
     assert in_folder(guarded, text, cat, cd) == "deny"
     assert in_folder(guarded, text, mode="yolo") == "deny"
     assert in_folder(guarded, "cd notes && cat plain", cat, cd) == "allow"
 
 
-def test_a_search_after_a_cd_comes_upon_what_is_there(guarded: Path) -> None:
+def test_a_search_after_a_cd_reads_the_files_there(guarded: Path) -> None:
     cd, rg = (parse_allowed(f"{SHELL}({name})") for name in ("cd", "rg"))
     assert in_folder(guarded, "cd notes && rg x", cd, rg) == "allow"
     assert in_folder(guarded, "cd notes; rg x", cd, rg) == "ask"
@@ -570,7 +572,7 @@ def test_a_deny_by_path_goes_before_an_ask_of_a_higher_tier(guarded: Path) -> No
     assert plan.judge(Action(tool=SHELL, args={}, details=details)).ruling == "deny", "plan mode runs nothing"
 
 
-def test_a_search_anywhere_in_a_line_may_come_upon_a_kept_file(guarded: Path) -> None:
+def test_a_search_anywhere_in_a_line_may_reach_a_guarded_file(guarded: Path) -> None:
     rules = [parse_allowed(f"{SHELL}({name})") for name in ("ls", "rg", "sort")]
     assert in_folder(guarded, "ls notes && rg x", *rules) == "ask"
     assert in_folder(guarded, "ls notes | sort -r", *rules) == "allow"
@@ -680,7 +682,7 @@ def test_a_link_to_a_secret_or_a_wildcard_that_matches_one_asks(text: str, tmp_p
 
 
 @pytest.mark.spec("C8")
-def test_a_link_to_what_tools_run_or_to_outside_is_no_place_to_write_to(tmp_path: Path) -> None:
+def test_writing_through_a_link_to_outside_or_to_a_file_that_tools_run_needs_approval(tmp_path: Path) -> None:
     root = tmp_path / "w"
     (root / ".git" / "hooks").mkdir(parents=True)
     (root / "copies").mkdir()
@@ -712,7 +714,7 @@ def test_a_link_to_what_tools_run_or_to_outside_is_no_place_to_write_to(tmp_path
     assert {text: ruling(text) for text in fine} == dict.fromkeys(fine, "allow")
 
 
-def test_a_link_to_another_folder_is_no_place_to_start_a_search_from(tmp_path: Path) -> None:
+def test_a_search_that_starts_at_a_link_to_outside_needs_approval(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "there").symlink_to(tmp_path)
     (tmp_path / "w" / "here").symlink_to(".")

@@ -96,7 +96,7 @@ def test_what_only_asks_needs_no_rule(text: str) -> None:
         *("[[ -f /etc/x ]]", "[ -f /etc/x ]", "base64 .env", "zcat .env", "od -c .env", "git grep x -- .env"),
     ],
 )
-def test_what_shows_more_or_does_more_still_asks(text: str) -> None:
+def test_a_command_that_shows_or_does_more_still_needs_approval(text: str) -> None:
     assert ruling(text, "/w", "/w") == "ask"
 
 

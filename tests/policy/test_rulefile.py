@@ -88,7 +88,7 @@ def test_several_tools_and_commands_are_several_rules():
         ("x = \n", r"p\.toml:1: Invalid value"),
     ],
 )
-def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
+def test_an_error_in_a_rule_file_names_file_and_line(text: str, message: str):
     with pytest.raises(BadRule, match=message):
         parse(text)
 
@@ -101,11 +101,11 @@ def test_what_is_wrong_is_said_with_file_and_line(text: str, message: str):
         ("Object missing required field `tool` - at `$.rule[0]`", "p.toml:2: rule 1 (line 1): `tool` is missing"),
     ],
 )
-def test_what_nobody_has_words_for_is_said_as_the_decoder_says_it(problem: str, said: str):
+def test_an_unknown_decoder_error_is_passed_on_unchanged(problem: str, said: str):
     assert in_words(problem, '[[rule]]\ntool = "x"\n', "p.toml") == said
 
 
-def test_a_file_that_is_no_text_is_refused():
+def test_a_file_that_is_not_text_is_refused():
     with pytest.raises(BadRule, match=r"p\.toml"):
         parse_rules(b"\xff\xfe", "p.toml", "user", TOOLS)
 
@@ -191,7 +191,7 @@ def test_a_command_and_a_path_in_one_rule_are_refused():
         parse('[[rule]]\ncommand = "cat"\npath = "x"\ndecision = "deny"\n')
 
 
-def test_limits_of_a_path_are_just_where_they_are_said_to_be():
+def test_path_limits_are_exact():
     assert parse('[[rule]]\ndecision = "deny"\npath = "**/**/**/**/x"\n')
     assert parse(f'[[rule]]\ndecision = "deny"\npath = "{"x" * 1000}"\n')
     (rule,) = parse('[[rule]]\ndecision = "deny"\npath = "./src/x"\nmode = "plan"\n')

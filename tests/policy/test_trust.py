@@ -56,7 +56,7 @@ def test_any_change_ends_the_trust(folder: Path, store: TrustStore, change: str)
     assert store.look(folder).state == ("untrusted" if change == "link" else "changed")
 
 
-def test_what_is_no_ordinary_file_can_never_be_trusted(folder: Path, store: TrustStore):
+def test_only_regular_files_can_be_trusted(folder: Path, store: TrustStore):
     rules = folder / ".assent" / "policy.toml"
     rules.rename(folder / "notes.toml")
     rules.symlink_to("../notes.toml")
@@ -105,7 +105,7 @@ def test_rules_of_a_folder_allow_only_when_it_is_trusted(folder: Path, tmp_path:
     assert (rule.ruling, rule.tier) == ("allow", "workspace")
 
 
-def test_a_context_file_is_trusted_by_its_content_and_one_that_cannot_be_read_is_none(folder: Path, store: TrustStore):
+def test_a_context_file_is_trusted_by_content_and_an_unreadable_one_does_not_count(folder: Path, store: TrustStore):
     (folder / "AGENTS.md").write_text("Be brief.\n")
     (folder / "GEMINI.md").symlink_to("/dev/null")
     assert sorted(store.look(folder).files) == [".assent/policy.toml", "AGENTS.md"]

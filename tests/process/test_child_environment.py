@@ -40,7 +40,7 @@ UNSEEN = {
 FOR_PEOPLE = {"EDITOR": "code --wait", "GIT_EDITOR": "vim", "MANPAGER": "less", "PAGER": "less", "COLUMNS": "80"}
 
 
-def test_a_command_gets_all_that_is_no_secret_and_runs_nothing_unseen():
+def test_a_command_gets_all_variables_but_secrets_and_runs_nothing_unseen():
     assert command_environment(Environment(), ORDINARY | SECRET | UNSEEN | FOR_PEOPLE) == ORDINARY | FIXED
 
 

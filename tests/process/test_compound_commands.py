@@ -1,7 +1,6 @@
 """Compound commands run as bash would run them: the same output, the same exit code, the same folder."""
 
 import os
-import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -140,7 +139,7 @@ _SAME = [
 
 
 @pytest.mark.spec("C7")
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize("command", _SAME)
 def test_a_compound_command_prints_and_returns_what_bash_would(command: str, folder: Path) -> None:
     assert run(command, folder) == bash(command, folder)
@@ -198,7 +197,7 @@ def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @pytest.mark.spec("C8")
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.needs("bash")
 @settings(
     max_examples=int(os.environ.get("ASSENT_EXAMPLES", "40")),
     deadline=None,

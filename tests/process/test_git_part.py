@@ -1,7 +1,6 @@
 """A workspace that is a part of a larger repository: git shows nothing of the rest of it."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from assent.policy.shell import judge, rules
 from assent.policy.symlink_checks import repository_behind
 from assent.process.pipeline import REFUSED, Pipeline
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.needs("git")
 
 
 class World:
@@ -122,7 +121,7 @@ def test_the_workspace_is_shown(world: World, command: str, shown: str) -> None:
     assert shown in output
 
 
-def test_who_reads_changes_is_told_that_they_are_not_all(world: World) -> None:
+def test_the_output_says_that_only_part_of_the_changes_is_shown(world: World) -> None:
     assert "only files in the workspace are shown, which is part of a larger repository\n" in world.run("git show")[1]
 
 

@@ -17,7 +17,7 @@ from assent.process.pipeline import Pipeline
 from assent.process.repository import Guard, guard
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed"),
+    pytest.mark.needs("git"),
     pytest.mark.skipif(not available(), reason="this kernel has no Landlock"),
 ]
 

@@ -1,7 +1,6 @@
 """Git leaves out tracked secrets by their names, says so, and stays fast where there are none."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from assent.policy.shell import judge, rules
 from assent.process import left_out
 from assent.process.pipeline import REFUSED, Pipeline
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.needs("git")
 
 
 class Repository:
@@ -102,7 +101,7 @@ _ENV = "left out: .env (usual place for secrets)\n"
         ("git range-diff HEAD~1..HEAD HEAD~1..HEAD", "left out: files in usual places for secrets, if there are any\n"),
     ],
 )
-def test_who_reads_is_told_which_secrets_were_left_out(tracked: Repository, command: str, note: str) -> None:
+def test_the_output_names_the_secrets_that_were_left_out(tracked: Repository, command: str, note: str) -> None:
     _, output = tracked.run(command)
     assert "hunter2" not in output
     assert note in output
@@ -267,7 +266,7 @@ def test_a_name_with_unusual_letters_is_left_out_and_cannot_forge_a_line(reposit
 @pytest.mark.parametrize(
     "command", ["git log -p -2", "git diff HEAD~1", "git show", "git grep one", "git show HEAD:a.txt"]
 )
-def test_nothing_is_said_where_nothing_is_left_out(repository: Repository, command: str) -> None:
+def test_nothing_is_reported_if_nothing_is_left_out(repository: Repository, command: str) -> None:
     repository.commit({"a.txt": "one\n"})
     repository.commit({"a.txt": "one\ntwo\n"})
     code, output = repository.run(command)
@@ -275,7 +274,7 @@ def test_nothing_is_said_where_nothing_is_left_out(repository: Repository, comma
     assert "one" in output
 
 
-def test_a_mistake_is_told_by_git_alone(repository: Repository) -> None:
+def test_only_git_itself_reports_a_mistake(repository: Repository) -> None:
     repository.commit({"a.txt": "one\n"})
     for command in ("git log -p nowhere", "git diff nowhere", "git show nowhere"):
         code, output = repository.run(command)

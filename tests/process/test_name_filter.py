@@ -77,7 +77,7 @@ def test_a_name_across_two_reads_stays_one() -> None:
     assert heard == ["first", "second"]
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+def test_a_reader_that_stops_early_is_not_an_error() -> None:
     given, giving = os.pipe()
     taking, taken = os.pipe()
     os.close(taking)

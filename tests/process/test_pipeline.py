@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 import threading
@@ -95,7 +94,7 @@ _SAME_AS_BASH = [
 ]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize("command", _SAME_AS_BASH)
 def test_a_plan_prints_and_returns_what_bash_would(command: str, folder: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/home/x"}
@@ -189,7 +188,7 @@ _HOOKS = [
 ]
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 @pytest.mark.parametrize(("key", "command"), _HOOKS)
 def test_a_hostile_repository_cannot_make_git_run_a_program(key: str, command: str, folder: Path) -> None:
     def git(*words: str) -> None:
@@ -213,7 +212,7 @@ def test_a_hostile_repository_cannot_make_git_run_a_program(key: str, command: s
     assert not canary.exists()
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 def test_looking_for_changes_runs_no_filter_of_a_submodule(folder: Path) -> None:
     clean = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "GIT_CONFIG_NOSYSTEM": "1"}
     canary = folder.parent / "canary"
@@ -239,7 +238,7 @@ def test_looking_for_changes_runs_no_filter_of_a_submodule(folder: Path) -> None
     assert canary.exists()  # without us it runs
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 @pytest.mark.parametrize("name", [b"a=b", b"caf\xe9", b"a.b", b"a b"])
 @pytest.mark.parametrize("command", ["git diff", "git status", "timeout 9 git diff", "git -C . diff -C"])
 def test_a_filter_of_any_name_is_switched_off(name: bytes, command: str, folder: Path) -> None:
@@ -258,7 +257,7 @@ def test_a_filter_of_any_name_is_switched_off(name: bytes, command: str, folder:
     assert not canary.exists()
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 def test_git_does_not_run_where_its_configuration_cannot_be_read(folder: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     (folder / ".git" / "config").write_text("[broken\n")
@@ -306,7 +305,7 @@ def test_time_measures_without_a_program_of_that_name(folder: Path) -> None:
     assert re.fullmatch(r"real \d+\.\d{3}s", took)
 
 
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="sqlite3 is not installed")
+@pytest.mark.needs("sqlite3")
 def test_a_question_to_a_database_changes_nothing_even_if_it_tried(folder: Path) -> None:
     made = sqlite3.connect(folder / "db")
     made.execute("create table t as select 7 as a")

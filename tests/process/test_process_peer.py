@@ -37,7 +37,7 @@ async def test_reading_ends_when_the_program_ends_though_a_child_holds_its_outpu
     assert not alive(child)
 
 
-async def test_writing_to_a_program_that_has_gone_is_an_error_and_closing_is_none(tmp_path: Path):
+async def test_writing_to_a_program_that_has_exited_is_an_error_and_closing_is_not(tmp_path: Path):
     peer = await start(tmp_path, "pass")
     assert await peer.gone(10)
     with pytest.raises(OSError):

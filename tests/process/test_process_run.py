@@ -164,7 +164,7 @@ async def test_after_one_that_left_a_child_at_its_output_the_next_is_heard_at_on
     assert (result.ended, result.output.text()) == ("exited", "x\n")
 
 
-async def test_silence_after_the_end_is_no_timeout(tmp_path: Path) -> None:
+async def test_silence_after_the_end_is_not_a_timeout(tmp_path: Path) -> None:
     def wait(pid: int) -> None:
         while Path(f"/proc/{pid}").exists():  # its end is told before it leaves the table
             pass

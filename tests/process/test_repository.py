@@ -11,7 +11,7 @@ from assent.git_folder import leads_outside
 from assent.policy.shell import judge, rules
 from assent.process.pipeline import REFUSED, Pipeline
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.needs("git")
 
 _ALLOW = [
     *("git", "cd", "timeout"),
@@ -270,7 +270,7 @@ def test_no_setting_of_a_repository_says_what_runs_to_connect(
 
 @pytest.mark.spec("C8")
 @pytest.mark.parametrize("command", ["git push nested main", "git fetch nested", "git ls-remote nested", "git push"])
-def test_a_folder_is_no_remote(world: World, command: str) -> None:
+def test_a_folder_is_not_a_remote(world: World, command: str) -> None:
     world.repository(world.work, {"a.txt": "one\n"})
     for name in ("nested", "origin"):
         world.git("init", "-q", "--bare", name)
@@ -566,7 +566,7 @@ def test_a_secret_under_version_control_is_not_shown(tracked: World, command: st
 @pytest.mark.parametrize(
     "command", ["git diff HEAD -- .", "git diff", "git log -p --all", "git stash show -p", "git grep -h visible"]
 )
-def test_what_is_no_secret_is_shown(tracked: World, command: str) -> None:
+def test_files_that_are_not_secret_are_shown(tracked: World, command: str) -> None:
     assert "visible" in tracked.run(command)[1]
 
 
@@ -632,7 +632,7 @@ def test_the_history_is_whole_although_secrets_are_left_out(tracked: World) -> N
 
 
 @pytest.mark.spec("E5")
-def test_who_commits_is_told_which_hooks_did_not_run(world: World) -> None:
+def test_a_commit_reports_which_hooks_did_not_run(world: World) -> None:
     world.repository(world.work, {"a.txt": "one\n"})
     hooks = world.work / ".git" / "hooks"
     for name in ("pre-commit", "commit-msg", "pre-push", "update"):

@@ -113,7 +113,7 @@ async def test_modify_with_editor_marks_the_call_then_asks_again_with_the_edited
     assert "The user changed the arguments" in call.result.response["note"]
 
 
-async def test_an_editor_that_changed_nothing_takes_its_own_mark_away_and_asks_nothing_anew():
+async def test_an_editor_that_changed_nothing_removes_its_mark_and_asks_nothing_again():
     harness = SchedulerHarness()
     await asked(harness, "edit_note", path="/w/f", content="proposed")
     before = harness.approval("c1")
@@ -144,7 +144,7 @@ async def test_part_of_a_diff_is_accepted_hunk_by_hunk():
     assert "The user changed the arguments" in call.result.response["note"]
 
 
-async def test_what_is_no_change_of_a_file_has_no_hunks():
+async def test_only_a_file_change_has_hunks():
     harness = SchedulerHarness()
     await asked(harness, "run_note", text="x")
     with pytest.raises(Refused, match="hunks"):

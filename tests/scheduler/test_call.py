@@ -160,7 +160,7 @@ async def test_every_transition_is_announced_in_order_and_the_last_has_the_durat
     assert harness.recorded(CallFinished)[0].duration_ms == 1500
 
 
-async def test_the_time_that_a_call_waited_for_a_person_is_not_told_as_its_own():
+async def test_waiting_for_a_person_does_not_count_as_the_calls_own_time():
     harness = SchedulerHarness()
     batch = harness.schedule(harness.call("run_note", text="a"))
     await harness.settle()

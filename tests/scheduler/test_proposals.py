@@ -48,7 +48,7 @@ async def test_when_the_first_is_refused_one_that_needs_it_fails_with_the_plain_
 
 
 @pytest.mark.spec("B6")
-async def test_when_the_first_is_refused_one_that_still_applies_is_asked_anew(bench: ToolsHarness):
+async def test_when_the_first_is_refused_one_that_still_applies_is_asked_again(bench: ToolsHarness):
     bench.schedule(ONE_TWO, write("a", "whole\n"))
     await bench.settle()
     before = bench.waiting()["c2"]

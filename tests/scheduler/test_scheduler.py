@@ -194,7 +194,7 @@ async def test_several_calls_wait_at_the_same_time_and_are_answered_in_any_order
 
 
 @pytest.mark.spec("B8")
-async def test_failure_refusal_and_cancellation_leave_siblings_alone():
+async def test_failure_refusal_and_cancellation_do_not_affect_siblings():
     harness = SchedulerHarness()
     batch = harness.schedule(
         harness.call("read_note", text="tool", fail="tool"),

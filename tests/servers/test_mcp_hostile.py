@@ -57,7 +57,7 @@ async def test_a_program_that_does_not_exist_is_told(tmp_path: Path):
 
 
 @pytest.mark.spec("E5")
-async def test_a_variable_that_is_not_set_is_told_before_anything_starts(tmp_path: Path):
+async def test_an_unset_variable_is_reported_before_anything_starts(tmp_path: Path):
     async with open_shop(tmp_path, program(RAW, tmp_path, env={"A": "$NOT_SET"})) as shop:
         assert shop.told[1].reason == "the environment variable NOT_SET is not set"
     assert noted(tmp_path) == []

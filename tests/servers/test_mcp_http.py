@@ -142,7 +142,7 @@ async def test_an_error_of_the_server_with_the_code_of_a_lost_connection_is_its_
         (401, "mcp_refused", "put its token into `headers`"),
     ],
 )
-async def test_a_status_instead_of_an_answer_is_told_and_the_session_goes_on(
+async def test_a_status_instead_of_an_answer_is_reported_and_the_session_continues(
     tmp_path: Path, status: int, type_: str, words: str
 ):
     async with serving(tmp_path, f"status={status}") as url, open_shop(tmp_path, address(url)) as shop:

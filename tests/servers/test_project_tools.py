@@ -138,7 +138,7 @@ async def test_a_bad_declaration_is_dropped_alone_and_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize("printed", [b"", b"hello", b"{}", b"[1", b"\xff[]", b"[" * 100_000])
-def test_what_is_no_json_array_is_refused_as_a_whole(printed: bytes):
+def test_anything_but_a_json_array_is_refused_as_a_whole(printed: bytes):
     with pytest.raises(BadDiscovery, match="it did not print"):
         declared(printed, ())
 

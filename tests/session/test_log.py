@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from assent.agent.spending import Spending, day_of
 from assent.approval import Approval, Decision, InfoDetails
 from assent.commands import Submit
 from assent.events import (
@@ -22,13 +23,14 @@ from assent.events import (
     DurableEvent,
     Envelope,
     ModeChanged,
+    ModelReplied,
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
     TurnFinished,
 )
 from assent.files.locks import take_lock
-from assent.parts import Result
+from assent.parts import Result, Usage
 from assent.session.fork import fork_session
 from assent.session.inline_reader import InlineReader
 from assent.session.log import (
@@ -269,7 +271,7 @@ async def test_keys_from_before_times_were_kept_count_as_used_when_the_log_is_op
     await log.close()
     db = sqlite3.connect(tmp_path / "data" / "assent.db")
     db.executescript("DROP INDEX stamps_by_age; DROP INDEX inbox_by_age; ALTER TABLE stamps DROP COLUMN at;")
-    db.executescript("UPDATE inbox SET taken = 1 WHERE taken; PRAGMA user_version = 3;")
+    db.executescript("DROP TABLE spending; UPDATE inbox SET taken = 1 WHERE taken; PRAGMA user_version = 3;")
     db.close()
     log = SqliteLog(tmp_path / "data")
     assert not await log.put("s", "t-old", Submit("t-old"), Stamp("t-old", b"asked"))
@@ -688,7 +690,8 @@ async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     known = (await log.waiting(), msgspec.structs.replace(await log.info("s"), held=False))
     await log.close()
     db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE stamps; DROP TABLE approvals; DROP INDEX inbox_waiting; DROP INDEX inbox_by_age;")
+    db.executescript("DROP TABLE spending; DROP TABLE stamps; DROP TABLE approvals;")
+    db.executescript("DROP INDEX inbox_waiting; DROP INDEX inbox_by_age;")
     for column in ("mode", "owner", "client", "unfinished", "held"):
         db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
     db.execute("PRAGMA user_version = 1")
@@ -704,7 +707,7 @@ async def test_a_log_from_before_the_stamps_keeps_what_it_has_and_takes_them_fro
     await log.put("s", "k1", Submit("hi", by="ann"))
     await log.close()
     db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE stamps; DROP INDEX inbox_by_age; PRAGMA user_version = 2;")
+    db.executescript("DROP TABLE spending; DROP TABLE stamps; DROP INDEX inbox_by_age; PRAGMA user_version = 2;")
     db.close()
     log = SqliteLog(tmp_path)
     assert not await log.put("s", "k1", Submit("hi", by="ann"), ONE)
@@ -796,3 +799,35 @@ async def test_a_session_that_is_whole_is_salvaged_as_it_is(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     await log.append(await log.acquire("s"), [prompt(2), prompt(3)])
     assert await log.salvage("s") == await log.read("s")
+
+
+REPLY = ModelReplied(prompt_id="p", model="m", parts=(), finish="stop", usage=Usage(input=70, output=30), cost=0.25)
+UNPRICED = ModelReplied(prompt_id="p", model="m", parts=(), finish="stop", usage=Usage(input=10))
+
+
+@pytest.mark.spec("K5")
+async def test_what_a_session_used_is_counted_by_day_and_outlives_it(log: SessionLog):
+    noon, next_noon = 1_700_000_000.0, 1_700_086_400.0
+    await log.create("s", noon, CREATED)
+    fence = await log.acquire("s")
+    await log.append(fence, [Envelope(2, noon, "s", REPLY), Envelope(3, noon, "s", UNPRICED)])
+    await log.append(fence, [Envelope(4, next_noon, "s", REPLY)])
+    assert await log.spent_by_session() == {"s": Spending(requests=3, tokens=210, dollars=0.5, unpriced=1)}
+    await log.release(fence)
+    await log.delete("s")
+    assert await log.spent_on(day_of(noon)) == Spending(requests=2, tokens=110, dollars=0.25, unpriced=1)
+    assert await log.spent_on(day_of(next_noon)) == Spending(requests=1, tokens=100, dollars=0.25)
+
+
+@pytest.mark.spec("K5")
+async def test_an_older_log_counts_what_was_used_when_it_is_opened(tmp_path: Path):
+    log = SqliteLog(tmp_path)
+    await log.create("s", 1.0, CREATED)
+    await log.append(await log.acquire("s"), [Envelope(2, 2.0, "s", REPLY)])
+    await log.close()
+    db = sqlite3.connect(tmp_path / "assent.db")
+    db.executescript("DROP TABLE spending; PRAGMA user_version = 4;")
+    db.close()
+    log = SqliteLog(tmp_path)
+    assert await log.spent_by_session() == {"s": Spending(requests=1, tokens=100, dollars=0.25)}
+    await log.close()

@@ -36,6 +36,7 @@ from assent.session.sqlite_log import SqliteLog
 from assent.tools.registry import Registry
 from support.doubles import ReadNote, World
 from support.session_harness import SessionHarness, call, calls, crash, text
+from support.waiting import WAIT_LIMIT
 
 
 @pytest.mark.spec("F2")
@@ -661,7 +662,7 @@ async def test_tools_get_ready_while_the_model_thinks():
     harness = SessionHarness({"chunks": [{"pause_ms": 600_000}, {"text": "At last."}]})
     tool = SlowToStart(harness.world)
     harness.tools.append(tool)
-    async with await harness.open() as runner, asyncio.timeout(20):
+    async with await harness.open() as runner, asyncio.timeout(WAIT_LIMIT):
         await harness.send(runner, Submit("hi"))
         await tool.prepared.wait()
         await harness.send(runner, CancelTurn())

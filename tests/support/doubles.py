@@ -31,6 +31,8 @@ class World:
         self.effects: list[str] = []
         self.files: dict[str, str] = {}
         self.doors: dict[str, asyncio.Event] = {}
+        self.output = ""
+        """What every note gives back, besides its text."""
         self.running = 0
         self.most_running = 0
 
@@ -76,7 +78,7 @@ class _Note(Invocation):
         finally:
             world.running -= 1
         self._raise()
-        return ToolResult(f"noted {params.text}", PlainDisplay(params.text))
+        return ToolResult(f"noted {params.text}{world.output}", PlainDisplay(params.text))
 
     def _raise(self) -> None:
         match self._params.fail:

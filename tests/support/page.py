@@ -18,12 +18,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from support.program import Json, Program
+from support.programs import find_program
 from support.waiting import WAIT_LIMIT
 
 WAIT_LIMIT_MS = WAIT_LIMIT * 1000
 expect.set_options(timeout=WAIT_LIMIT_MS)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; scripts/test-tools installs it")
+CHROMIUM = find_program("chromium")
+needs_browser = pytest.mark.needs("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 

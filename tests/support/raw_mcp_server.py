@@ -1,7 +1,7 @@
 """A small hand-written MCP server of the older kind (2025-11-25): starts at once, and misbehaves as its arguments say.
 
-`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|old|stubborn|storm]`. `tools.json` in its folder is its
-list of tools; each start is a line in `events`. A call of the tool `again` reports that the list has changed; `ask`
+`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|waits|old|stubborn|storm]`. `tools.json` in its folder is
+its list of tools; each start is a line in `events`. A call of the tool `again` reports that the list has changed; `ask`
 asks the client for everything that a server may ask for and reports the answers. `answers.json` has whole answers by
 method, which take precedence.
 """
@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,10 @@ def misbehave() -> None:
                 sys.stdout.write("x" * 65536)
         case "dies":
             sys.exit("no licence found")
+        case "waits":  # for the file `go`
+            while not (FOLDER / "go").exists():
+                time.sleep(0.01)
+            sys.exit("nobody came")
         case "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         case _:

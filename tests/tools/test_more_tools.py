@@ -36,7 +36,7 @@ async def read(bench: Bench, *include: str, **more: Any) -> list[str]:
 # --- read_many_files ---
 
 
-async def test_all_that_match_are_told_by_name_in_order(bench: Bench) -> None:
+async def test_all_matches_are_listed_by_name_in_order(bench: Bench) -> None:
     make(bench, src__b_dot_py="b\n", src__a_dot_py="a\n", src__deep__c_dot_py="c\n", other_dot_txt="no")
     assert await read(bench, "src/**/*.py") == [
         "--- src/a.py ---\na\n",

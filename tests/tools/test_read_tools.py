@@ -166,7 +166,7 @@ async def test_a_listing_of_nothing_a_file_or_a_missing_folder(bench: Bench) -> 
     assert (await failure(bench, "list_directory", dir_path="g")).type == "file_not_found"
 
 
-async def test_a_name_that_is_no_utf8_is_listed_as_proper_text(bench: Bench) -> None:
+async def test_a_name_that_is_not_utf8_is_listed_as_valid_text(bench: Bench) -> None:
     (bench.root / os.fsdecode(b"\xff\xfe")).touch()
     text = await bench.text("list_directory", dir_path=".")
     assert "\ufffd\ufffd (0 bytes)" in text
@@ -297,7 +297,7 @@ async def test_few_matches_come_with_their_surroundings(bench: Bench, searcher: 
     assert "L100: line 100" in text
 
 
-async def test_no_match_is_no_error(bench: Bench, searcher: str) -> None:
+async def test_no_match_is_not_an_error(bench: Bench, searcher: str) -> None:
     assert await bench.text("grep_search", pattern="x") == 'No matches found for "x" in the workspace.'
 
 

@@ -66,7 +66,7 @@ def test_a_fact_that_cannot_be_kept_is_refused(tool: AnyTool, fact: str):
 
 
 @pytest.mark.spec("F4")
-async def test_it_is_asked_even_where_edits_run_and_the_model_is_told_at_once(tool: AnyTool, memory: Path):
+async def test_it_needs_approval_even_if_edits_run_and_the_model_is_told_at_once(tool: AnyTool, memory: Path):
     harness = SessionHarness(calls(call("save_memory", "m", fact="Prefers tabs.")), text("Noted."))
     harness.tools = [tool]
 

@@ -68,7 +68,7 @@ async def test_an_allowed_edit_does_not_make_a_secret_readable(bench: Bench, nam
 @pytest.mark.spec("C7")
 @pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo", "plan"])
 @pytest.mark.parametrize("kept", ["read_file", "*", "replace", "write_file"])
-async def test_a_denied_file_is_not_told_of_by_an_edit(bench: Bench, kept: str, mode: Mode) -> None:
+async def test_an_edit_does_not_reveal_a_denied_file(bench: Bench, kept: str, mode: Mode) -> None:
     rule = Rule(ruling="deny", tool=kept, path="plain.txt")
     for tool, args in edits("plain.txt"):
         if kept in ("read_file", "*", tool):
@@ -152,7 +152,7 @@ async def test_a_search_says_the_same_whether_a_secret_matches_or_not(
         assert "Not searched: " in told[0]
 
 
-async def test_a_secret_is_no_place_to_search_in(bench: Bench) -> None:
+async def test_a_secret_cannot_be_searched(bench: Bench) -> None:
     for name in SECRETS:
         with pytest.raises(ToolFailed, match="call read_file"):
             await bench.text("grep_search", pattern="hunter2", dir_path=name)
@@ -162,7 +162,7 @@ async def test_a_secret_is_no_place_to_search_in(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "text", ["grep -r hunter .", "rg hunter", "find . -name '*.txt' -exec cat {} +", "cat twin.txt"]
 )
-async def test_a_command_that_may_come_upon_a_second_name_of_a_secret_asks(bench: Bench, text: str) -> None:
+async def test_a_command_that_may_find_a_hard_link_to_a_secret_needs_approval(bench: Bench, text: str) -> None:
     assert (await judged(bench, "run_shell_command", command=text)).ruling == "ask"
     (bench.root / "twin.txt").unlink()
     (bench.root / "twin.txt").write_text("ordinary\n")

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import os
 import shlex
-import shutil
 import stat
 import subprocess
 import sys
@@ -58,7 +57,7 @@ async def test_success_is_output_and_exit_code(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("command", "ended"), [("exit 3", "exit 3"), ("kill -9 $$", "killed: 9 SIGKILL"), ("true", "")]
 )
-async def test_the_person_is_told_in_a_word_that_a_command_ended_badly(bench: Bench, command: str, ended: str) -> None:
+async def test_the_person_gets_a_short_note_that_a_command_failed(bench: Bench, command: str, ended: str) -> None:
     result = await bench.run("run_shell_command", command=command)
     assert result.failure is None
     assert result.display == TerminalDisplay("", ended)
@@ -84,7 +83,7 @@ def _repository(folder: Path, files: dict[str, str]) -> None:
         subprocess.run(["git", *words], cwd=folder, check=True)
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 async def test_model_and_person_are_told_which_secret_git_left_out(bench: Bench) -> None:
     _repository(bench.root, {".env": "needle=1\n", "a.txt": "needle=2\n"})
     plan = judge("git grep needle", rules(["git"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
@@ -192,7 +191,7 @@ async def test_a_full_disk_costs_the_file_and_not_the_command(tmp_path: Path) ->
 
 
 @pytest.mark.spec("D4")
-async def test_after_a_cancel_it_is_said_where_the_output_so_far_is(bench: Bench, tmp_path: Path) -> None:
+async def test_after_a_cancel_the_result_names_the_file_with_the_output_so_far(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(bench.root / "ready")
     heard = Heard()
     tool = shell(bench, outputs=PrivateFolder(str(tmp_path / "outputs")))
@@ -236,13 +235,13 @@ async def test_a_silent_command_is_ended_and_its_output_kept(bench: Bench) -> No
 
 
 @pytest.mark.spec("I6")
-async def test_a_command_that_prints_without_end_is_stopped_and_said_so(bench: Bench) -> None:
+async def test_a_command_that_prints_endlessly_is_stopped_and_the_result_says_so(bench: Bench) -> None:
     result = await run(shell(bench, limits=CommandLimits(output_mb=1)), "yes")
     assert "Stopped: the command printed more than 1 MB." in str(result.content)
 
 
 @pytest.mark.spec("I6")
-async def test_a_command_that_takes_too_much_memory_is_stopped_and_said_so(bench: Bench) -> None:
+async def test_a_command_that_uses_too_much_memory_is_stopped_and_the_result_says_so(bench: Bench) -> None:
     hungry = "import sys, time; x = bytearray(80_000_000); print('full', flush=True); time.sleep(300)"
     result = await run(shell(bench, limits=CommandLimits(memory_mb=60)), f"{sys.executable} -c {shlex.quote(hungry)}")
     assert "Stopped: the command used more than 60 MB of memory." in str(result.content)

@@ -32,7 +32,7 @@ def test_bytes_that_are_no_utf8_are_read_as_latin_1_and_survive() -> None:
 @pytest.mark.parametrize(
     "data", [b"\x7fELF\x02\x01\x01\0\0", b"\xff\xfe\x00", bytes(range(128, 256)) + bytes(range(32))]
 )
-def test_binary_data_is_no_text(data: bytes) -> None:
+def test_binary_data_is_not_text(data: bytes) -> None:
     with pytest.raises(NotText):
         decode(data)
 

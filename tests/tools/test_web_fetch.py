@@ -92,7 +92,7 @@ async def test_the_addresses_of_a_prompt_are_shown_in_their_one_spelling(prompt:
         (" ".join(f"https://example.org/{n}" for n in range(21)), "at most 20"),
     ],
 )
-def test_what_may_not_be_asked_is_refused_before_anybody_is_asked(prompt: str, why: str) -> None:
+def test_a_forbidden_address_is_refused_before_anyone_is_asked(prompt: str, why: str) -> None:
     with pytest.raises(InvalidParams) as refused:
         WebFetchTool().build({"prompt": prompt})
     assert why in str(refused.value)
@@ -150,7 +150,7 @@ async def test_a_host_can_be_allowed_for_a_run_and_covers_only_itself_and_below(
 
 
 @pytest.mark.parametrize("text", ["web_fetch(com)", "web_fetch(https://example.org)", "web_fetch(a b.c)"])
-def test_a_rule_for_what_is_no_host_is_refused(text: str) -> None:
+def test_a_rule_for_something_that_is_not_a_host_is_refused(text: str) -> None:
     with pytest.raises(BadRule, match="is not a domain"):
         parse_allowed(text)
 

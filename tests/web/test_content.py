@@ -101,7 +101,7 @@ def test_other_codings_are_refused(coding: str) -> None:
 # --- text ---
 
 
-def test_a_zero_byte_is_no_text_but_a_page_may_have_one() -> None:
+def test_a_zero_byte_is_not_text_but_a_page_may_have_one() -> None:
     with pytest.raises(Unreadable, match=r"it is not text \(3 bytes\)"):
         to_text(b"a\0b", "text/plain", "text")
     assert to_text(b"a\0b", "text/html", "html") == "a\0b"

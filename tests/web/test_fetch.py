@@ -215,7 +215,7 @@ async def test_with_or_without_www_is_the_same_host() -> None:
 
 
 @pytest.mark.parametrize("place", ["http://other.example/x", "http://sub.page.example/", "http://page.example:8080/"])
-async def test_a_redirect_to_another_host_is_told_and_not_followed(place: str) -> None:
+async def test_a_redirect_to_another_host_is_reported_and_not_followed(place: str) -> None:
     async with FakeWeb(sends_to(place)) as fake:
         assert await fake.web.fetch("http://page.example/") == Moved(place)
     assert len(fake.dialled) == 1
@@ -380,7 +380,7 @@ async def test_text_comes_in_its_charset(type_: str, body: bytes, text: str) -> 
         (page(b"a\0b", ""), "it is not text (3 bytes)"),
     ],
 )
-async def test_what_is_no_text_is_refused_with_its_type_and_size(answer: bytes, why: str) -> None:
+async def test_content_that_is_not_text_is_refused_with_its_type_and_size(answer: bytes, why: str) -> None:
     assert await problem(answer) == f"http://page.example/ cannot be read: {why}"
 
 

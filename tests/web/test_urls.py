@@ -130,7 +130,7 @@ async def test_a_public_page_may_be_asked_in_its_one_spelling(url: str, canonica
         "https://example.com/" + "a" * 9000,
     ],
 )
-async def test_what_is_no_plain_web_address_is_refused_before_any_name_is_resolved(url: str) -> None:
+async def test_an_address_that_is_not_plain_is_refused_before_any_name_is_resolved(url: str) -> None:
     names = Names(PUBLIC)
     verdict = await check_url(url, names)
     assert (verdict.allowed, names.asked, verdict.addresses) == (False, [], ())
@@ -298,7 +298,7 @@ def test_the_parts_of_an_address_reach_to_their_limit(text: str, dotted: str) ->
         "..1",
     ],
 )
-def test_what_ends_like_an_address_and_is_none_is_refused(text: str) -> None:
+def test_a_host_that_only_looks_like_an_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse_ipv4(text)
 
@@ -334,7 +334,7 @@ def test_an_address_of_a_network_in_a_tunnel_is_as_public_as_both() -> None:
 
 
 @pytest.mark.parametrize("address", ["fe80::1%eth0", "2606:4700::1%1", "nonsense", "", "8.8.8"])
-def test_an_answer_that_is_no_plain_address_is_not_public(address: str) -> None:
+def test_a_dns_answer_that_is_not_a_plain_address_is_not_public(address: str) -> None:
     assert why_not_public(address) is not None
 
 
@@ -488,7 +488,7 @@ async def test_the_longest_address_may_be_asked() -> None:
     assert (await check("http://example.com/" + "a" * 8173)).allowed
 
 
-def test_before_the_leave_the_text_alone_is_judged() -> None:
+def test_before_approval_only_the_text_is_judged() -> None:
     name = preview("https://Example.com/x")
     assert (name.allowed, name.addresses, name.canonical) == (True, (), "https://example.com/x")
     address = preview("http://134744072/")
@@ -554,7 +554,7 @@ def test_a_domain_rule_covers_hosts_by_whole_labels(rule: str, host: str, covere
         ("xn--abc-.com", "an invalid part"),
     ],
 )
-def test_a_host_that_is_none_is_refused_with_its_reason(host: str, reason: str) -> None:
+def test_an_invalid_host_is_refused_with_its_reason(host: str, reason: str) -> None:
     with pytest.raises(BadHost, match=reason):
         canonical_host(host)
 
@@ -627,7 +627,7 @@ class TestRedirects:
         first = await check("http://example.com/")
         assert (await redirect(first, "http://other.example/", Names(PUBLIC))).allowed
 
-    async def test_a_place_that_is_no_address_is_refused_as_it_was_written(self) -> None:
+    async def test_a_redirect_to_an_invalid_address_is_refused_as_written(self) -> None:
         first = await check("https://example.com/")
         for location, reason in (
             ("", "is empty"),

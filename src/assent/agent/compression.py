@@ -53,12 +53,17 @@ NOT_WRITTEN = Aside("", Usage())
 
 class Compressor:
     def __init__(
-        self, turn: ModelCaller, history: Callable[[], tuple[Message, ...]], prompt: Callable[[], str]
+        self,
+        turn: ModelCaller,
+        history: Callable[[], tuple[Message, ...]],
+        prompt: Callable[[], str],
+        essentials: Callable[[], str],
     ) -> None:
-        """`prompt` is the request being worked on; empty between two."""
+        """`prompt` is the request that is being worked on, empty between two; `essentials` stay word for word."""
         self._turn = turn
         self._history = history
         self._prompt = prompt
+        self._essentials = essentials
 
     def is_worth_it(self) -> bool:
         """Whether there is an older part that could be replaced."""
@@ -78,6 +83,7 @@ class Compressor:
                 tokens_before=before,
                 tokens_after=before,
                 usage=written.usage,
+                cost=self._turn.cost_of(written.usage, written.model),
                 by=by,
                 key=key,
                 problem=problem,
@@ -104,6 +110,7 @@ class Compressor:
             tokens_before=before,
             tokens_after=after,
             usage=written.usage,
+            cost=self._turn.cost_of(written.usage, written.model),
             by=by,
             key=key,
             model=written.model,
@@ -111,9 +118,9 @@ class Compressor:
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:
         prompt = self._prompt()
-        if not prompt or any(prompt in text for text in _prompts(kept)):
-            return f"{INTRODUCTION}\n\n{notes}"
-        return f"{INTRODUCTION}\n\n{notes}\n\n{LATEST}\n{_cut(prompt, _MAX_PROMPT_LENGTH)}"
+        is_kept = not prompt or any(prompt in text for text in _prompts(kept))
+        latest = "" if is_kept else f"{LATEST}\n{_cut(prompt, _MAX_PROMPT_LENGTH)}"
+        return "\n\n".join(part for part in (INTRODUCTION, notes, self._essentials(), latest) if part)
 
 
 def cut_position(messages: Sequence[Message]) -> int:

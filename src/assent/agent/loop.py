@@ -7,7 +7,7 @@ from assent.agent.ending import Ending
 from assent.agent.loop_guard import LoopGuard
 from assent.agent.model_caller import ModelCaller, Reply
 from assent.events import CallRequest, TurnFinished, TurnStatus
-from assent.models.model_protocol import ModelError, Request
+from assent.models.model_protocol import ContextTooLong, ModelError, Request
 from assent.parts import Failure, Usage
 from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.call import Cancelled, Terminal
@@ -31,11 +31,14 @@ class AgentLoop:
         usage: Callable[[], Usage],
         settled: Callable[[Sequence[Terminal]], Awaitable[None]],
         make_room: Callable[[str], Awaitable[None]],
+        shorten: Callable[[str], Awaitable[bool]],
+        reached_limit: Callable[[], Awaitable[str]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
     ) -> None:
-        """`request` makes the next request; `settled` is called with every finished batch, before the model gets the results; `make_room` runs before
-        each request.
+        """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
+        results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
+        whether it helped. `reached_limit` returns which limit forbids another request, if any.
         """
         self._turn = turn
         self._scheduler = scheduler
@@ -44,6 +47,8 @@ class AgentLoop:
         self._usage = usage
         self._settled = settled
         self._make_room = make_room
+        self._shorten = shorten
+        self._reached_limit = reached_limit
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._begun = False
@@ -104,8 +109,10 @@ class AgentLoop:
         if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
         for _ in range(self._max_turns):
+            if limit := await self._reached_limit():
+                return Ending("limit_reached", Failure("limit_reached", limit))
             await self._make_room(prompt_id)
-            reply = await self._ask(prompt_id)
+            reply = await self._ask_or_shorten(prompt_id)
             if not reply.calls:
                 return reply.ending
             results = await self._schedule(reply.calls)
@@ -114,6 +121,15 @@ class AgentLoop:
             if guard.saw(results):
                 return Ending("loop_detected")
         return Ending("max_turns")
+
+    async def _ask_or_shorten(self, prompt_id: str) -> Reply:
+        """A conversation that is too long for the model is made shorter and sent again, once."""
+        try:
+            return await self._ask(prompt_id)
+        except ContextTooLong:
+            if not await self._shorten(prompt_id):
+                raise
+            return await self._ask(prompt_id)
 
     async def _ask(self, prompt_id: str) -> Reply:
         """Prepare the tools while the model thinks, but not before the request has been sent."""

@@ -147,6 +147,7 @@ class ModelCaller:
         retries: Retries | None = None,
         sleep: Sleep = asyncio.sleep,
         fallback: Callable[[], Model] | None = None,
+        cost: Callable[[str, Usage], float | None] = lambda model, usage: None,
         small: Callable[[int], Model | None] = lambda _: None,
     ) -> None:
         """`small` provides the model for texts that are not part of the conversation, if it can take so many tokens."""
@@ -157,7 +158,13 @@ class ModelCaller:
         self._ids = ids
         self._retries = retries or Retries()
         self._sleep = sleep
+        self._cost = cost
+        """Dollars for one request to a model, by its name; None if nobody knows."""
         self._small = small
+
+    def cost_of(self, usage: Usage, model: str = "") -> float | None:
+        """The cost of a request, by default to the model in use."""
+        return self._cost(model or self._model.name, usage)
 
     @property
     def model(self) -> str:
@@ -216,7 +223,9 @@ class ModelCaller:
     async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()
         try:
-            await self._collect(self._model, request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id))
+            await self._collect(
+                self._model, request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id)
+            )
         except asyncio.CancelledError:
             await self._keep_text(collected, prompt_id)
             raise
@@ -264,6 +273,7 @@ class ModelCaller:
             finish=finished.reason,
             usage=usage,
             said=said,
+            cost=self.cost_of(usage),
         )
         await self._journal.record(replied)
         return Reply(tuple(requests), turn_ending(replied))

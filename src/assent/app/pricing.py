@@ -1,5 +1,19 @@
-"""What models cost."""
+"""What models cost, and how that is written."""
 
+from assent.agent.spending import Spending
 from assent.models.model_facts import Prices, price_date
 
-__all__ = ("Prices", "price_date")
+__all__ = ("Prices", "Spending", "cost_words", "money", "price_date")
+
+
+def money(dollars: float | None) -> str:
+    if dollars is None:
+        return "unknown"
+    return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
+
+
+def cost_words(spent: Spending) -> str:
+    """In a few letters, for lists; empty where nothing was used."""
+    if spent.unpriced:
+        return f"{money(spent.dollars)}+?" if spent.dollars else "?"
+    return money(spent.dollars) if spent.dollars else ""

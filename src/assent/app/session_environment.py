@@ -36,6 +36,7 @@ from assent.files.private_folder import PrivateFolder
 from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
+from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
@@ -119,6 +120,8 @@ class SessionEnvironment:
             inspect_model=access.inspect,
             compress_above=lambda name: int(share * access.window(name)),
             max_tokens=settings.max_tokens,
+            limits=settings.limits,
+            cost=Prices(settings.prices).cost,
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             masker=self.masker,
             load_mentions=self._load_mentions,

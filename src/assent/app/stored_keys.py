@@ -80,9 +80,7 @@ class StoredKeys:
         from assent.process.key_command import KeyCommandFailed, key_from_command
 
         try:
-            return key_from_command(
-                key_command(reference), command_environment(self._settings.environment, self._env)
-            )
+            return key_from_command(key_command(reference), command_environment(self._settings.environment, self._env))
         except KeyCommandFailed as error:
             raise AuthFailed(f"The key of {provider}: {error}. See [keys] in {settings_file(self._env)}") from error
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assent.approval import Mode
-    from assent.events import Attached, CallFinished, CallRequest
+    from assent.events import Attached, CallFinished, CallRequest, ChatCompressed, OutputPruned
     from assent.scheduler.call import Terminal
     from assent.screen import Context
 
@@ -116,3 +116,11 @@ def short_number(number: int) -> str:
     if number < 1_000_000:
         return f"{number / 1000:.1f}k"
     return f"{number / 1_000_000:.1f}M"
+
+
+def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
+    """How a long conversation was made shorter."""
+    from assent.events import OutputPruned
+
+    what = "Old output left the conversation" if isinstance(event, OutputPruned) else "The conversation was compressed"
+    return f"{what}: about {event.tokens_before:,} tokens before, {event.tokens_after:,} now"

@@ -12,6 +12,7 @@ from assent import exit_codes
 from assent.app.export import event_lines, telemetry_lines
 from assent.app.lookup import begun_sessions, find_session
 from assent.app.output_folders import fork_with_outputs
+from assent.app.pricing import Spending, cost_words
 from assent.app.question_text import question_lines
 from assent.app.secret_masking import export_masker
 from assent.app.session_log import SessionInfo, Unreadable
@@ -77,7 +78,7 @@ async def _main(action: str, name: str, export: _Export) -> int:
     log = open_log(os.environ, read_only=action != "fork")
     try:
         if action == "list":
-            _write(_list_lines(await begun_sessions(log)))
+            _write(_list_lines(await begun_sessions(log), await log.spent_by_session()))
             return exit_codes.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
         if action == "fork":
@@ -101,13 +102,14 @@ def _tell(action: str, session: str, entries: list[Envelope | Unreadable], expor
     return exit_codes.STORAGE
 
 
-def _list_lines(sessions: list[SessionInfo]) -> Iterable[str]:
+def _list_lines(sessions: list[SessionInfo], spent: Mapping[str, Spending]) -> Iterable[str]:
     if not sessions:
         yield 'No sessions yet. Start one with: assent -p "…"'
     for session in sessions:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
         title = safe(session.title or "(no prompt)", "label")
-        yield f"{session.id}  {when}  {session.events:>5} events  {safe(session.folder, 'label')}  {title}"
+        cost = cost_words(spent.get(session.id, Spending()))
+        yield f"{session.id}  {when}  {session.events:>5} events  {cost:>8}  {safe(session.folder, 'label')}  {title}"
 
 
 def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style) -> Iterable[str]:

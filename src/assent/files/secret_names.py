@@ -165,8 +165,8 @@ def brief_secret_globs() -> tuple[str, ...]:
 
 @cache
 def secret_globs() -> tuple[str, ...]:
-    """Secret files as globs in small letters, for programs that are told what to pass over. They say rather more than
-    less: a glob cannot say "but not `.py`".
+    """Secret files as globs in lower case, for programs that are told what to skip. They match too much rather than too
+    little: a glob cannot say "but not `.py`".
     """
     env = (".env", ".env[!.]*", *(f".env.{rest}" for rest in _all_but(_EXAMPLES.split())))
     named = [glob for name in f"{_GLOBS} {_FILES} {_NAMES}".split() for glob in _with_copies(name)]

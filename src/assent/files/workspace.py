@@ -4,12 +4,15 @@ The boundary is fixed when the workspace is created and never follows a current 
 are judged: links are resolved first. It reads no content and changes nothing; its verdict can be outdated a moment
 later, so `files.access` walks again with open folders when it acts.
 
-Decisions: - Outside beats protected: what is not in the workspace is not edited at all. - Reading `.git/config` is
-ordinary; reading where secrets are (`.env`, `.ssh`, keys) is protected, under any name. - `delete` and `rename` act on
-a link itself. If its target is outside or protected, the verdict still says so, because a person expects to be told. -
-A regular file with a second name (hard link) is protected for `write`: the other name may be anywhere. Writing with
-`files.access` would not change the other, but a shell would. - Deleting or renaming a folder is protected if anything
-below it is, and always for a workspace folder itself.
+Decisions:
+
+- Outside beats protected: what is not in the workspace is not edited at all.
+- Reading `.git/config` is ordinary; reading where secrets are (`.env`, `.ssh`, keys) is protected, under any name.
+- `delete` and `rename` act on a link itself. If its target is outside or protected, the verdict still says so,
+  because a person expects to be told.
+- A regular file with a second name (hard link) is protected for `write`: the other name may be anywhere.
+  Writing with `files.access` would not change the other, but a shell would.
+- Deleting or renaming a folder is protected if anything below it is, and always for a workspace folder itself.
 """
 
 import os

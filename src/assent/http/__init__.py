@@ -1,12 +1,12 @@
-"""HTTP/1.1 as bytes on a stream: heads, bodies, one connection. It knows no provider, no page and whom it talks to.
+"""HTTP/1.1 as bytes on a stream: heads, bodies, one connection. It knows no provider and no page.
 
 What can go wrong:
 
     HttpError
     ├── Unsendable   the request has characters that HTTP forbids
     ├── NoReply      the connection ended before the first byte of a response
-    ├── Silent       nothing came, or nothing was taken, for too long
-    └── Broken       the response was cut or is not HTTP
+    ├── Silent       nothing was received, or nothing was accepted, for too long
+    └── Broken       the response was cut off or is not HTTP
 """
 
 

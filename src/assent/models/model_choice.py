@@ -6,7 +6,6 @@ from assent.models.model_protocol import AuthFailed, BadRequest, Model, UnknownM
 from assent.models.provider import Access, Provider
 from assent.models.provider_registry import OwnProviders, find_provider, split_name
 
-
 StoredKey = Callable[[str], str]
 """The key that the person has stored for the provider of this name; empty if there is none. Raises AuthFailed."""
 

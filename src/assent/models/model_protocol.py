@@ -19,7 +19,8 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from assent.parts import Declaration, Effort as Effort, FinishReason, JsonObject, Message, SearchAnswer, Usage
+from assent.parts import Declaration, FinishReason, JsonObject, Message, SearchAnswer, Usage
+from assent.parts import Effort as Effort
 from assent.secrets.mask import Masker
 
 

@@ -33,7 +33,7 @@ from assent.policy.symlink_checks import matches_of, repository_behind, secret_b
 
 
 class _TooMany(Exception):
-    """Above this many named folders or files, assume that any may be meant."""
+    """So many folders or files are named that any of them may be meant."""
 
 
 class CommandJudge:

@@ -1,4 +1,4 @@
-"""Runs the command that the settings name for a key: `pass show anthropic`. Its output is a secret and goes nowhere else."""
+"""Runs the command that the settings name for a key: `pass show anthropic`. Its output is a secret."""
 
 import subprocess
 from collections.abc import Mapping, Sequence

@@ -182,9 +182,7 @@ class Reaper:
     # --- run and end ---
 
     def _stay(self) -> bool:
-        """Whether the command left nothing. A reaper that stayed with others is done when they are: they may identify
-        it.
-        """
+        """Whether the command left nothing. A reaper that stayed with leftovers is not reused: they may know it."""
         waiting = select.poll()
         waiting.register(self._woken, select.POLLIN)
         waiting.register(self._control.fileno(), select.POLLIN)

@@ -73,8 +73,8 @@ class Lookalikes:
             self._add(text[end:])
 
     def close(self) -> tuple[str, ...]:
-        """What was found: mixed words; and words of look-alikes alone if nothing else is in their script, or nothing
-        in a script that goes with them.
+        """The findings: mixed words; and words made only of look-alikes if nothing else is in their script, or in
+        a script that goes with it.
         """
         self._finish()
         found = list(self._mixed)

@@ -1,15 +1,15 @@
 """Text for the screen: makes any text of a model, a tool, a file or an MCP server safe to show to a person.
 
-One function for every place that shows foreign text. Nothing is executed and nothing
-vanishes: what a terminal would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded
-with a count, and `suspicious` says in short sentences what was found. The contexts:
+One function for every place that shows untrusted text. Nothing is executed and nothing disappears: what a terminal
+would obey or an eye would miss is shown as `\\x1b` or `<U+200B>`, padding is folded with a count, and `suspicious` says
+in short sentences what was found. The contexts:
 
 - `prompt`: a question. Only newline and tab stay; padding is folded early.
 - `output`: a pane that is read. Harmless colours stay, and what ordinary writing needs (emoji, CR LF, ...).
 - `label`: one line, cut with a count.
 - `html`: like `output` without colours, escaped for insertion as text into a page.
 
-It knows nothing of terminals' widths, of dialogs or of policy. Plain text costs one search.
+It knows nothing about terminal widths, dialogs or policy. Plain text costs one search.
 """
 
 import re
@@ -63,9 +63,9 @@ def check_text(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SafeStream:
-    """The same for text that arrives in chunks; where the chunks end changes nothing.
+    """The same for text that arrives in chunks; where a chunk ends does not matter.
 
-    What cannot be judged yet (half an escape sequence, blanks that may become padding) is held back until the
+    Text that cannot be judged yet (half an escape sequence, spaces that may become padding) is held back until the
     next chunk or `close`. `suspicious` is complete after `close`.
     """
 
@@ -193,7 +193,7 @@ class SafeStream:
 class _Marks(dict[int, str]):
     """For `str.translate`: hidden characters become their marks, all others stay. Each is looked up once, and noted.
 
-    What was looked up is forgotten before it is too much: a text may have all the characters there are.
+    The cache is cleared before it grows too large: a text may contain every character there is.
     """
 
     def __init__(self, rules: ScreenPatterns, note: Callable[[str], None] = lambda _: None) -> None:

@@ -151,8 +151,8 @@ class ScreenPatterns:
         return rf"{newline[0]}(?:[ \t]*{newline[1]}){{{_LINES_LOOKED_AT - 1},}}"
 
     def _innocent(self) -> str:
-        """Also several, with plain text between them: one by one they would take longer than what is hostile. No other
-        than the first may begin a long run, which is looked for at its beginning.
+        """Several at once, with plain text between them: one by one they would take longer than hostile text. Only the
+        first may begin a long run, which is searched for at its beginning.
         """
         places = f"{SPELLING}|{TYPOGRAPHY}" if self.reading else SPELLING
         one = f"[{ORDINARY}](?:{places})"

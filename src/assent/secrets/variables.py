@@ -15,8 +15,8 @@ def holds_secret(name: str, value: str) -> bool:
 
 
 def known_values(variables: Iterable[tuple[str, str]], named: Callable[[str], bool] | None = None) -> dict[str, str]:
-    """What to look for in texts, with what to call it: whole values where the name says secret, or is one of the
-    `named`, otherwise the secret part of an address; in the ways in which they are commonly written.
+    """What to search for in texts, with labels: whole values if the name indicates a secret or is one of the `named`,
+    otherwise the secret part of an address; in all common notations.
     """
     return {
         written: f"${name}"

@@ -1,34 +1,72 @@
-"""Compresses the conversation: before a request when it has grown too long, and whenever a person asks for it."""
+"""Makes a long conversation shorter: before a request that would be too long, after one that was, or for a person.
+
+Old output is pruned first, which needs no request; if that is not enough, the older part becomes a summary.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from assent.agent.compression import Compressor
 from assent.agent.model_caller import ModelCaller
-from assent.events import ChatCompressed, CommandTaken
+from assent.agent.pruning import plan_pruning
+from assent.events import ChatCompressed, CommandTaken, OutputPruned
 from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
 
-RETRY_GROWTH = 1.25
-"""A conversation that could not be compressed is tried again once it has grown by this factor."""
+REGROWTH = 1.25
+"""A conversation that could not be made shorter is tried again once it has grown by this factor."""
+LEAST_SAVED = 0.2
+"""Of the conversation. Pruning changes what the provider has cached, so it must be worth it."""
 
 
 class Compaction:
     def __init__(
-        self, caller: ModelCaller, state: SessionState, journal: SessionJournal, limit: Callable[[str], int]
+        self,
+        caller: ModelCaller,
+        state: SessionState,
+        journal: SessionJournal,
+        limit: Callable[[str], int],
+        may_prune: Callable[[str], bool],
     ) -> None:
-        """A conversation with more than `limit` tokens is too long for the model of this name; 0 means never."""
+        """A conversation with more than `limit` tokens is too long for the model of this name; 0 means never.
+        `may_prune` is asked by tool name.
+        """
         self._caller = caller
         self._state = state
         self._journal = journal
         self._limit = limit
-        self._compressor = Compressor(caller, state.history, lambda: state.latest_prompt if state.open_prompt else "")
+        self._may_prune = may_prune
+        self._compressor = Compressor(
+            caller, state.history, lambda: state.latest_prompt if state.open_prompt else "", lambda: essentials(state)
+        )
 
     async def before_request(self, prompt_id: str) -> None:
-        allowed = self._limit(self._caller.model)
-        limit = max(allowed, int(self._state.incompressible * RETRY_GROWTH))
-        if allowed and self._state.tokens > limit and self._compressor.is_worth_it():
+        if not self._is_too_long:
+            return
+        await self._prune(prompt_id)
+        if self._is_too_long and self._compressor.is_worth_it():
             await self._journal.record(await self._compressor.compress(prompt_id))
+
+    async def after_refusal(self, prompt_id: str) -> bool:
+        """The provider finds the conversation too long, whatever we think. False: it cannot be made shorter."""
+        shorter = await self._prune(prompt_id)
+        if self._compressor.is_worth_it():
+            compressed = await self._compressor.compress(prompt_id)
+            await self._journal.record(compressed)
+            shorter = shorter or not compressed.problem
+        return shorter
+
+    @property
+    def _is_too_long(self) -> bool:
+        allowed = self._limit(self._caller.model)
+        return bool(allowed) and self._state.tokens > max(allowed, int(self._state.incompressible * REGROWTH))
+
+    async def _prune(self, prompt_id: str) -> bool:
+        plan = plan_pruning(self._state.history(), self._may_prune)
+        if plan.saved <= plan.before * LEAST_SAVED:
+            return False
+        await self._journal.record(OutputPruned(prompt_id, plan.call_ids, plan.before, plan.after))
+        return True
 
     def begin(self, by: str, key: str) -> "asyncio.Task[ChatCompressed]":
         """For a person. It may be cancelled, even before its first step; call `finish` in any case."""
@@ -42,3 +80,22 @@ class Compaction:
             await self._journal.record(CommandTaken(key, by, "cancelled"))
         else:
             await self._journal.record(done, CommandTaken(key, by, done.problem))
+
+
+def essentials(state: SessionState) -> str:
+    """What no summary may lose or reword: the first request, the list of steps, the files that were changed."""
+    return "\n\n".join(_sections(state))
+
+
+def _sections(state: SessionState) -> Iterator[str]:
+    if state.first_prompt and state.first_prompt != state.latest_prompt:
+        yield f"The user's first request, word for word:\n{state.first_prompt[:_LONGEST_PROMPT]}"
+    if state.todos:
+        yield "Your list of steps:\n" + "\n".join(f"- [{todo.status}] {todo.description}" for todo in state.todos)
+    changed = dict.fromkeys(change.path for call_id, change in state.changes.items() if call_id not in state.undone)
+    if changed:
+        yield "Files that you changed:\n" + "\n".join(f"- {path}" for path in list(changed)[-_MOST_FILES:])
+
+
+_LONGEST_PROMPT = 4_000
+_MOST_FILES = 200

@@ -15,9 +15,11 @@ from assent.events import (
     ApprovalRequested,
     CallFinished,
     CallScheduled,
+    ChatCompressed,
     Event,
     ModeChanged,
     ModelChanged,
+    ModelReplied,
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
@@ -25,6 +27,7 @@ from assent.events import (
     TurnFinished,
 )
 from assent.session.log import SessionInfo, Waiting, no_such_session, title_of
+from assent.session.spending_index import SPENDING_KINDS, add_spending
 
 _KINDS: tuple[Any, ...] = (
     SessionCreated,
@@ -38,6 +41,7 @@ _KINDS: tuple[Any, ...] = (
     ApprovalAnswered,
     CallScheduled,
     CallFinished,
+    *SPENDING_KINDS,
 )
 INDEXED: tuple[str, ...] = tuple(kind.__struct_config__.tag for kind in _KINDS)
 _ONE = (
@@ -72,6 +76,8 @@ class Index:
                 self._asked.add((session, call_id))
                 row = (session, call_id, ts, approval.expires_at, _encode(approval))
                 db.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", row)
+            case ModelReplied() | ChatCompressed():
+                add_spending(db, session, ts, event)
             case _:
                 for column, value in _changed(event).items():
                     db.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (value, session))

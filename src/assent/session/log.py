@@ -19,6 +19,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from assent.agent.spending import Spending
 from assent.approval import Approval, Mode
 from assent.commands import Command
 from assent.events import CommandTaken, Envelope, SessionCreated
@@ -207,6 +208,14 @@ class SessionLog(Protocol):
 
     async def count_waiting(self) -> dict[str, int]:
         """How many approvals are waiting, by session owner; owners with none may be missing."""
+        ...
+
+    async def spent_on(self, day: str) -> Spending:
+        """What all sessions used on that day, deleted ones included; the day is written `2026-11-17`."""
+        ...
+
+    async def spent_by_session(self) -> dict[str, Spending]:
+        """What each session used; those that used nothing may be missing."""
         ...
 
     async def expired(self, now: float) -> list[str]:

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from assent.agent.spending import Spending, day_of, spending_of
 from assent.commands import Command
 from assent.events import (
     ApprovalAnswered,
@@ -58,6 +59,7 @@ class MemoryLog:
         self._sessions: dict[str, _Stored] = {}
         self._watchers: list[Callable[[], None]] = []
         self._stamps: dict[str, tuple[bytes, str]] = {}
+        self._spent_by_deleted: dict[str, Spending] = {}
 
     async def create(
         self,
@@ -174,6 +176,13 @@ class MemoryLog:
     async def count_waiting(self) -> dict[str, int]:
         return dict(Counter(stored.owner for stored in self._sessions.values() for _ in _waiting(stored)))
 
+    async def spent_on(self, day: str) -> Spending:
+        of_day = [_spent(e) for stored in self._sessions.values() for e in stored.events if day_of(e.ts) == day]
+        return sum(of_day, self._spent_by_deleted.get(day, Spending()))
+
+    async def spent_by_session(self) -> dict[str, Spending]:
+        return {id: sum(map(_spent, stored.events), Spending()) for id, stored in self._sessions.items()}
+
     async def expired(self, now: float) -> list[str]:
         found = await self.waiting()
         return list({w.session for w in found if w.approval.expires_at is not None and w.approval.expires_at <= now})
@@ -189,6 +198,9 @@ class MemoryLog:
         in_use = seen is not None and (len(stored.events) != seen or any(stored.commands.values()))
         if stored.open or in_use:
             raise session_busy(session)
+        for envelope in stored.events:
+            day = day_of(envelope.ts)
+            self._spent_by_deleted[day] = self._spent_by_deleted.get(day, Spending()) + _spent(envelope)
         del self._sessions[session]
         self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}
 
@@ -209,6 +221,10 @@ class MemoryLog:
         loop = asyncio.get_running_loop()
         for watcher in (*stored.watchers, *self._watchers):
             loop.call_soon(watcher)
+
+
+def _spent(envelope: Envelope) -> Spending:
+    return spending_of(envelope.event)
 
 
 def _created(stored: _Stored) -> SessionCreated:

@@ -5,6 +5,7 @@ import sqlite3
 from assent.events import VERSION, decode_event
 from assent.session.index import INDEXED, Index
 from assent.session.log import LogUnavailable
+from assent.session.spending_index import SPENDING_TABLE, SPENDING_TYPES
 
 _FIRST = """
 CREATE TABLE IF NOT EXISTS sessions (
@@ -40,7 +41,7 @@ UPDATE inbox SET taken = strftime('%s', 'now') WHERE taken;
 CREATE INDEX stamps_by_age ON stamps (at);
 CREATE INDEX inbox_by_age ON inbox (taken) WHERE taken > 0"""
 """From here on, `taken` is a time; commands taken under an older layout count as taken now."""
-LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES)
+LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES, SPENDING_TABLE)
 """Each creates its layout from the one before."""
 CURRENT_VERSION = len(LAYOUTS)
 
@@ -59,7 +60,9 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
             for statement in layout.split(";"):
                 db.execute(statement)
         if version == 1:
-            _index_all(db)
+            _index_all(db, INDEXED)
+        elif version > 1:
+            _index_all(db, SPENDING_TYPES)
         db.execute(f"PRAGMA user_version = {CURRENT_VERSION}")
         db.execute("COMMIT")
     except BaseException:
@@ -71,10 +74,10 @@ def layout_of(db: sqlite3.Connection) -> int:
     return db.execute("PRAGMA user_version").fetchone()[0]
 
 
-def _index_all(db: sqlite3.Connection) -> None:
+def _index_all(db: sqlite3.Connection, kinds: tuple[str, ...]) -> None:
     """Builds the index as if it had existed from the beginning. Unreadable events are left out."""
     index = Index()
-    found = f"SELECT session, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(INDEXED))}) "
-    for session, ts, v, data in db.execute(found + "ORDER BY session, seq", INDEXED).fetchall():
+    found = f"SELECT session, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(kinds))}) "
+    for session, ts, v, data in db.execute(found + "ORDER BY session, seq", kinds).fetchall():
         if v <= VERSION:
             index.add(db, session, ts, decode_event(data, v))

@@ -9,8 +9,10 @@ from msgspec import Struct
 from assent.agent.context_text import Context
 from assent.agent.loop import DEFAULT_MAX_TURNS
 from assent.agent.model_caller import Retries, Sleep
+from assent.config import SpendingLimits
 from assent.events import Attached, Envelope
 from assent.models.model_protocol import Model
+from assent.parts import Usage
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
@@ -42,6 +44,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Finds out what a person should know about the model of this name; may ask its provider. Usually empty."""
     max_tokens: int | None = None
     """The longest reply."""
+    limits: SpendingLimits = SpendingLimits()
+    cost: Callable[[str, Usage], float | None] = lambda model, usage: None
+    """Dollars for one request to a model, by its name; None if nobody knows."""
     masker: Masker = Masker()
     """Knows the secrets that no result may show."""
     only: str = ""

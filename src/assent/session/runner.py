@@ -54,6 +54,7 @@ from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, St
 from assent.session.model_watch import ModelWatch
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
+from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
@@ -103,9 +104,7 @@ class Runner:
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls)
-        caller = ModelCaller(
-            model, self._journal, ids, options.retries, options.sleep, options.fallback, options.small_model
-        )
+        caller = _caller(model, self._journal, ids, options)
         watch = ModelWatch(state, self._journal, options.inspect_model)
         self._settings = SessionSettings(
             self._journal, self._policy, self._scheduler, caller, options.open_model, watch
@@ -124,7 +123,7 @@ class Runner:
     def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it refers to the runner: a closed session is freed at once, without garbage collection."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
-        compaction = Compaction(caller, state, self._journal, options.compress_above)
+        compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune)
         loop = AgentLoop(
             caller,
             self._scheduler,
@@ -140,6 +139,8 @@ class Runner:
             usage=lambda: state.usage,
             settled=context_files.settled,
             make_room=compaction.before_request,
+            shorten=compaction.after_refusal,
+            reached_limit=SpendingGuard(state, self._log, options.limits, options.clock).reached_limit,
             max_turns=options.max_turns,
             masker=options.masker,
         )
@@ -345,6 +346,19 @@ class Runner:
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
         )
+
+
+def _caller(model: Model, journal: SessionJournal, ids: CallIds, options: RunOptions) -> ModelCaller:
+    return ModelCaller(
+        model,
+        journal,
+        ids,
+        options.retries,
+        options.sleep,
+        options.fallback,
+        options.cost,
+        options.small_model,
+    )
 
 
 def _policy(state: SessionState, options: RunOptions) -> Policy:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from assent.agent.spending import Spending
 from assent.commands import Command, decode_command, encode_command
 from assent.events import (
     VERSION,
@@ -49,6 +50,7 @@ from assent.session.log import (
     session_busy,
 )
 from assent.session.migrations import CURRENT_VERSION, migrate
+from assent.session.spending_index import forget_session, spent_by_session, spent_on
 from assent.session.writer import Job, Writer
 
 LOCK_RETRY = 0.02
@@ -172,6 +174,12 @@ class SqliteLog:
     async def count_waiting(self) -> dict[str, int]:
         return await self._read(index.count_waiting)
 
+    async def spent_on(self, day: str) -> Spending:
+        return await self._inline(spent_on(day))
+
+    async def spent_by_session(self) -> dict[str, Spending]:
+        return await self._read(spent_by_session)
+
     async def expired(self, now: float) -> list[str]:
         return await self._read(index.expired(now))
 
@@ -191,6 +199,7 @@ class SqliteLog:
                 raise session_busy(session)
             for table in ("events", "inbox", "approvals", "stamps"):
                 db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
+            forget_session(db, session)
             db.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
         try:

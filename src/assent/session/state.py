@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
+from assent.agent.pruning import pruned
+from assent.agent.spending import Spending, spending_of
 from assent.agent.user_prompt import user_message
 from assent.approval import Grant, Mode
 from assent.events import (
@@ -37,6 +39,7 @@ from assent.events import (
     ModelChanged,
     ModelReplied,
     ModelWarning,
+    OutputPruned,
     PromptsQueued,
     PromptSubmitted,
     Queued,
@@ -64,6 +67,9 @@ UNDERSTOOD = ModelMessage((Text("I have read the notes and will continue from th
 """Placed between the summary of a compressed conversation and a prompt, because the roles must alternate."""
 
 
+_Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed | OutputPruned
+
+
 class _CallsOf(Struct, frozen=True):
     """Represents the results of one reply's calls in the history, in request order."""
 
@@ -72,16 +78,13 @@ class _CallsOf(Struct, frozen=True):
 
 class SessionState:
     def __init__(self, session: str) -> None:
-        self.session = session
-        self.seq = 0
-        self.folder = self.model = ""
-        self.title = ""
-        """The title a person gave it, or its first prompt."""
+        self.session, self.seq = session, 0
+        self.folder = self.model = self.title = ""
+        """The title is the one a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.effort: Effort | None = None
-        self.model_warnings: dict[str, str] = {}
-        """By the name of the model."""
+        self.model_warnings: dict[str, str] = {}  # by the name of the model
         self.calls: dict[str, ToolCall] = {}
         """All calls of the session by id, in order."""
         self._open: dict[str, ToolCall] = {}
@@ -96,19 +99,18 @@ class SessionState:
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
         """How many calls each grant has allowed."""
-        self.prompts = 0
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
-        self.busy_since = 0.0
-        """When the newest prompt was submitted."""
+        self.prompts, self.busy_since = 0, 0.0
+        """How many there are, and when the newest was submitted."""
         self.unrecorded_end: Ending | None = None
         """Set between the reply that ends a turn and the event that records the end."""
         self.queued: tuple[Queued, ...] = ()
         """Prompts and tools sent while a turn was running, in order."""
         self.context: tuple[ContextSource, ...] = ()
         """The context files that were found, loaded or not."""
-        self.latest_prompt = ""
-        self.usage = Usage()
+        self.first_prompt = self.latest_prompt = ""
+        self.usage, self.spending = Usage(), Spending()
         self.tokens = self.incompressible = 0
         """The approximate tokens of the next request (the provider's count of the last one, plus what came since), and
         that number when compression last failed to help.
@@ -116,6 +118,8 @@ class SessionState:
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have taken effect."""
         self._history: list[Message | _CallsOf] = []
+        self._pruned: set[str] = set()
+        """Calls whose output the model is no longer sent."""
 
     def apply(self, envelope: Envelope) -> None:
         self.seq = envelope.seq or self.seq
@@ -139,7 +143,7 @@ class SessionState:
                 self._finish(self.calls[event.call_id])
             case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
                 self._advance(event.call_id, event)
-            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed():
+            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed() | OutputPruned():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
@@ -188,7 +192,7 @@ class SessionState:
         else:
             self._open[call_id] = call
 
-    def _converse(self, event: PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed, ts: float) -> None:
+    def _converse(self, event: _Conversation, ts: float) -> None:
         match event:
             case PromptSubmitted():
                 self.prompts += 1
@@ -197,6 +201,7 @@ class SessionState:
                 self.open_prompt, self.unrecorded_end = event.prompt_id, None
                 self.keys.add(event.key)
                 self.latest_prompt = event.text
+                self.first_prompt = self.first_prompt or event.text
                 message = user_message(event)
                 self.tokens += token_estimate.of_message(message)
                 self._history.append(message)
@@ -213,12 +218,19 @@ class SessionState:
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
             case ChatCompressed():
-                self.usage += event.usage
+                self._spend(event)
                 self.keys.add(event.key)
                 self._compress(event)
+            case OutputPruned():
+                self._pruned.update(event.call_ids)
+                self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
+
+    def _spend(self, event: ModelReplied | ChatCompressed) -> None:
+        self.usage += event.usage
+        self.spending += spending_of(event)
 
     def _count(self, event: ModelReplied) -> None:
-        self.usage += event.usage
+        self._spend(event)
         if event.usage.input:
             self.tokens = event.usage.input + event.usage.output
         else:
@@ -259,12 +271,8 @@ class SessionState:
                 self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode
-            case ModelChanged():
-                self.model = event.model
-            case ModelWarning():
-                self.model_warnings[event.model] = event.text
-            case EffortChanged():
-                self.effort = event.effort
+            case ModelChanged() | ModelWarning() | EffortChanged():
+                self._choose(event)
             case SessionRenamed():
                 self.title = event.title
             case ContextLoaded():
@@ -281,6 +289,15 @@ class SessionState:
             case SessionOpened() | _:
                 pass
 
+    def _choose(self, event: ModelChanged | ModelWarning | EffortChanged) -> None:
+        match event:
+            case ModelChanged():
+                self.model = event.model
+            case ModelWarning():
+                self.model_warnings[event.model] = event.text
+            case EffortChanged():
+                self.effort = event.effort
+
     # --- for readers ---
 
     def history(self) -> tuple[Message, ...]:
@@ -293,7 +310,7 @@ class SessionState:
     def _result(self, call_id: str) -> Result:
         call = self.calls.get(call_id)
         if isinstance(call, Terminal):
-            return call.result
+            return pruned(call.result) if call_id in self._pruned else call.result
         name = call.request.tool if call is not None else "unknown"
         return Result(call_id, name, {"error": "This call has no result: it never ran."})
 

@@ -52,6 +52,11 @@ class Registry:
                 await wait(name)
         return self.get(name)
 
+    def may_prune(self, name: str) -> bool:
+        """Whether the model can get the output of this tool again. What people said, and notes, it cannot."""
+        tool = self.get(name)
+        return tool is not None and tool.kind in ("read", "search", "execute", "fetch")
+
     def __iter__(self) -> Iterator[AnyTool]:
         return iter(self._tools.values())
 

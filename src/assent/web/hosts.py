@@ -59,7 +59,7 @@ def domain_matches(rule: str, host: str) -> bool:
 
     `example.com` covers itself and everything below it, `*.example.com` only what is below, `=example.com`
     only itself. An address covers itself. A top-level domain (`com`) covers nothing, nor does text that is
-    no host.
+    not a host.
     """
     exact, below = rule.startswith("="), rule.startswith("*.")
     try:

@@ -57,8 +57,8 @@ _OTHER_SERVICES = frozenset(
 class UrlVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one URL.
 
-    `canonical` is what is asked, `addresses` is where; `shown` is what a person must see before, `warnings`
-    is what a person should be asked about even if a rule allows the host. `hops` counts the redirects so far.
+    `canonical` is what to request, `addresses` is where; `shown` is what a person must see first, `warnings` is
+    what a person should be asked about even if a rule allows the host. `hops` counts the redirects so far.
     """
 
     allowed: bool

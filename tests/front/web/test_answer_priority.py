@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from assent.front.web import answer_priority
 from assent.front.web.answer_priority import AnswerPriority
 
 
@@ -28,21 +27,19 @@ async def test_without_an_answer_under_way_work_goes_on_at_once():
         work.send(None)
 
 
-async def test_answers_that_keep_coming_hold_work_up_for_a_moment_only(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(answer_priority, "MAX_WAIT", 0.001)
-    first = AnswerPriority()
+async def test_answers_that_keep_coming_hold_work_up_for_a_moment_only():
+    first = AnswerPriority(max_wait=0.001)
     with first.answering():
         await first.give_way()
 
 
-async def test_an_answer_that_nobody_takes_holds_work_up_once_and_not_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(answer_priority, "MAX_WAIT", 0.01)
-    first = AnswerPriority()
+async def test_an_answer_that_nobody_takes_holds_work_up_once_and_not_again():
+    first = AnswerPriority(max_wait=0.01)
     with first.answering():
         await first.give_way()
         with pytest.raises(StopIteration):  # it waits for nothing
             first.give_way().send(None)
-        monkeypatch.setattr(answer_priority, "MAX_WAIT", 1_000.0)
+        first.max_wait = 1_000.0
         with first.answering():
             work = asyncio.ensure_future(first.give_way())
             await asyncio.sleep(0)

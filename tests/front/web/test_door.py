@@ -354,8 +354,16 @@ async def _some(stream: AsyncIterator[Any], count: int) -> AsyncIterator[bytes]:
 
 
 async def test_a_head_that_trickles_in_is_told_so(served: Served, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(request_timeouts, "HEAD_SECONDS", 0.5)  # the beginning comes within it
-    answer = await sends(served, b"GET /healthz HTTP/1.1\r\nHost: ")
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(served.address.rpartition(":")[2]))
+    writer.write(head(served, "GET", "/healthz"))
+    first = Raw(await reader.readuntil(b"\r\n\r\n"))
+    await reader.readexactly(int(first.headers["content-length"]))
+    monkeypatch.setattr(request_timeouts, "HEAD_SECONDS", 0.05)  # for the next head, from its first byte on
+    writer.write(b"GET /healthz HTTP/1.1\r\nHost: ")
+    async with asyncio.timeout(WAIT_LIMIT):
+        answer = Raw(await reader.read())
+    writer.close()
+    assert first.status == 200
     assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow") and is_hardened(answer)
 
 

@@ -394,9 +394,8 @@ def test_a_bucket_fills_up_again_and_never_holds_more_than_at_first():
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
 
 
-def test_the_client_that_came_first_is_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Rates, "MOST", 2)
-    rates = Rates(RequestLimits(requests_per_second=0, burst=1))
+def test_the_client_that_came_first_is_forgotten_when_there_are_too_many():
+    rates = Rates(RequestLimits(requests_per_second=0, burst=1, clients=2))
     assert [rates.take(who) for who in ("a", "b", "a", "b")] == [True, True, False, False]
     assert rates.take("c")
     assert not rates.take("b")

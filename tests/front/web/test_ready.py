@@ -4,10 +4,7 @@ import asyncio
 import resource
 from pathlib import Path
 
-import pytest
-
 from assent.client import Api
-from assent.front.web import readiness
 from assent.front.web.problems import Problem
 from assent.front.web.readiness import Readiness
 from assent.session.log import LogUnavailable
@@ -73,11 +70,10 @@ async def test_many_who_ask_at_once_cost_one_write_a_second():
     assert (set(found), disk.writes) == ({"the disk is full"}, 2)
 
 
-async def test_a_disk_that_does_not_answer_is_not_ready(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(readiness, "WRITE_TIMEOUT", 0.01)
+async def test_a_disk_that_does_not_answer_is_not_ready():
     stuck = asyncio.Event()
 
     async def write() -> None:
         await stuck.wait()
 
-    assert "within 0.01 seconds" in await Disk().problem(Readiness(write))
+    assert "within 0.01 seconds" in await Disk().problem(Readiness(write, write_timeout=0.01))

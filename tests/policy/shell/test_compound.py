@@ -246,7 +246,7 @@ def test_arithmetic_is_what_bash_calculates(text: str) -> None:
     "text",
     ["", "1/0", "1%0", "08", "1 2", "1--1", "2**-1", "2**65", "2***3", "2* *3", "(1", "1)", "x", "1+", "9" * 30, "()"],
 )
-def test_what_is_no_plain_number_is_not_calculated(text: str) -> None:
+def test_only_plain_numbers_are_calculated(text: str) -> None:
     with pytest.raises(NoNumber):
         evaluate(text)
 

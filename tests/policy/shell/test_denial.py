@@ -49,7 +49,7 @@ def test_no_wording_escapes_a_rule(rule: str, command: str) -> None:
 
 @pytest.mark.spec("C7")
 @pytest.mark.parametrize(("rule", "command"), lines("doubtful"))
-def test_where_it_cannot_be_told_whether_a_rule_is_meant_it_asks_even_in_yolo(rule: str, command: str) -> None:
+def test_a_command_that_may_match_a_rule_needs_approval_even_in_yolo(rule: str, command: str) -> None:
     assert [ruling(command, rule, "deny", mode) for mode in ("default", "yolo")] == ["ask", "ask"]
     assert verdict(command, mode="yolo").ruling == "allow"  # without a rule there is nothing to doubt
 
@@ -118,7 +118,7 @@ def test_a_denied_command_stays_denied_however_it_is_reworded(case: tuple[str, l
 
 
 @pytest.mark.spec("J4")
-def test_it_is_said_which_rule_decided() -> None:
+def test_the_judgement_names_the_rule_that_decided() -> None:
     found = judge("sudo rm -fr d", rules(deny=["git push", "rm -rf"]), cwd="/w", roots=["/w"])
     assert (found.denied, [part.by for part in found.parts]) == (("rm", "-rf"), ["deny rule `rm -rf`"])
     rule = Rule(ruling="deny", tool=SHELL, command=("rm", "-rf"), place="policy.toml:3", message="Use trash.")

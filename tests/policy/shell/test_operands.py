@@ -1,6 +1,5 @@
 """The place of an operand decides what it means, and a word that may become several has no certain place."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -189,7 +188,7 @@ def test_every_model_with_a_fixed_number_of_operands_minds_words_from_elsewhere(
 
 
 @pytest.mark.spec("C8")
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 def test_a_file_that_a_wildcard_matches_is_only_ever_a_file(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()

@@ -158,10 +158,10 @@ def test_a_variable_is_plain_by_its_name_and_its_value(name: str, value: str, *,
         ({"command": "touch a", "allow": ["touch"], "cwd": "/y", "roots": ["/x"]}, "ask"),
     ],
 )
-def test_a_line_of_json_may_leave_out_what_is_usual(line: dict[str, object], decision: str) -> None:
+def test_a_json_line_may_omit_defaults(line: dict[str, object], decision: str) -> None:
     assert check(line)["decision"] == decision
 
 
-def test_a_line_of_json_is_told_why_it_is_not_allowed() -> None:
+def test_a_json_line_gets_the_reason_for_a_refusal() -> None:
     assert check({"command": "ls"})["reasons"] == ["No rule allows `ls`."]
     assert check({"command": "ls", "allow": ["ls"]})["reasons"] == []

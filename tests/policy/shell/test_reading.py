@@ -466,6 +466,6 @@ def test_a_compound_command_is_read_as_a_tree(source: str, means: str) -> None:
         "if a; then b; fi < f",
     ],
 )
-def test_what_is_no_plain_compound_command_is_refused(source: str) -> None:
+def test_a_compound_command_that_is_not_plain_is_refused(source: str) -> None:
     with pytest.raises(Refused):
         read(source)

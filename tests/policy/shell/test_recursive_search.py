@@ -302,7 +302,7 @@ def test_a_line_break_in_a_name_does_not_make_a_secret_of_it(end: str, tree: Pat
         "diff -r sub other/sub",
     ],
 )
-def test_a_link_that_is_come_upon_shows_no_secret(command: str, tree: Path) -> None:
+def test_a_link_found_by_a_search_shows_no_secret(command: str, tree: Path) -> None:
     (tree.parent / "elsewhere").write_text("needle elsewhere\n")
     (tree / "plain.txt").write_text("needle in plain.txt\n")
     (tree / "list").write_text("notes.txt\nplain.txt\noutside.txt\n")
@@ -430,19 +430,19 @@ def test_only_the_option_that_follows_links_is_changed(command: str, runs: str) 
 
 
 @pytest.mark.parametrize("name", ["rg", "rgrep", "diff", "ag", "ack"])
-def test_some_programs_search_whatever_they_come_upon(name: str) -> None:
+def test_some_programs_search_every_file_they_find(name: str) -> None:
     search = examine(name, (Word(name),))
     assert search is not None
     assert walks(search)
 
 
-def test_a_listing_of_folders_is_no_search_of_what_is_in_files() -> None:
+def test_listing_folders_does_not_search_file_contents() -> None:
     listing = examine("ls", (Word("ls"), Word("-R")))
     assert listing is not None
     assert not walks(listing)
 
 
-def test_a_search_that_gets_names_is_told_to_pass_over_secrets() -> None:
+def test_a_search_that_gets_names_skips_secrets() -> None:
     found = judge("echo a | xargs grep x", rules(PROGRAMS), cwd="/w", roots=["/w"])
     assert found.plan is not None
     assert Word("--exclude=.[eE][nN][vV]") in stage_of(found.plan.steps, 1).words
@@ -456,7 +456,7 @@ def test_a_search_that_gets_names_is_told_to_pass_over_secrets() -> None:
         *((option, "words") for option in ("", "-n 1", "-r")),
     ],
 )
-def test_names_are_told_apart_as_xargs_would(options: str, kind: str) -> None:
+def test_names_are_split_as_xargs_does(options: str, kind: str) -> None:
     end = "{}" if "-I" in options or "-i" in options or "replace" in options else ""
     found = judge(f"echo a b | xargs {options} grep -h x {end}", rules(PROGRAMS), cwd="/w", roots=["/w"])
     assert found.plan is not None, found.why
@@ -509,7 +509,7 @@ def test_names_that_cannot_be_looked_at_first_ask(words: str) -> None:
 
 
 @pytest.mark.parametrize("program", ["ag", "ack"])
-def test_other_searches_are_told_to_pass_over_secrets(program: str, tree: Path) -> None:
+def test_other_searches_skip_secrets(program: str, tree: Path) -> None:
     found = judge(f"{program} needle .", rules([program]), cwd=str(tree), roots=[str(tree)])
     words = [word.text for word in stage_of(found.plan.steps).words] if found.plan else []
     told = [word for word in words if "ignore" in word or words[words.index(word) - 1] == "--ignore"]
@@ -520,7 +520,7 @@ def test_other_searches_are_told_to_pass_over_secrets(program: str, tree: Path) 
 
 
 @pytest.mark.parametrize("command", ["ag -u needle", "ag -a x", "ag -t x", "ag --hidden x", "rg -L x", "rg --follow x"])
-def test_a_search_that_cannot_be_told_asks(command: str) -> None:
+def test_a_search_that_cannot_skip_secrets_needs_approval(command: str) -> None:
     assert judge(command, rules(["ag", "rg"]), cwd="/w", roots=["/w"]).decision == "ask"
 
 
@@ -544,7 +544,7 @@ def test_words_from_a_pipe_are_no_options_of_a_search(tree: Path) -> None:
         assert "needle in .env\n" not in output(command, tree)
 
 
-def test_where_is_no_repository_git_compares_no_folders(tree: Path) -> None:
+def test_outside_a_repository_git_compares_no_folders(tree: Path) -> None:
     (tree / "empty").mkdir()
     for command in ("git diff empty sub", "git diff .env.example a.py", "cd sub && git diff key.py .env.default"):
         assert "needle" not in output(command, tree)

@@ -121,7 +121,7 @@ def test_every_sign_of_danger_is_named(command: str, level: str, says: str) -> N
         ("cat a", "secrets"),
     ],
 )
-def test_what_is_not_dangerous_is_not_called_so(command: str, not_said: str) -> None:
+def test_harmless_commands_are_not_called_dangerous(command: str, not_said: str) -> None:
     assert not_said not in look(command)[1]
 
 

@@ -63,7 +63,7 @@ _FILE_SHELLS = "bash sh zsh dash ksh ash fish csh tcsh rbash su runuser script"
         *(f"{shell} rm" for shell in _FILE_SHELLS.split()),
     ],
 )
-def test_a_word_that_is_not_run_is_no_command(command: str) -> None:
+def test_a_word_that_is_not_run_is_not_a_command(command: str) -> None:
     assert inner(command) == ()
 
 
@@ -71,14 +71,14 @@ def _found(text: str) -> Found:
     return Found(tuple(map(Word, text.split())), text)
 
 
-def test_wrappers_are_opened_down_to_a_depth_and_more_is_said_to_be_missing() -> None:
+def test_wrappers_are_opened_to_a_depth_and_the_result_is_marked_incomplete() -> None:
     commands, complete = unwrap([_found("nice " * MAX_DEPTH + "ls")])
     assert (len(commands), complete) == (MAX_DEPTH, True)
     commands, complete = unwrap([_found("nice " * (MAX_DEPTH + 1) + "ls")])
     assert (len(commands), complete) == (MAX_DEPTH, False)
 
 
-def test_so_many_commands_are_opened_and_more_are_said_to_be_missing() -> None:
+def test_a_limited_number_of_commands_is_opened_and_the_result_is_marked_incomplete() -> None:
     assert unwrap([_found("ls")] * MAX_COMMANDS) == ((), True)
     assert unwrap([_found("ls")] * (MAX_COMMANDS + 1)) == ((), False)
     commands, complete = unwrap([_found("nice ls")] * MAX_COMMANDS)

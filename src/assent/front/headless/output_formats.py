@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import msgspec
 
 from assent.app.style import Style
-from assent.app.wording import attached_words, call_about, ended_badly, safe, took
+from assent.app.wording import attached_words, call_about, ended_badly, safe, shortened_words, took
 from assent.events import (
     CallFinished,
     CallOutput,
@@ -25,6 +25,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    OutputPruned,
     PromptSubmitted,
     TextDelta,
     to_wire,
@@ -138,8 +139,8 @@ class TextOutput:
                 self._note(f"{safe(reason, 'label')}: continuing with {fallback} instead of {model}")
             case ChatCompressed(problem=problem) if problem:
                 self._note(f"The conversation was not compressed: {safe(problem, 'label')}")
-            case ChatCompressed(tokens_before=before, tokens_after=after):
-                self._note(f"The conversation was compressed: about {before:,} tokens before, {after:,} now")
+            case ChatCompressed() | OutputPruned():
+                self._note(shortened_words(event))
             case ContextLoaded(sources=sources):
                 for source in sources:
                     if source.problem:

@@ -8,7 +8,9 @@ from assent import exit_codes
 from assent.events import CallFinished, CallScheduled, ChatCompressed, Envelope, ModelReplied, TurnFinished, TurnStatus
 from assent.parts import Failure, Text, Usage
 
-Status = Literal["success", "error", "cancelled", "max_turns", "loop_detected", "incomplete", "waiting"]
+Status = Literal[
+    "success", "error", "cancelled", "max_turns", "loop_detected", "incomplete", "limit_reached", "waiting"
+]
 
 _STATUS: dict[TurnStatus, Status] = {
     "completed": "success",
@@ -17,6 +19,7 @@ _STATUS: dict[TurnStatus, Status] = {
     "max_turns": "max_turns",
     "loop_detected": "loop_detected",
     "incomplete": "incomplete",
+    "limit_reached": "limit_reached",
 }
 
 
@@ -32,6 +35,8 @@ class Stats(Struct):
     duration_ms: int = 0
     requests: int = 0
     tokens: dict[str, int] = field(default_factory=dict[str, int])
+    cost: float | None = 0.0
+    """Dollars; null where nobody knows what a model costs."""
     tools: ToolStats = field(default_factory=ToolStats)
     decisions: dict[str, int] = field(default_factory=dict[str, int])
     """How calls came to be allowed: by person, rule, mode, grant, or because the tool is harmless."""
@@ -52,7 +57,7 @@ class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
                 return exit_codes.OK
             case "cancelled":
                 return exit_codes.CANCELLED
-            case "max_turns" | "loop_detected":
+            case "max_turns" | "loop_detected" | "limit_reached":
                 return exit_codes.TURN_LIMIT
             case "incomplete":
                 return exit_codes.INCOMPLETE
@@ -86,13 +91,13 @@ class Summariser:
     def event(self, envelope: Envelope) -> None:
         stats = self.summary.stats
         match envelope.event:
-            case ModelReplied(parts=parts, usage=usage):
+            case ModelReplied(parts=parts):
                 stats.requests += 1
-                self._usage += usage
+                self._count(envelope.event)
                 self._texts += ["".join(part.text for part in parts if isinstance(part, Text))]
             case ChatCompressed(usage=usage):
                 stats.requests += usage != Usage()
-                self._usage += usage
+                self._count(envelope.event)
             case CallScheduled(decision=decision):
                 stats.decisions[decision.source] = stats.decisions.get(decision.source, 0) + 1
             case CallFinished(status=status, duration_ms=took):
@@ -103,6 +108,12 @@ class Summariser:
                 self.summary.status, self.summary.error = _STATUS[status], failure
             case _:
                 pass
+
+    def _count(self, event: ModelReplied | ChatCompressed) -> None:
+        self._usage += event.usage
+        if event.usage != Usage():
+            cost = self.summary.stats.cost
+            self.summary.stats.cost = None if cost is None or event.cost is None else cost + event.cost
 
     def finish(self, now: float) -> Summary:
         self.summary.response = "\n\n".join(text for text in self._texts if text)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from textual.content import Content
 
-from assent.app.pricing import Prices, price_date
+from assent.app.pricing import Prices, money, price_date
 from assent.app.wording import count, safe, span
 from assent.events import (
     ApprovalAnswered,
@@ -198,12 +198,6 @@ def bar(part: float, whole: float, width: int = BAR_WIDTH) -> str:
     eighths = max(1, min(width * 8, round(part / whole * width * 8)))
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
-
-
-def money(dollars: float | None) -> str:
-    if dollars is None:
-        return "unknown"
-    return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
 
 
 Line = tuple[str, float, str]

@@ -7,7 +7,7 @@ so that the renderer knows what to redraw.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from assent.app.wording import MODES, who
+from assent.app.wording import MODES, shortened_words, who
 from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
@@ -28,6 +28,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    OutputPruned,
     PromptSubmitted,
     SessionRenamed,
     TextDelta,
@@ -257,11 +258,11 @@ class TranscriptModel:
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
-            case ChatCompressed(problem=problem, by=by) if problem:
-                if not by:  # if a person asked for it, they are told anyway
+            case ChatCompressed(problem=problem) if problem:
+                if not event.by:  # if a person asked for it, they are told anyway
                     self.add(NoteItem(f"The conversation was not compressed: {problem}"))
-            case ChatCompressed(tokens_before=before, tokens_after=after):
-                self.add(NoteItem(f"The conversation was compressed: about {before:,} tokens before, {after:,} now."))
+            case ChatCompressed() | OutputPruned():
+                self.add(NoteItem(f"{shortened_words(event)}."))
             case GrantRevoked(grant_id=grant_id, by=by):
                 self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
             case _:

@@ -15,7 +15,8 @@ process, if it is stopped, may not take it for a long time."""
 
 
 class AnswerPriority:
-    def __init__(self) -> None:
+    def __init__(self, max_wait: float = MAX_WAIT) -> None:
+        self.max_wait = max_wait
         self._taking: set[object] = set()
         self._line: deque[asyncio.Future[None]] = deque()
 
@@ -23,7 +24,7 @@ class AnswerPriority:
     def answering(self) -> Generator[None]:
         answer = object()
         self._taking.add(answer)
-        overdue = asyncio.get_running_loop().call_later(MAX_WAIT, self._end_priority, answer)
+        overdue = asyncio.get_running_loop().call_later(self.max_wait, self._end_priority, answer)
         try:
             yield
         finally:
@@ -40,7 +41,7 @@ class AnswerPriority:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append(turn)
         with suppress(TimeoutError):
-            async with asyncio.timeout(MAX_WAIT):
+            async with asyncio.timeout(self.max_wait):
                 await turn
 
     def _release_one(self) -> None:

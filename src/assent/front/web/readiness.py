@@ -16,8 +16,13 @@ WRITE_TIMEOUT = 5.0
 
 
 class Readiness:
-    def __init__(self, try_writing: Callable[[], Awaitable[None]], clock: Callable[[], float] = time.monotonic) -> None:
-        self._try_writing, self._clock = try_writing, clock
+    def __init__(
+        self,
+        try_writing: Callable[[], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
+        write_timeout: float = WRITE_TIMEOUT,
+    ) -> None:
+        self._try_writing, self._clock, self._write_timeout = try_writing, clock, write_timeout
         self._one_at_a_time = asyncio.Lock()
         self._until = float("-inf")
         self._problem = ""
@@ -33,10 +38,10 @@ class Readiness:
 
     async def _look(self) -> str:
         try:
-            async with asyncio.timeout(WRITE_TIMEOUT):
+            async with asyncio.timeout(self._write_timeout):
                 await self._try_writing()
         except TimeoutError:
-            return f"the session log could not be written within {WRITE_TIMEOUT:g} seconds"
+            return f"the session log could not be written within {self._write_timeout:g} seconds"
         except LogError as error:
             return str(error)
         return ""

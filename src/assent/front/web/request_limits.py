@@ -14,6 +14,8 @@ class RequestLimits(Struct, frozen=True, kw_only=True):
     """Within which the whole body must arrive."""
     requests_per_second: float = 200.0
     burst: int = 400
+    clients: int = 1_000
+    """Whose rates are remembered."""
     logins_per_minute: int = 10
     streams: int = 2_000
     streams_of_one: int = 256
@@ -41,8 +43,6 @@ class Bucket:
 class Rates:
     """One bucket per client. Unused ones are forgotten."""
 
-    MAX_BUCKETS = 1_000
-
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
         self._buckets: dict[str, Bucket] = {}
@@ -51,7 +51,7 @@ class Rates:
     def take(self, who: str) -> bool:
         bucket = self._buckets.get(who)
         if bucket is None:
-            if len(self._buckets) >= self.MAX_BUCKETS:
+            if len(self._buckets) >= self._limits.clients:
                 del self._buckets[next(iter(self._buckets))]
             bucket = self._buckets[who] = Bucket(self._limits.requests_per_second, self._limits.burst)
         return bucket.take()

@@ -7,7 +7,8 @@
             {"call": {"name": "read_file", "args": {"path": "a{n}"}, "id": "optional"}},
             {"pause_ms": 50},
             {"cut": true},                                          the stream ends here, unfinished
-            {"error": {"kind": "quota", "message": "no more"}}      auth, quota, transient or bad_request
+            {"error": {"kind": "quota", "message": "no more"}}      auth, quota, transient, bad_request,
+                                                                    context_too_long
          ],
          "finish": "stop",
          "usage": {"input": 10, "output": 5},
@@ -30,7 +31,7 @@ from msgspec import Struct
 from assent.models.model_protocol import BadRequest
 from assent.parts import FinishReason, JsonObject, Usage
 
-ErrorKind = Literal["auth", "quota", "transient", "bad_request"]
+ErrorKind = Literal["auth", "quota", "transient", "bad_request", "context_too_long"]
 Fill = Callable[[str], str]
 
 

@@ -23,6 +23,7 @@ from assent.models.model_protocol import (
     BrokenStream,
     CallChunk,
     Chunk,
+    ContextTooLong,
     Finished,
     ModelError,
     QuotaExhausted,
@@ -138,3 +139,5 @@ def _error(spec: ErrorSpec, fill: Fill) -> ModelError:
             return Transient(message, spec.retry_after)
         case "bad_request":
             return BadRequest(message)
+        case "context_too_long":
+            return ContextTooLong(message)

@@ -168,6 +168,9 @@ export class Talk {
       case "chat.compressed":
         this.#note(compressedText(event), event.problem ? "bad" : "", event);
         break;
+      case "chat.pruned":
+        this.#note(`The output of old calls left the conversation: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
+        break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
         break;
@@ -219,6 +222,7 @@ const TURN_ENDS = {
   max_turns: "Stopped: the limit of model requests (max_turns) was reached.",
   loop_detected: "Stopped: the model repeated the same calls with the same results.",
   incomplete: "The reply is incomplete.",
+  limit_reached: "Stopped: a limit was reached.",
 };
 
 /** @param {Call} call @param {WireEvent} event @returns {Call | null} */

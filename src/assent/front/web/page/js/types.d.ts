@@ -265,6 +265,7 @@ export type WireEvent = Envelope &
     | { type: "call.process"; call_id: string; pid: number }
     | { type: "call.output"; call_id: string; text: string; received?: number }
     | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
+    | { type: "chat.pruned"; tokens_before: number; tokens_after: number }
     | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
     | { type: "grant.added"; grant: Grant }

@@ -1,0 +1,70 @@
+"""What the model has used, and which limit that reaches. Pure; who counts and who sets the limits is not known here."""
+
+import time
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from assent.config import SpendingLimits
+from assent.events import ChatCompressed, Event, ModelReplied
+from assent.parts import Usage
+
+
+class Spending(Struct, frozen=True):
+    requests: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+    unpriced: int = 0
+    """Requests of which nobody knows what they cost."""
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(
+            self.requests + other.requests,
+            self.tokens + other.tokens,
+            self.dollars + other.dollars,
+            self.unpriced + other.unpriced,
+        )
+
+
+def spending_of(event: Event) -> Spending:
+    """A reply that brings no usage costs nothing that anybody could count."""
+    if not isinstance(event, ModelReplied | ChatCompressed) or event.usage == Usage():
+        return Spending()
+    priced = event.cost is not None
+    return Spending(1, event.usage.total, event.cost or 0.0, 0 if priced else 1)
+
+
+def day_of(ts: float) -> str:
+    """As the clock on the wall has it."""
+    return time.strftime("%Y-%m-%d", time.localtime(ts))
+
+
+def limits_by_day(limits: SpendingLimits) -> bool:
+    return bool(limits.tokens_per_day or limits.dollars_per_day)
+
+
+def reached_limit(limits: SpendingLimits, session: Spending, today: Spending) -> str:
+    """What the person is told when another request would go beyond a limit; empty when none is reached."""
+    return next(_reached(limits, session, today), "")
+
+
+def _reached(limits: SpendingLimits, session: Spending, today: Spending) -> Iterator[str]:
+    counts = (
+        ("requests_per_session", session.requests, limits.requests_per_session, "this session has made {:,} requests"),
+        ("tokens_per_session", session.tokens, limits.tokens_per_session, "this session has used {:,} tokens"),
+        ("tokens_per_day", today.tokens, limits.tokens_per_day, "your sessions have used {:,} tokens today"),
+        ("dollars_per_session", session.dollars, limits.dollars_per_session, "this session has cost ${:,.2f}"),
+        ("dollars_per_day", today.dollars, limits.dollars_per_day, "your sessions have cost ${:,.2f} today"),
+    )
+    for name, used, limit, words in counts:
+        if limit and used >= limit:
+            yield f"Limit reached: {words.format(used)}. {_how_to_go_on(name, limit)}"
+    if (limits.dollars_per_session and session.unpriced) or (limits.dollars_per_day and today.unpriced):
+        yield (
+            "There is a limit in dollars, but nobody knows what this model costs, so the limit cannot hold. "
+            'Set its price under [prices."MODEL"] in settings.toml, or remove the limit.'
+        )
+
+
+def _how_to_go_on(name: str, limit: float) -> str:
+    return f"Raise {name} (now {limit:,}) under [limits] in settings.toml, then go on with: assent --resume"

@@ -1,0 +1,22 @@
+"""Programs that a test needs besides Python: `@pytest.mark.needs("git")`.
+
+Where one is not installed the test is skipped and says so; in CI it fails, because nobody reads there what was skipped.
+"""
+
+import os
+import shutil
+
+import pytest
+
+_ALSO_CALLED = {"chromium": ("chromium-browser", "google-chrome")}
+
+
+def find_program(name: str) -> str | None:
+    return next(filter(None, map(shutil.which, (name, *_ALSO_CALLED.get(name, ())))), None)
+
+
+def check_programs(item: pytest.Item) -> None:
+    wanted = {name for mark in item.iter_markers("needs") for name in mark.args}
+    if missing := sorted(name for name in wanted if find_program(name) is None):
+        give_up = pytest.skip if os.environ.get("CI", "") in ("", "0", "false") else pytest.fail
+        give_up(f"not installed: {', '.join(missing)}; scripts/test-tools installs what it can")
