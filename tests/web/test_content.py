@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from assent.http import Broken
-from assent.http.unpack import Packed, Plain, unpacker_for
+from assent.http.decompression import Packed, Plain, unpacker_for
 from assent.web.content import Unreadable, kind_of, mime_of, to_text
 
 

@@ -27,7 +27,7 @@ from assent.models.proxy import Proxy
 if TYPE_CHECKING:
     import ssl
 
-    from assent.http.unpack import Unpacker
+    from assent.http.decompression import Unpacker
 
 ERROR_BODY_LIMIT = 1 << 16
 UNPACKED_LIMIT = 64 << 20
@@ -263,7 +263,7 @@ def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":
     """We ask for plain bytes, and get them from all but a few servers."""
     if "content-encoding" not in headers:
         return None
-    from assent.http.unpack import unpacker_for
+    from assent.http.decompression import unpacker_for
 
     return unpacker_for(headers)
 

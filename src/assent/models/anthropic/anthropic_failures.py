@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from assent.models.failure_signs import classify, in_stream, read_error
-from assent.models.model_protocol import ModelError
+from assent.models.model_protocol import ModelError, UnknownModel
 
 ADVICE = "Get a key at https://platform.claude.com/settings/keys and set ANTHROPIC_API_KEY to it."
 _STATUS = {
@@ -23,7 +23,10 @@ _STATUS = {
 
 
 def failure(status: int, headers: Mapping[str, str], body: bytes, model: str) -> ModelError:
-    return classify(read_error(status, headers, body), model, ADVICE)
+    error = read_error(status, headers, body)
+    if error.kind == "not_found_error" and error.message.startswith("model:"):
+        return UnknownModel(f"model {model} not found: {error.said}")
+    return classify(error, model, ADVICE)
 
 
 def failure_in_stream(data: bytes, model: str) -> ModelError:

@@ -31,13 +31,16 @@ class AnthropicFormat:
         self._longest_reply = longest_reply
 
     def encode(self, request: Request) -> bytes:
-        return encode_messages(request, self._model, full_name("anthropic", self._model), self._longest_reply)
+        return encode_messages(request, self._model, full_name("anthropic", self._model), self._limit(request))
 
     def reader(self, request: Request) -> AnthropicReply:
-        return AnthropicReply(self._model, past_of_reply(request))
+        return AnthropicReply(self._model, past_of_reply(request), self._limit(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model)
+
+    def _limit(self, request: Request) -> int:
+        return min(request.max_tokens or self._longest_reply, self._longest_reply)
 
 
 class AnthropicModel(StreamedModel):

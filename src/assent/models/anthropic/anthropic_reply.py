@@ -85,11 +85,14 @@ class _OpenBlock:
 
 
 class AnthropicReply:
-    """Reads one reply. `past` tells what was before it, for the signatures of its thoughts."""
+    """Reads one reply. `past` tells what was before it, for the signatures of its thoughts; `limit` is the longest that
+    was asked for, in tokens.
+    """
 
-    def __init__(self, model: str, past: str) -> None:
+    def __init__(self, model: str, past: str, limit: int) -> None:
         self._model = model
         self._past = past
+        self._limit = limit
         self._open: dict[int, _OpenBlock] = {}
         self._queue = ChunkQueue(model)
         self._usage = _Usage()
@@ -114,7 +117,7 @@ class AnthropicReply:
     def end(self, *, cut: bool) -> list[Chunk]:
         if cut or not self._stopped or self._reason is None:
             raise BrokenStream(f"the reply of {self._model} ended before it was finished")
-        reason = _finish_reason(self._reason)
+        reason = self._finish_reason()
         if reason == "safety" and not self._has_content:
             raise BadRequest(f"{self._model} refuses to answer. {self._said(reason)}")
         return [Finished(reason, _count(self._usage), self._said(reason))]
@@ -201,7 +204,12 @@ class AnthropicReply:
     def _stop(self) -> list[Chunk]:
         chunks = [chunk for index in sorted(self._open) for chunk in self._finish_block(index)]
         self._stopped = True
-        return chunks + self._queue.settle(limited=_finish_reason(self._reason or "") == "max_tokens")
+        return chunks + self._queue.settle(limited=self._finish_reason() == "max_tokens")
+
+    def _finish_reason(self) -> FinishReason:
+        """LiteLLM says that a reply ended in a call when the limit has cut the call."""
+        reason = _finish_reason(self._reason or "")
+        return "max_tokens" if reason == "stop" and (self._usage.output_tokens or 0) >= self._limit else reason
 
     def _said(self, reason: FinishReason) -> str:
         if reason in ("stop", "max_tokens"):

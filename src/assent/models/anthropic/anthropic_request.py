@@ -22,9 +22,8 @@ CACHED: JsonObject = {"type": "ephemeral"}
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
-def encode_messages(request: Request, model: str, full_name: str, longest_reply: int) -> bytes:
-    """`full_name` is what the model's replies are recorded under; `longest_reply` is in tokens."""
-    max_tokens = min(request.max_tokens or longest_reply, longest_reply)
+def encode_messages(request: Request, model: str, full_name: str, max_tokens: int) -> bytes:
+    """`full_name` is what the model's replies are recorded under; `max_tokens` is the longest reply."""
     messages = _messages(request, full_name)
     body: JsonObject = {"model": model, "max_tokens": max_tokens, "stream": True}
     if request.tools:

@@ -100,8 +100,7 @@ class CallCollector:
         return call
 
     def _nearest(self, fragment: CallFragment) -> _Pending | None:
-        if fragment.id and (same := [call for call in self._calls if call.call_id == fragment.id]):
-            return same[-1]
-        if fragment.index is None:
-            return self._calls[-1] if self._calls else None
-        return next((call for call in reversed(self._calls) if call.index == fragment.index), None)
+        if fragment.index is not None:
+            return next((call for call in reversed(self._calls) if call.index == fragment.index), None)
+        same = (call for call in reversed(self._calls) if fragment.id and call.call_id == fragment.id)
+        return next(same, self._calls[-1] if self._calls else None)

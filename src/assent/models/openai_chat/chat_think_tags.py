@@ -14,6 +14,8 @@ class ThinkTags:
         self._held = ""
         self._close = ""
         """The tag that ends the thought; empty outside of one."""
+        self._at_start = False
+        """Whether nothing of the thought has come yet: it begins on a line of its own, as a rule."""
         self._in_text = False
         """Whether text has begun, so that no more tags are looked for."""
         self._thought = False
@@ -43,7 +45,8 @@ class ThinkTags:
         for tag, close in _TAGS.items():
             if bare.startswith(tag):
                 self._close, self._thought = close, True
-                return bare[len(tag) :].lstrip("\n")
+                self._at_start = True
+                return bare[len(tag) :]
         if any(tag.startswith(bare) for tag in _TAGS):
             self._held = text
         else:
@@ -56,6 +59,9 @@ class ThinkTags:
         if not closed:
             kept = _partial(text, self._close)
             thought, self._held = text[: len(text) - kept], text[len(text) - kept :]
+        if self._at_start:
+            thought = thought.lstrip("\n")
+            self._at_start = not thought
         if thought:
             chunks.append(ThoughtChunk(thought))
         if closed:

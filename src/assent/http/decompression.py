@@ -1,6 +1,6 @@
-"""Content codings: gzip and deflate, unpacked as the bytes come, with a limit. Pure bytes in, bytes out.
+"""Content encodings: decompresses gzip and deflate block by block, with a limit. Bytes in, bytes out.
 
-A few packed bytes may be gigabytes, so whoever unpacks says how much room there is.
+A few compressed bytes may expand to gigabytes, so the caller says how much it accepts.
 """
 
 import zlib
@@ -12,7 +12,7 @@ from assent.http import Broken
 
 class Unpacker(Protocol):
     def feed(self, block: bytes, room: int) -> bytes:
-        """At most `room` bytes; whoever gets that many stops."""
+        """At most `room` bytes; the caller stops when it gets that many."""
         ...
 
     def end(self) -> None: ...
@@ -42,11 +42,11 @@ class Packed:
         try:
             return self._packed.decompress(block, room)
         except zlib.error as error:
-            raise Broken(f"the content is packed, and cannot be unpacked: {error}") from error
+            raise Broken(f"the content cannot be decompressed: {error}") from error
 
     def end(self) -> None:
         if self._first and (self._packed is None or not self._packed.eof):
-            raise Broken("the packed content was cut")
+            raise Broken("the compressed content is incomplete")
 
 
 def _window(first: bytes) -> int:
@@ -63,4 +63,4 @@ def unpacker_for(headers: Mapping[str, str]) -> Unpacker:
         case "gzip" | "x-gzip" | "deflate":
             return Packed()
         case other:
-            raise Broken(f"the content is packed in a way that was not asked for ({other[:40]!r})")
+            raise Broken(f"the content has an unsupported encoding ({other[:40]!r})")
