@@ -131,10 +131,11 @@ class ModelAccess:
         told = found.window if found is not None else None
         return self.settings.context_window or known_window(name, own) or told or context_window(name, own)
 
-    async def local_servers(self) -> "Sequence[LocalServer]":
+    async def local_servers(self, only: str = "") -> "Sequence[LocalServer]":
+        """Those that answer; with `only`, at most the one of this provider."""
         from assent.models.openai_chat.local_servers import find_local_servers
 
-        servers = await find_local_servers(self.env)
+        servers = [one for one in await find_local_servers(self.env) if only in ("", one.provider)]
         for server in servers:
             self.remember(server.provider, server.models)
         return servers
@@ -157,8 +158,7 @@ class ModelAccess:
         if provider.list_models is None or provider.known(model) is not None:
             return ""
         if provider.is_local:
-            servers = await self.local_servers()
-            return next((server.warning for server in servers if server.provider == provider.name), "")
+            return "".join(server.warning for server in await self.local_servers(provider.name))
         access = await asyncio.to_thread(access_to, provider, self.env, self.keys.find)
         self.remember(provider.name, await provider.list_models(access))
         return ""

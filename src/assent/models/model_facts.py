@@ -51,6 +51,10 @@ class Prices:
         dollars = fresh * price.input + usage.cached * cached + usage.cache_written * written
         return (dollars + (usage.output + usage.thoughts) * price.output) / 1_000_000
 
+    def of(self, model: str) -> Price | None:
+        """For a request of ordinary length."""
+        return self._price(model, 0)
+
     def is_own(self, model: str) -> bool:
         return model in self._own
 

@@ -1,8 +1,10 @@
 """Gemini as a provider: its address, its key, its models and what they cost."""
 
+from collections.abc import Sequence
+
 from assent.config import Price
 from assent.models.gemini.gemini_model import BASE_URL, GeminiModel
-from assent.models.provider import Access, KnownModel, Provider
+from assent.models.provider import Access, FoundModel, KnownModel, Provider
 
 LONG_INPUT = 200_000
 """Tokens of input beyond which some models take another price for the whole request."""
@@ -10,6 +12,12 @@ LONG_INPUT = 200_000
 
 def _connect(model: str, access: Access) -> GeminiModel:
     return GeminiModel(model, access.key, access.base_url, access.proxy, access.timeouts, access.provider)
+
+
+async def _list_models(access: Access) -> Sequence[FoundModel]:
+    from assent.models.gemini.gemini_listing import list_models
+
+    return await list_models(access)
 
 
 def _known(name: str, price: Price, long_price: Price | None = None) -> KnownModel:
@@ -22,6 +30,7 @@ GEMINI = Provider(
     name="gemini",
     title="Google Gemini",
     connect=_connect,
+    list_models=_list_models,
     base_url=BASE_URL,
     base_url_variable="GOOGLE_GEMINI_BASE_URL",
     key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
