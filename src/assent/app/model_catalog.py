@@ -84,25 +84,23 @@ class ModelCatalog:
             self._survey = asyncio.create_task(self.survey(), name="model survey")
             self._until = now + FRESH_FOR
         await asyncio.wait([self._survey], timeout=patience)
-        views = self._survey.result() if self._survey.done() else self._known_views()
-        models = [model for view in views if view.state == "usable" for model in view.models]
-        return [*self._configured(models), *models]
+        if not self._survey.done():
+            return self.known()
+        usable = [view for view in self._survey.result() if view.state == "usable"]
+        return self._with_configured([model for view in usable for model in view.models])
 
-    def _configured(self, models: Sequence[ModelView]) -> list[ModelView]:
-        """Those that the settings name and nobody lists."""
-        settings, listed = self._access.settings, {model.name for model in models}
-        names = (self._access.configured(), settings.fallback_model or "", settings.small_model or "")
-        return [ModelView(name=name) for name in dict.fromkeys(names) if name and name not in listed]
-
-    def _known_views(self) -> list[ProviderView]:
-        """Without asking anybody."""
+    def known(self) -> list[ModelView]:
+        """The models of providers with a key, without asking anybody."""
         names = [name for name in self._access.providers() if not self._is_alias(name)]
         providers = [self._access.find_provider(name) for name in names]
-        return [
-            ProviderView(name=one.name, title=one.title, state="usable", models=self._models(one, ()))
-            for one in providers
-            if self._access.has_key(one)
-        ]
+        keyed = [provider for provider in providers if self._access.has_key(provider)]
+        return self._with_configured([model for provider in keyed for model in self._models(provider, ())])
+
+    def _with_configured(self, models: Sequence[ModelView]) -> list[ModelView]:
+        """Those that the settings name and nobody lists come first."""
+        settings, listed = self._access.settings, {model.name for model in models}
+        names = (self._access.configured(), settings.fallback_model or "", settings.small_model or "")
+        return [*(ModelView(name=name) for name in dict.fromkeys(names) if name and name not in listed), *models]
 
     async def close(self) -> None:
         if self._survey is not None:
