@@ -1,6 +1,6 @@
 """An approval is a record: exactly what would happen, its digest, the possible answers, and until when it is valid.
 
-Ground floor: plain frozen data. The scheduler makes these records, the log keeps them, every client shows them.
+Plain frozen data. The scheduler makes these records, the log keeps them, every client shows them.
 """
 
 from typing import Literal, get_args

@@ -1,6 +1,6 @@
 """What a client may ask of a session: one closed union. Commands are durable before they are acknowledged.
 
-Ground floor: plain frozen data. Terminal, headless, browser, editor and API all send these and nothing else.
+Plain frozen data. Terminal, headless, browser, editor and API all send these and nothing else.
 """
 
 import msgspec

@@ -44,13 +44,13 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the model may use before Assent stops asking it: `[limits]`. 0 means no limit."""
+    """What the model may use before Assent sends no more requests: `[limits]`. 0 means no limit."""
 
     requests_per_session: Annotated[int, Meta(ge=0)] = 0
     tokens_per_session: Annotated[int, Meta(ge=0)] = 0
     dollars_per_session: Annotated[float, Meta(ge=0)] = 0.0
     tokens_per_day: Annotated[int, Meta(ge=0)] = 0
-    """Of all sessions together, from midnight to midnight."""
+    """For all sessions together, from midnight to midnight."""
     dollars_per_day: Annotated[float, Meta(ge=0)] = 0.0
 
 

@@ -99,9 +99,9 @@ class ModelReplied(EventBase, frozen=True, tag="model.message", kw_only=True):
     finish: FinishReason
     usage: Usage = Usage()
     said: str = ""
-    """The provider's own word for why it stopped, unless it is simply done."""
+    """The provider's own word for why it stopped, unless it simply finished."""
     cost: float | None = None
-    """Dollars, at the prices of that moment; None if nobody knew the price."""
+    """Dollars, by the prices at that time; None if the model's price was unknown."""
 
 
 class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
@@ -249,7 +249,7 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     usage: Usage = Usage()
     """Of the request for the summary."""
     cost: float | None = None
-    """Of the same, in dollars; None where nobody knew what the model costs."""
+    """Of the same request, in dollars; None if the model's price was unknown."""
     by: str = ""
     key: str = ""
     problem: str = ""
@@ -258,7 +258,7 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
 
 
 class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
-    """The output of old calls leaves the conversation. The calls stay, and the log keeps their output."""
+    """The output of old calls is removed from the conversation. The calls stay, and the log keeps their output."""
 
     prompt_id: str
     call_ids: tuple[str, ...]
@@ -323,7 +323,7 @@ class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
     subject: str
     description: str
     continues: bool = False
-    """It is the next piece of the thought before it."""
+    """Whether it continues the previous thought."""
 
 
 class ModelRetry(EventBase, frozen=True, tag="model.retry"):

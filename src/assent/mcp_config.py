@@ -1,6 +1,6 @@
 """The MCP servers of a settings file: its `[mcp.servers.NAME]` entries, checked, as plain data.
 
-Ground floor: it starts nothing and connects to nothing. An invalid entry is refused with its file and key.
+It starts nothing and connects to nothing. An invalid entry is refused with its file and key.
 """
 
 import re

@@ -186,7 +186,7 @@ def test_standard_input_goes_before_the_prompt_of_a_server(program: Program):
     ("typed", "problem"),
     [
         ("/srv:greet", "This needs who. Usage: /srv:greet who=…"),
-        ("/srv:none", "The server srv has no prompt /srv:none; /srv:greet, /srv:odd_name_"),
+        ("/srv:none", "The server srv has no prompt /srv:none; available: /srv:greet, /srv:odd_name_"),
     ],
 )
 def test_a_prompt_of_a_server_that_cannot_be_used_is_an_error_and_nothing_is_recorded(

@@ -192,5 +192,5 @@ async def test_a_session_that_another_process_has_is_left_to_it():
         await yard.engine.ensure(session)
     assert not yard.engine.open_sessions
     await yard.engine.drain()
-    with pytest.raises(SessionBusy, match="stopping"):
+    with pytest.raises(SessionBusy, match="shutting down"):
         await yard.engine.ensure(await create_session(yard.log, "/w", "scripted", "default"))

@@ -1,6 +1,6 @@
 """The application layer: what every front end needs to run a session.
 
-A front end imports this package and the ground floor (`assent.events`, `assent.commands`, `assent.approval`,
+A front end imports this package and plain data (`assent.events`, `assent.commands`, `assent.approval`,
 `assent.parts`, `assent.config`, `assent.screen`), and nothing else of Assent; `examples/minimal_front_end.py` is one.
 
     storage            open_log: where sessions are kept

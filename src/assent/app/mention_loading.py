@@ -75,7 +75,7 @@ class _Loading:
             case "outside":
                 return [_left_out(name, OUTSIDE)]
             case "protected":
-                return [_left_out(name, place.reason.removeprefix(f"{name} is "))]
+                return [_left_out(name, place.reason.removeprefix(f"{name} "))]
             case "inside":
                 return await self._there(name, place.path)
 

@@ -119,8 +119,8 @@ def short_number(number: int) -> str:
 
 
 def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
-    """How a long conversation was made shorter."""
+    """How a long conversation was shortened."""
     from assent.events import OutputPruned
 
-    what = "Old output left the conversation" if isinstance(event, OutputPruned) else "The conversation was compressed"
+    what = "Old output was removed" if isinstance(event, OutputPruned) else "The conversation was compressed"
     return f"{what}: about {event.tokens_before:,} tokens before, {event.tokens_after:,} now"

@@ -126,7 +126,8 @@ def _tool_lines(status: "Status", environment: SessionEnvironment) -> Iterator[s
     for name in status.tools:
         tool = environment.registry.get(name)
         news = " (new or changed: needs approval)" if name in status.unseen else ""
-        yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
+        own_words = tool.description.partition(": ")[2] if tool else ""  # without our introduction for the model
+        yield f"  {name}{news}  {safe(own_words, 'label')}"
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
 
 

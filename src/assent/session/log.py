@@ -211,7 +211,7 @@ class SessionLog(Protocol):
         ...
 
     async def spent_on(self, day: str) -> Spending:
-        """What all sessions used on that day, deleted ones included; the day is written `2026-11-17`."""
+        """What all sessions used on that day, including deleted ones; a day is written as `2026-11-17`."""
         ...
 
     async def spent_by_session(self) -> dict[str, Spending]:

@@ -46,7 +46,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """The longest reply."""
     limits: SpendingLimits = SpendingLimits()
     cost: Callable[[str, Usage], float | None] = lambda model, usage: None
-    """Dollars for one request to a model, by its name; None if nobody knows."""
+    """The dollars for one request to a model, by its name; None if unknown."""
     masker: Masker = Masker()
     """Knows the secrets that no result may show."""
     only: str = ""

@@ -28,7 +28,7 @@ async def test_below_the_prompt_stands_what_came_along_and_what_did_not(tmp_path
     async with harness.open() as on:
         await on.say("explain @a.py and @.env")
         await on.until_shown("Seen.")
-        words = "with a.py (2 lines); left out .env: a usual place for secrets"
+        words = "with a.py (2 lines); left out .env: usually holds secrets"
         await on.until_shown("❯ explain @a.py and @.env", words)
         assert "hush" not in repr(await on.recorded(PromptSubmitted))
         session = on.runner.session

@@ -423,7 +423,7 @@ async def test_stats_show_the_session_the_models_and_the_tools(preferences: Path
         await slash.run("/stats tools")
         assert "1 ok" in slash.app.said[2]
         await slash.run("/stats money")
-        assert "not money" in slash.app.complaints[0]
+        assert "no /stats money" in slash.app.complaints[0]
 
 
 # --- the program ---

@@ -72,7 +72,7 @@ async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Pa
         await slash.run("/undo w1")
         assert (root / "a.txt").read_text() == "old\n"
         await slash.run("/undo w1")
-        assert "no change of call w1" in slash.app.complaints[0]
+        assert "Call w1 has no change to undo" in slash.app.complaints[0]
 
 
 async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tmp_path: Path, preferences: Path):

@@ -36,7 +36,7 @@ class Stats(Struct):
     requests: int = 0
     tokens: dict[str, int] = field(default_factory=dict[str, int])
     cost: float | None = 0.0
-    """Dollars; null where nobody knows what a model costs."""
+    """Dollars; null if the price of a model is unknown."""
     tools: ToolStats = field(default_factory=ToolStats)
     decisions: dict[str, int] = field(default_factory=dict[str, int])
     """How calls came to be allowed: by person, rule, mode, grant, or because the tool is harmless."""

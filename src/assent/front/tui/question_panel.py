@@ -267,7 +267,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if self._hint:
             return Text(self._hint + below, style=f"bold {palette.warn}")
         if not self.has_focus:
-            return Text(f"Press Tab to answer; what you type goes into your message{below}", style=palette.dim)
+            return Text(f"Tab to answer; what you type goes into your message{below}", style=palette.dim)
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:

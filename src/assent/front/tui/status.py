@@ -81,7 +81,7 @@ class StatusUpdater:
         status = self._app.query_one(StatusLine)
         running = [call for call in state.pending() if isinstance(call, Executing)]
         # the first Esc only leaves the question
-        hint = "press Esc twice to cancel" if self._app.panel.has_focus else "Esc to cancel"
+        hint = "Esc twice to cancel" if self._app.panel.has_focus else "Esc to cancel"
         if self._away_since is not None:
             status.busy(self._away_since, "The connection is lost", "reconnecting; what you see may be out of date")
         elif self._over:

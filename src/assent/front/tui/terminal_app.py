@@ -73,7 +73,7 @@ class AssentApp(App[None]):
     TITLE = "Assent"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", "clear the input; press twice on an empty input to quit", priority=True),
+        Binding("ctrl+c", "interrupt", "clear; press twice when empty to quit", priority=True),
         Binding("ctrl+z", "suspend_process", "suspend", priority=True),
         Binding("ctrl+o", "fold_all", "expand or collapse all calls", priority=True),
         Binding("f2", "answer", "go to the question and back", priority=True),

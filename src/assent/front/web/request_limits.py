@@ -15,7 +15,7 @@ class RequestLimits(Struct, frozen=True, kw_only=True):
     requests_per_second: float = 200.0
     burst: int = 400
     clients: int = 1_000
-    """Whose rates are remembered."""
+    """How many clients' rates are remembered."""
     logins_per_minute: int = 10
     streams: int = 2_000
     streams_of_one: int = 256

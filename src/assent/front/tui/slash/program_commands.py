@@ -97,7 +97,7 @@ COMMANDS = (
     SlashCommand(name="about", help="Show the version, the session and the folder", run=about, group="Program"),
     SlashCommand(
         name="quit",
-        help="Quit the program; what is waiting for you is kept",
+        help="Quit; what is waiting for you is kept",
         run=quit_program,
         group="Program",
         aliases=("exit",),

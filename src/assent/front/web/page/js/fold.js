@@ -176,7 +176,7 @@ export class Talk {
         this.#note(compressedText(event), event.problem ? "bad" : "", event);
         break;
       case "chat.pruned":
-        this.#note(`The output of old calls left the conversation: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
+        this.#note(`Old output was removed: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
         break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
@@ -301,7 +301,7 @@ function addThought(thoughts, delta) {
   return [...thoughts.slice(0, -1), thoughts[thoughts.length - 1] + delta.description];
 }
 
-/** What the server knows of the thoughts so far, and what we heard meanwhile, perhaps from the middle of one on.
+/** The server's thoughts so far, and what we have received meanwhile, perhaps from the middle of one on.
  * @param {string[]} known @param {string[]} heard */
 function mergeThoughts(known, heard) {
   const news = heard.filter((thought) => !known.some((whole) => whole.endsWith(thought)));
