@@ -50,7 +50,8 @@ class LocalHost:
         self.folder = folder
         self._settings = settings
         self._env = env
-        self._model, self._effort = model, effort
+        self._model = model
+        self._effort: Effort | None = effort
         self._given_rules = rules
         self._environment: SessionEnvironment | None = None
         self._servers_changed: Callable[[], None] | None = None

@@ -6,6 +6,7 @@ import msgspec
 
 from assent.models.bold_subject import join_subject
 from assent.models.foreign_messages import own_or_unsigned
+from assent.models.gemini.gemini_thinking import major_version, thinking_config
 from assent.models.model_protocol import Request
 from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
 
@@ -19,8 +20,13 @@ def encode_request(request: Request, model: str) -> bytes:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
     if request.tools:
         body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
-    body["generationConfig"] = {"thinkingConfig": {"includeThoughts": True}}
+    body["generationConfig"] = _generation(request, model)
     return msgspec.json.encode(body)
+
+
+def _generation(request: Request, model: str) -> JsonObject:
+    limit = {} if request.max_tokens is None else {"maxOutputTokens": request.max_tokens}
+    return {"thinkingConfig": thinking_config(model, request.effort)} | limit
 
 
 def _declaration(tool: Declaration) -> JsonObject:
@@ -69,9 +75,7 @@ def _signed(part: JsonObject, signature: str | None) -> JsonObject:
 
 
 def _wants_signatures(model: str) -> bool:
-    """From version 3 on."""
-    version = model.removeprefix("gemini-").partition("-")[0].partition(".")[0]
-    return version.isdigit() and int(version) >= 3
+    return major_version(model) >= 3
 
 
 def _sign_first_call(parts: list[dict[str, Any]]) -> None:
