@@ -145,7 +145,7 @@ class ModelAccess:
         try:
             provider = self.find_provider(split_name(name, self.settings.providers)[0])
             async with asyncio.timeout(INSPECT_WITHIN):
-                warning = await self._look(provider, name)
+                warning = await self._look(provider)
         except (ModelError, TimeoutError):
             return ""  # whatever is wrong, the first request tells it better
         found = self._found.get(shortest_name(name))
@@ -153,10 +153,9 @@ class ModelAccess:
             return f"{name} cannot call tools: it can answer, but neither read files nor run commands. Choose another."
         return warning
 
-    async def _look(self, provider: Provider, name: str) -> str:
-        model = name.removeprefix(f"{provider.name}:")
-        if provider.list_models is None or provider.known(model) is not None:
-            return ""
+    async def _look(self, provider: Provider) -> str:
+        if provider.list_models is None or provider.models:
+            return ""  # a provider with a list of its own has models that call tools, and a good guess for windows
         if provider.is_local:
             return "".join(server.warning for server in await self.local_servers(provider.name))
         access = await asyncio.to_thread(access_to, provider, self.env, self.keys.find)
