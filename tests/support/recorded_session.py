@@ -214,7 +214,11 @@ class FilmHost:
         return "main"
 
     async def models(self, patience: float) -> Sequence[ModelView]:
-        return [ModelView(name=name) for name in ("gemini-2.5-pro", "gemini-2.5-flash")]
+        return [
+            ModelView(name="gemini-2.5-pro", window=1_048_576, input_price=1.25, output_price=10),
+            ModelView(name="claude-opus-5-5", window=1_000_000, input_price=4, output_price=20),
+            ModelView(name="ollama:smollm2", window=8_192, tools=False),
+        ]
 
     async def check_model(self, model: str) -> ModelCheck:
         return ModelCheck()
