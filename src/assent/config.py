@@ -87,6 +87,23 @@ class ProjectCommands(Struct, frozen=True):
     """Where it is defined: `file: tools`."""
 
 
+ProviderName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
+
+
+class OwnProvider(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The user's own provider, or a built-in one elsewhere: `[providers.NAME]`. Its models are `NAME:model`."""
+
+    kind: str = ""
+    """Its API: `openai_chat`, or the name of a built-in provider. Default: the built-in provider of this name, or
+    `openai_chat` if there is none."""
+    base_url: str = ""
+    key_variable: str = ""
+    """The environment variable that holds its key. The key itself does not belong in the file."""
+    default_model: str = ""
+    context_window: Annotated[int, Meta(gt=0)] | None = None
+    """Of its models, in tokens."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
@@ -111,6 +128,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The share of the model's context window above which the conversation is compressed; 0 means never."""
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
+    providers: dict[ProviderName, OwnProvider] = {}
     prices: dict[str, Price] = {}
     """Prices by model, where Assent's own list is outdated or incomplete: `[prices."gemini-2.5-pro"]`."""
 

@@ -35,12 +35,14 @@ class AgentLoop:
         make_room: Callable[[str], Awaitable[None]],
         shorten: Callable[[str], Awaitable[bool]],
         reached_limit: Callable[[], Awaitable[str]],
+        conversation: str = "",
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
     ) -> None:
         """`settled` is called with every finished batch, before the model gets the results; `make_room` runs before
         each request, `shorten` after one that was too long for the model, and returns whether it helped.
-        `reached_limit` returns which limit forbids another request, if any.
+        `reached_limit` returns which limit forbids another request, if any. `conversation` is the same for all
+        requests.
         """
         self._turn = turn
         self._scheduler = scheduler
@@ -53,6 +55,7 @@ class AgentLoop:
         self._make_room = make_room
         self._shorten = shorten
         self._reached_limit = reached_limit
+        self._conversation = conversation
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._begun = False
@@ -144,7 +147,12 @@ class AgentLoop:
             preparing.cancel()
 
     def _request(self) -> Request:
-        return Request(system=self._system(), messages=self._history(), tools=self._tools())
+        return Request(
+            system=self._system(),
+            messages=self._history(),
+            tools=self._tools(),
+            conversation=self._conversation,
+        )
 
     async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
         return await self._results(self._scheduler.schedule(calls))

@@ -158,7 +158,11 @@ async def open_session(
     `history`, so that they are not read twice.
     """
     name = model or session.model or setup.settings.model
-    opened = setup.open_model(name) if setup.open_model is not None else open_model(name, setup.env)
+    opened = (
+        setup.open_model(name)
+        if setup.open_model is not None
+        else open_model(name, setup.env, setup.settings.providers)
+    )
     try:
         found = await _created(log, session, name, setup.settings) if isinstance(session, NewSession) else session.id
         try:

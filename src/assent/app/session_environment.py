@@ -98,14 +98,14 @@ class SessionEnvironment:
     def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> RunOptions:
         """How a session runs here, with somebody to ask. `model` is its name."""
         fallback = settings.fallback_model
-        window = settings.context_window or context_window(model)
+        window = settings.context_window or context_window(model, settings.providers)
         return RunOptions(
             rules=self.rules(given),
             max_turns=settings.max_turns,
             approval_ttl=settings.approval_ttl,
             client=client,
-            fallback=None if fallback is None else lambda: open_model(fallback, self._env),
-            open_model=lambda name: open_model(name, self._env),
+            fallback=None if fallback is None else lambda: open_model(fallback, self._env, settings.providers),
+            open_model=lambda name: open_model(name, self._env, settings.providers),
             limits=settings.limits,
             cost=Prices(settings.prices).cost,
             compress_above=int(settings.compression_threshold * window),

@@ -4,14 +4,14 @@ from collections.abc import AsyncGenerator, Mapping
 
 from assent.models.model_protocol import AuthFailed, BadRequest, Chunk, Model, Request, Searching
 from assent.models.provider import Access, Provider
-from assent.models.provider_registry import find_provider, split_name
+from assent.models.provider_registry import OwnProviders, find_provider, split_name
 from assent.parts import SearchAnswer
 
 
-def open_model(name: str, env: Mapping[str, str]) -> Model:
-    """Raises ModelError. Nothing is connected yet."""
-    provider_name, model = split_name(name)
-    provider = find_provider(provider_name)
+def open_model(name: str, env: Mapping[str, str], own: OwnProviders | None = None) -> Model:
+    """`own`: the providers of the settings. Raises ModelError. Nothing is connected yet."""
+    provider_name, model = split_name(name, own)
+    provider = find_provider(provider_name, own)
     return provider.connect(model or provider.default_model, access_to(provider, env))
 
 
@@ -20,14 +20,22 @@ def access_to(provider: Provider, env: Mapping[str, str]) -> Access:
     key = find_key(provider, env)
     if not key and provider.key_variables and not provider.key_optional:
         raise AuthFailed(_no_key(provider))
-    url = env.get(provider.base_url_variable, "").strip() or provider.base_url
+    url = base_url(provider, env)
     if not url:
-        return Access(base_url="", key=key, env=env)
+        if provider.base_url_variable:
+            raise BadRequest(f"{provider.title} has no address of its own: set {provider.base_url_variable}")
+        return Access(base_url="", provider=provider.name, key=key, env=env)
     from assent.models.proxy import proxy_for
 
     if key:
         _check_safe(url, provider)
-    return Access(base_url=url, key=key, proxy=proxy_for(url, env), env=env)
+    return Access(base_url=url, provider=provider.name, key=key, proxy=proxy_for(url, env), env=env)
+
+
+def base_url(provider: Provider, env: Mapping[str, str]) -> str:
+    """Where it is reached from here; empty if it has no address."""
+    url = env.get(provider.base_url_variable, "").strip() or provider.base_url
+    return provider.complete_url(url) if url and provider.complete_url is not None else url
 
 
 def find_key(provider: Provider, env: Mapping[str, str]) -> str:
@@ -35,8 +43,9 @@ def find_key(provider: Provider, env: Mapping[str, str]) -> str:
 
 
 def _no_key(provider: Provider) -> str:
+    where = f" Get one at {provider.key_page}" if provider.key_page else ""
     return (
-        f"No key for the model. Get one at {provider.key_page}\n"
+        f"No key for the model.{where}\n"
         f"and set it in the shell that starts Assent: export {provider.key_variables[0]}=<your key>\n"
         "To try Assent without a key: make run, or assent tour."
     )
@@ -49,8 +58,8 @@ def _check_safe(url: str, provider: Provider) -> None:
 
     origin = parse_origin(url)
     if origin.scheme == "http" and not is_loopback(origin.host):
-        variable = provider.base_url_variable
-        raise BadRequest(f"{variable} is {url}: it must use https, or your key can be read on the way")
+        place = provider.base_url_variable or f"providers.{provider.name}.base_url"
+        raise BadRequest(f"{place} is {url}: it must use https, or your key can be read on the way")
 
 
 class DeferredModel:
@@ -58,22 +67,24 @@ class DeferredModel:
     can look around, and is told how to get one when they ask something.
     """
 
-    def __init__(self, name: str, env: Mapping[str, str]) -> None:
+    def __init__(self, name: str, env: Mapping[str, str], own: OwnProviders | None = None) -> None:
         self.name = name
-        self._env = env
+        self._env, self._own = env, own
         self._model: Model | None = None
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        if self._model is None:
-            self._model = open_model(self.name, self._env)
-        return self._model.stream(request)
+        return self._opened().stream(request)
 
     async def search(self, query: str) -> SearchAnswer:
-        if self._model is None:
-            self._model = open_model(self.name, self._env)
-        if not isinstance(self._model, Searching):
+        model = self._opened()
+        if not isinstance(model, Searching):
             raise BadRequest(f"{self.name} cannot search the web")
-        return await self._model.search(query)
+        return await model.search(query)
+
+    def _opened(self) -> Model:
+        if self._model is None:
+            self._model = open_model(self.name, self._env, self._own)
+        return self._model
 
     async def close(self) -> None:
         if self._model is not None:

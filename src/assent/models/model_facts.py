@@ -6,16 +6,17 @@ A model that is not listed costs "unknown", never a guess. A wrong guess of a wi
 from collections.abc import Mapping
 
 from assent.config import Price
-from assent.models.model_protocol import UnknownModel
+from assent.models.model_protocol import BadRequest
 from assent.models.provider import KnownModel, Provider
-from assent.models.provider_registry import find_provider, split_name
+from assent.models.provider_registry import OwnProviders, find_provider, split_name
 from assent.parts import Usage
 
 UNKNOWN_WINDOW = 128_000
 
 
-def context_window(name: str) -> int:
-    provider, known = _look_up(name)
+def context_window(name: str, own: OwnProviders | None = None) -> int:
+    """`own`: the providers of the settings."""
+    provider, known = _look_up(name, own)
     if known is not None:
         return known.window
     return provider.default_window if provider is not None else UNKNOWN_WINDOW
@@ -56,10 +57,10 @@ class Prices:
         return known.long_price if known.long_price is not None and prompt > known.long_input else known.price
 
 
-def _look_up(name: str) -> tuple[Provider | None, KnownModel | None]:
+def _look_up(name: str, own: OwnProviders | None = None) -> tuple[Provider | None, KnownModel | None]:
     try:
-        provider_name, model = split_name(name)
-    except UnknownModel:
+        provider_name, model = split_name(name, own)
+        provider = find_provider(provider_name, own)
+    except BadRequest:
         return None, None
-    provider = find_provider(provider_name)
     return provider, provider.known(model)

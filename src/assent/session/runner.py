@@ -127,6 +127,7 @@ class Runner:
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
             reached_limit=SpendingGuard(state, self._log, options.limits, options.clock).reached_limit,
+            conversation=state.session,
             max_turns=options.max_turns,
             masker=options.masker,
         )

@@ -91,7 +91,7 @@ class LocalHost:
             settings=self._settings,
             client=f"terminal {me()}",
             rules=self._given_rules,
-            open_model=lambda name: DeferredModel(name, self._env),
+            open_model=lambda name: DeferredModel(name, self._env, self._settings.providers),
             prepare=self._use,
         )
 

@@ -67,7 +67,7 @@ async def _create(app_state: AppState, caller: Caller, data: NewSession, key: In
 
 async def _check_model(app_state: AppState, name: str) -> None:
     try:
-        await open_model(name, app_state.setup.env).close()
+        await open_model(name, app_state.setup.env, app_state.setup.settings.providers).close()
     except AuthFailed as error:
         where = "The key is needed in the shell of `assent serve`: set it there, and restart the server."
         raise Problem("invalid", f"{error}\n{where}") from error
