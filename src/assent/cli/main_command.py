@@ -35,7 +35,7 @@ commands:
   assent tour                                      take a guided tour of a sample project; needs no API key
 
 environment:
-  GEMINI_API_KEY           the API key for the model
+  GEMINI_API_KEY           the API key for Gemini models
   GOOGLE_GEMINI_BASE_URL   a different base URL for the Gemini API
   ASSENT_HOME              where sessions and settings are stored"""
 
