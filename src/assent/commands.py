@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Mode, Outcome
-from assent.parts import JsonObject
+from assent.parts import Effort, JsonObject
 
 
 class CommandBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
@@ -66,6 +66,13 @@ class SetModel(CommandBase, frozen=True, tag="set_model"):
     by: str = ""
 
 
+class SetEffort(CommandBase, frozen=True, tag="set_effort"):
+    """From the next request on, the model thinks more or less; None leaves it to the provider."""
+
+    effort: Effort | None
+    by: str = ""
+
+
 class Rename(CommandBase, frozen=True, tag="rename"):
     title: str
     by: str = ""
@@ -112,6 +119,7 @@ Command = (
     | CancelCall
     | SetMode
     | SetModel
+    | SetEffort
     | Rename
     | Withdraw
     | Compress

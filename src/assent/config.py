@@ -12,9 +12,8 @@ from msgspec import Meta, Struct
 
 from assent.events import GateKind
 from assent.mcp_config import BadServer, McpServer, Servers, read_servers
+from assent.parts import Effort
 from assent.safe_open import read_regular
-
-DEFAULT_MODEL = "gemini-2.5-pro"
 
 
 class BadSettings(ValueError):
@@ -98,16 +97,32 @@ class OwnProvider(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     `openai_chat` if there is none."""
     base_url: str = ""
     key_variable: str = ""
-    """The environment variable that holds its key. The key itself does not belong in the file."""
+    """The environment variable that holds its key. `[keys]` and `assent login NAME` work as well."""
     default_model: str = ""
     context_window: Annotated[int, Meta(gt=0)] | None = None
     """Of its models, in tokens."""
 
 
+class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a key is kept, instead of the key itself."""
+
+    command: str | tuple[str, ...] = ()
+    """Prints the key: `{ command = "pass show anthropic" }`. Never a line for a shell."""
+    keyring: str = ""
+    """The entry of the system's keyring: `{ keyring = "SERVICE/USER" }`."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
-    model: str = DEFAULT_MODEL
+    model: str = ""
+    """If not set, the first provider with a key decides, then a server on this machine."""
+    small_model: str | None = None
+    """A cheaper model for summaries; `model` writes them, if not set."""
+    effort: Effort | None = None
+    """How much the model should think; up to the provider, if not set."""
+    max_tokens: Annotated[int, Meta(gt=0)] | None = None
+    """The longest reply; as long as the model can, if not set."""
     fallback_model: str | None = None
     """A smaller model that takes over when the quota of `model` is used up."""
     approval_mode: Literal["default", "auto_edit", "plan"] = "default"
@@ -129,14 +144,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
     providers: dict[ProviderName, OwnProvider] = {}
+    keys: dict[ProviderName, str | KeyReference] = {}
+    """Keys by provider. With a key itself in it, the file must be readable by its owner only."""
     prices: dict[str, Price] = {}
     """Prices by model, where Assent's own list is outdated or incomplete: `[prices."gemini-2.5-pro"]`."""
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models to offer as a choice; any other can be named as well."""
-        names = (self.model, self.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
-        return tuple(dict.fromkeys(name for name in names if name))
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -168,7 +179,23 @@ def parse_settings(text: bytes, path: Path) -> Settings:
     settings = _decode(text, path, Settings)
     mcp_servers(settings.mcp, path, "user")
     project_commands(settings.tools, path)
+    _check_keys(settings.keys, path)
     return settings
+
+
+def _check_keys(keys: Mapping[str, str | KeyReference], path: Path) -> None:
+    for name, key in keys.items():
+        place = f"{path}: keys.{name}"
+        if isinstance(key, KeyReference):
+            if bool(_words(key.command, f"{place}.command")) == bool(key.keyring):
+                raise BadSettings(f"{place}: give either `command` or `keyring`")
+            if key.keyring and not all(key.keyring.rpartition("/")[::2]):
+                raise BadSettings(f'{place}.keyring: write "SERVICE/USER"')
+
+
+def key_command(key: KeyReference) -> tuple[str, ...]:
+    """The command's words; empty if there is none."""
+    return _words(key.command, "command")
 
 
 def mcp_servers(listed: Servers, path: Path, tier: Literal["user", "workspace"]) -> tuple[McpServer, ...]:

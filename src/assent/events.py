@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
-from assent.parts import Display, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
+from assent.parts import Display, Effort, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse anything newer than they know."""
@@ -46,6 +46,7 @@ class SessionCreated(EventBase, frozen=True, tag="session.created", kw_only=True
     forked_from: str | None = None
     owner: str = ""
     """Whose session it is, on a server with several users; empty for the user's own."""
+    effort: Effort | None = None
 
 
 class SessionOpened(EventBase, frozen=True, tag="session.opened"):
@@ -215,6 +216,19 @@ class ModelChanged(EventBase, frozen=True, tag="model.changed"):
     by: str
 
 
+class EffortChanged(EventBase, frozen=True, tag="effort.changed"):
+    effort: Effort | None
+    """None leaves it to the provider."""
+    by: str
+
+
+class ModelWarning(EventBase, frozen=True, tag="model.warning"):
+    """Something to know about the model in use; for example, that it cannot call tools."""
+
+    model: str
+    text: str
+
+
 class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     title: str
     by: str
@@ -239,6 +253,8 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     by: str = ""
     key: str = ""
     problem: str = ""
+    model: str = ""
+    """Which model wrote it; empty for the session's own."""
 
 
 class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
@@ -284,6 +300,8 @@ DurableEvent = (
     | GrantRevoked
     | ModeChanged
     | ModelChanged
+    | ModelWarning
+    | EffortChanged
     | SessionRenamed
     | ChatCompressed
     | OutputPruned

@@ -139,7 +139,7 @@ def test_a_server_without_a_key_for_its_model_says_where_to_put_one(program: Pro
     ended = program.run("attach", "--new")
     served.kill()
     assert ended.code == 42
-    assert "export GEMINI_API_KEY" in ended.err and "the shell of `assent serve`" in ended.err
+    assert "export GEMINI_API_KEY" in ended.err and "where `assent serve` runs" in ended.err
 
 
 def test_a_server_without_sessions_says_how_to_begin_one(program: Program, served: ServedProgram):

@@ -203,7 +203,7 @@ def test_a_broken_settings_file_is_named_and_ends_with_code_52(
 @pytest.mark.spec("F8")
 @pytest.mark.parametrize("output", FORMATS)
 def test_without_a_key_three_lines_say_how_to_get_one(program: Program, output: str):
-    ended = program.run("-p", "hello", "-o", output)
+    ended = program.run("-p", "hello", "-m", "gemini-2.5-pro", "-o", output)
     assert ended.code == 41
     check_failure(ended, output, "auth", "export GEMINI_API_KEY=")
     said = ended.err if output == "text" else ended.result["error"]["message"]

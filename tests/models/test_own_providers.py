@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.model_access import DeferredModel, ModelAccess
 from assent.config import BadSettings, OwnProvider, Settings, parse_settings
-from assent.models.model_choice import DeferredModel, access_to, base_url, open_model
+from assent.models.model_choice import access_to, base_url, open_model
 from assent.models.model_facts import context_window
 from assent.models.model_protocol import AuthFailed, BadRequest, Finished, Request, TextChunk, UnknownModel
 from assent.models.openai_chat.chat_model import ChatModel
@@ -51,7 +52,8 @@ async def test_it_may_be_of_any_kind_that_is_built_in(kind: str, fake_kind: type
 
 async def test_a_deferred_model_finds_it_too() -> None:
     async with FakeChat(HI) as fake:
-        model = DeferredModel("office:m", {}, {"office": OwnProvider(base_url=fake.url)})
+        settings = Settings(providers={"office": OwnProvider(base_url=fake.url)})
+        model = DeferredModel("office:m", ModelAccess({}, settings))
         assert [chunk async for chunk in model.stream(HELLO)] == [TextChunk("hi"), Finished("stop")]
         await model.close()
     assert fake.requests[0].path == "/v1/chat/completions" and "authorization" not in fake.requests[0].headers

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from assent.app.model_access import ModelAccess
 from assent.app.opening import SessionSetup, open_session
 from assent.config import BadSettings, Settings
 from assent.session.engine import (
@@ -26,6 +27,7 @@ __all__ = ("CANNOT_OPEN", "LINGER", "MAX_RESTING", "Activity", "EngineSetup", "S
 class EngineSetup(Struct, frozen=True, kw_only=True):
     settings: Settings
     env: Mapping[str, str]
+    models: ModelAccess
     client: str
     """Who opens the sessions; those opened under this name are ours after a restart."""
     linger: float = LINGER
@@ -35,7 +37,12 @@ class EngineSetup(Struct, frozen=True, kw_only=True):
 def make_engine(log: SessionLog, setup: EngineSetup, listener: Listener, give_way: GiveWay) -> SessionEngine:
     """`listener` receives every event of every session that runs in this process."""
     how = SessionSetup(
-        env=setup.env, settings=setup.settings, client=setup.client, listener=listener, give_way=give_way
+        env=setup.env,
+        settings=setup.settings,
+        client=setup.client,
+        models=setup.models,
+        listener=listener,
+        give_way=give_way,
     )
 
     async def open_one(info: SessionInfo) -> Opened:

@@ -10,6 +10,7 @@
 No other module knows what runs a session.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
@@ -18,13 +19,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.app.identity import me
+from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.approval import Mode
 from assent.commands import Command
 from assent.config import Settings
 from assent.events import Envelope
-from assent.models.model_choice import open_model
 from assent.models.model_protocol import Model
+from assent.parts import Effort
 from assent.policy.rules import Rule
 from assent.session.hub import Subscription
 from assent.session.log import LogError, SessionInfo, SessionLog
@@ -49,6 +51,8 @@ class NewSession(Struct, frozen=True):
     """None: the mode from the settings."""
     model: str = ""
     """The model to record in the log; empty: the one from the settings."""
+    effort: Effort | None = None
+    """None: the effort from the settings."""
 
 
 class SessionSetup(Struct, frozen=True, kw_only=True):
@@ -66,6 +70,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """Carry out only the command with this key; no server is started for it."""
     open_model: Callable[[str], Model] | None = None
     """Creates the model from its name; None: as the settings and the environment say."""
+    models: ModelAccess | None = None
+    """Shared by the sessions of one front end, so that keys are looked up once."""
     prepare: Prepare | None = None
     """Called when the environment has started, before the session is taken over."""
     listener: Callable[[Envelope], None] | None = None
@@ -157,16 +163,14 @@ async def open_session(
     `model` is a name to use instead of the session's own. `keep_history` keeps the events that are read here for
     `history`, so that they are not read twice.
     """
-    name = model or session.model or setup.settings.model
-    opened = (
-        setup.open_model(name)
-        if setup.open_model is not None
-        else open_model(name, setup.env, setup.settings.providers)
-    )
+    access = setup.models or ModelAccess(setup.env, setup.settings)
+    name = model or session.model or (access.configured() if setup.open_model is not None else await access.choose())
+    make = setup.open_model or access.open
+    opened = await asyncio.to_thread(make, name)  # a key may come from a keyring
     try:
         found = await _created(log, session, name, setup.settings) if isinstance(session, NewSession) else session.id
         try:
-            return await _in_environment(log, found, session.folder, opened, setup, keep_history=keep_history)
+            return await _in_environment(log, found, session.folder, opened, setup, access, keep_history=keep_history)
         except Exception:
             if isinstance(session, NewSession):
                 await _forget(log, found)
@@ -177,7 +181,8 @@ async def open_session(
 
 
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
-    return await create_session(log, session.folder, model, session.mode or settings.approval_mode, settings.gate)
+    mode, effort = session.mode or settings.approval_mode, session.effort or settings.effort
+    return await create_session(log, session.folder, model, mode, settings.gate, effort=effort)
 
 
 async def _forget(log: SessionLog, session: str) -> None:
@@ -187,15 +192,22 @@ async def _forget(log: SessionLog, session: str) -> None:
 
 
 async def _in_environment(
-    log: SessionLog, session: str, folder: str, model: Model, setup: SessionSetup, *, keep_history: bool
+    log: SessionLog,
+    session: str,
+    folder: str,
+    model: Model,
+    setup: SessionSetup,
+    access: ModelAccess,
+    *,
+    keep_history: bool,
 ) -> LocalClient:
-    environment = open_environment(setup.env, folder, setup.settings, session, model)
+    environment = open_environment(setup.env, folder, setup.settings, session, model, access)
     if not setup.only:
         environment.start()
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
-        options = _options(environment, setup, model.name)
+        options = _options(environment, setup)
         past: Sequence[Envelope] = await log.read(session) if keep_history else ()
         runner = await Runner.open(log, session, model, environment.registry, options, past)
     except BaseException:
@@ -204,9 +216,9 @@ async def _in_environment(
     return LocalClient(runner, me(), model, past, environment)
 
 
-def _options(environment: SessionEnvironment, setup: SessionSetup, model: str) -> RunOptions:
+def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions:
     return replace(
-        environment.options(setup.settings, model, setup.client, setup.rules),
+        environment.options(setup.settings, setup.client, setup.rules),
         attended=setup.attended,
         only=setup.only,
         listener=setup.listener,

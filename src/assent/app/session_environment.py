@@ -1,7 +1,7 @@
 """The tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, and their rules.
 
     async with open_environment(env, folder, settings, session, model) as environment:
-        options = environment.options(settings, model.name, "terminal")
+        options = environment.options(settings, "terminal")
         runner = await Runner.open(log, session, model, environment.registry, options)
 
 The servers start in the background when it is entered and are stopped when it is left. `problems` lists what could
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from assent.app.context_loading import load_context, memory_file
+from assent.app.model_access import ModelAccess
 from assent.app.model_search import search_tools
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import collect_rules, trust_store
@@ -35,8 +36,7 @@ from assent.files.private_folder import PrivateFolder
 from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
-from assent.models.model_choice import open_model
-from assent.models.model_facts import Prices, context_window
+from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
@@ -54,6 +54,9 @@ if TYPE_CHECKING:  # imported only if there is a server
 NOTICE_AFTER = 2.0
 """Seconds before anybody is told that we are waiting."""
 
+SUMMARY_ROOM = 1.5
+"""Times the estimated size of a request: the estimate is rough, and the summary needs room, too."""
+
 
 class SessionEnvironment:
     def __init__(
@@ -64,6 +67,7 @@ class SessionEnvironment:
         servers: Iterable[McpServer],
         session: str = "",
         model: Model | None = None,
+        access: ModelAccess | None = None,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work."""
         self.servers = tuple(servers)
@@ -71,7 +75,10 @@ class SessionEnvironment:
         data = data_folder(env)
         outputs, contents = output_folder(env, session), PrivateFolder(str(data / "contents"))
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
-        self.masker = result_masker(env, settings, self.servers)
+        self._access = access or ModelAccess(env, settings)
+        self._small: Model | None = None
+        """The model for summaries, once it was needed."""
+        self.masker = result_masker(env, settings, self.servers, self._access.keys)
         tools = builtin_tools(
             self.workspace,
             limits=settings.commands,
@@ -90,29 +97,43 @@ class SessionEnvironment:
         self._folder = folder
         self._outputs = outputs
 
+    def key_warnings(self) -> Iterator[str]:
+        """What is wrong with how the keys of models are kept."""
+        return self._access.keys.warnings()
+
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
         """All rules that apply here, including those for trusted servers. Raises BadRule."""
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
 
-    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> RunOptions:
-        """How a session runs here, with somebody to ask. `model` is its name."""
-        fallback = settings.fallback_model
-        window = settings.context_window or context_window(model, settings.providers)
+    def options(self, settings: Settings, client: str, given: Iterable[Rule] = ()) -> RunOptions:
+        """How a session runs here, with somebody to ask."""
+        fallback, access, share = settings.fallback_model, self._access, settings.compression_threshold
         return RunOptions(
             rules=self.rules(given),
             max_turns=settings.max_turns,
             approval_ttl=settings.approval_ttl,
             client=client,
-            fallback=None if fallback is None else lambda: open_model(fallback, self._env, settings.providers),
-            open_model=lambda name: open_model(name, self._env, settings.providers),
+            fallback=None if fallback is None else lambda: access.open(fallback),
+            open_model=access.open,
+            small_model=self._small_model,
+            inspect_model=access.inspect,
+            compress_above=lambda name: int(share * access.window(name)),
+            max_tokens=settings.max_tokens,
             limits=settings.limits,
             cost=Prices(settings.prices).cost,
-            compress_above=int(settings.compression_threshold * window),
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             masker=self.masker,
             load_mentions=self._load_mentions,
         )
+
+    def _small_model(self, tokens: int) -> Model | None:
+        """The one that writes summaries, if it has room for so many tokens. Raises ModelError."""
+        name = self._access.settings.small_model
+        if name is None or tokens * SUMMARY_ROOM > self._access.window(name):
+            return None
+        self._small = self._small or self._access.open(name)
+        return self._small
 
     def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
         if "@" not in text:  # most prompts do not need that module
@@ -154,7 +175,7 @@ class SessionEnvironment:
         self.project.start()
 
     async def close(self) -> None:
-        await asyncio.gather(*(each.close() for each in (self.project, self.mcp) if each is not None))
+        await asyncio.gather(*(each.close() for each in (self.project, self.mcp, self._small) if each is not None))
 
     async def restart(self, server: str) -> None:
         """Reconnects to a server, or runs the project's discovery again."""
@@ -229,7 +250,12 @@ def _trusting(server: McpServer) -> Rule:
 
 
 def open_environment(
-    env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
+    env: Mapping[str, str],
+    folder: str,
+    settings: Settings,
+    session: str = "",
+    model: Model | None = None,
+    access: ModelAccess | None = None,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -246,8 +272,8 @@ def open_environment(
         if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model)
-    environment.problems += problems
+    environment = SessionEnvironment(env, folder, settings, servers, session, model, access)
+    environment.problems += [*problems, *environment.key_warnings()]
     environment.commands = commands
     return environment
 

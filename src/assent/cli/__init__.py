@@ -9,7 +9,10 @@ from importlib import import_module
 from assent.cli.child_guard import refuse_inside
 from assent.cli.streams import discard_output, no_room_left, prepare_streams, reader_has_gone
 
-COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour")
+COMMANDS = (
+    *("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour"),
+    *("models", "login", "logout"),
+)
 """Each is a module of this package, imported on demand."""
 
 

@@ -32,12 +32,24 @@ commands:
   assent mcp list | add | remove | accept          manage MCP servers, which provide more tools
   assent serve                                     serve sessions to browsers and scripts
   assent attach [URL] [SESSION]                    open a served session in this terminal
+  assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
+  assent login | logout [PROVIDER]                 store or remove a provider's API key
   assent tour                                      take a guided tour of a sample project; needs no API key
 
 environment:
-  GEMINI_API_KEY           the API key for the model
-  GOOGLE_GEMINI_BASE_URL   a different base URL for the Gemini API
-  ASSENT_HOME              where sessions and settings are stored"""
+  ASSENT_MODEL             the model to use, if not given by -m
+  ASSENT_HOME              where sessions and settings are stored
+  GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY,
+  MISTRAL_API_KEY, XAI_API_KEY, TOGETHER_API_KEY, FIREWORKS_API_KEY, CEREBRAS_API_KEY
+                           API keys; the first provider with a key is used unless a model is chosen
+  AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY
+                           your Azure resource, and its key
+  OLLAMA_HOST, LLAMACPP_BASE_URL, LMSTUDIO_BASE_URL, VLLM_BASE_URL, LITELLM_BASE_URL
+                           model servers of your own, if not at their usual ports
+  GOOGLE_GEMINI_BASE_URL, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+                           a different base URL, such as a gateway's
+  HTTPS_PROXY, NO_PROXY    the proxy on the way to a provider, and where none is used"""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def main(argv: list[str]) -> int:
@@ -66,7 +78,15 @@ def _open_terminal(args: argparse.Namespace) -> int:
     from assent.front.tui.start import open_terminal
 
     model = args.model or os.environ.get("ASSENT_MODEL")
-    return open_terminal(folder, settings, session=args.resume, mode=args.approval_mode, model=model, rules=rules)
+    return open_terminal(
+        folder,
+        settings,
+        session=args.resume,
+        mode=args.approval_mode,
+        model=model,
+        effort=args.effort,
+        rules=rules,
+    )
 
 
 def build_parser() -> Parser:
@@ -74,7 +94,13 @@ def build_parser() -> Parser:
     parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
     add = parser.add_argument
     add("-p", "--prompt", metavar="TEXT", help="the prompt; `-` reads it from standard input")
-    add("-m", "--model", metavar="NAME", help="the model, e.g. gemini-2.5-flash; scripted:FILE plays a scenario")
+    add(
+        "-m",
+        "--model",
+        metavar="NAME",
+        help="the model: gemini-2.5-flash, claude-sonnet-5-5, ollama:qwen3 …; `assent models` lists them",
+    )
+    add("--effort", choices=EFFORTS, help="how much the model thinks; by default, up to its provider")
     add(
         "--approval-mode",
         choices=("default", "auto_edit", "yolo", "plan"),
@@ -161,6 +187,7 @@ def _request(
         prompt=prompt,
         model=args.model or os.environ.get("ASSENT_MODEL"),
         mode=args.approval_mode,
+        effort=args.effort,
         settings=settings,
         rules=rules,
         output=args.output_format,

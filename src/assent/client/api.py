@@ -138,6 +138,10 @@ class Api:
     async def files(self, session: str, query: str, limit: int = 20) -> list[str]:
         return (await self.get(f"/sessions/{session}/files", query=query, limit=limit))["files"]
 
+    async def models(self) -> Json:
+        """The models that can be used on the server."""
+        return await self.get("/models")
+
     async def prompts(self, session: str) -> Json:
         """The custom commands and the prompts of MCP servers, and which files could not be used."""
         return await self.get(f"/sessions/{session}/prompts")

@@ -22,6 +22,12 @@ def context_window(name: str, own: OwnProviders | None = None) -> int:
     return provider.default_window if provider is not None else UNKNOWN_WINDOW
 
 
+def known_window(name: str, own: OwnProviders | None = None) -> int | None:
+    """None for a model that is not listed."""
+    _, known = _look_up(name, own)
+    return known.window if known is not None else None
+
+
 def price_date(name: str) -> str:
     """When the listed price was compared with the provider's own list; empty for a model without one."""
     provider, known = _look_up(name)
@@ -44,6 +50,10 @@ class Prices:
         fresh = max(0, usage.input - usage.cached - usage.cache_written)
         dollars = fresh * price.input + usage.cached * cached + usage.cache_written * written
         return (dollars + (usage.output + usage.thoughts) * price.output) / 1_000_000
+
+    def of(self, model: str) -> Price | None:
+        """For a request of ordinary length."""
+        return self._price(model, 0)
 
     def is_own(self, model: str) -> bool:
         return model in self._own

@@ -25,10 +25,13 @@ class Compaction:
         caller: ModelCaller,
         state: SessionState,
         journal: SessionJournal,
-        limit: int,
+        limit: Callable[[str], int],
         may_prune: Callable[[str], bool],
     ) -> None:
-        """A conversation of more than `limit` tokens is too long; 0 means never. `may_prune` is asked by tool name."""
+        """A conversation with more than `limit` tokens is too long for the model of this name; 0 means never.
+        `may_prune` is asked by tool name.
+        """
+        self._caller = caller
         self._state = state
         self._journal = journal
         self._limit = limit
@@ -55,8 +58,8 @@ class Compaction:
 
     @property
     def _is_too_long(self) -> bool:
-        limit = max(self._limit, int(self._state.incompressible * REGROWTH))
-        return bool(self._limit) and self._state.tokens > limit
+        allowed = self._limit(self._caller.model)
+        return bool(allowed) and self._state.tokens > max(allowed, int(self._state.incompressible * REGROWTH))
 
     async def _prune(self, prompt_id: str) -> bool:
         plan = plan_pruning(self._state.history(), self._may_prune)

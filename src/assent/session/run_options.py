@@ -36,8 +36,14 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Reads the context files, including those of the given subfolders; called whenever they may have changed."""
     load_mentions: Callable[[str, Policy], Awaitable[tuple[Attached, ...]] | None] = lambda _, __: None
     """Reads what a prompt mentions with `@`, as far as the policy allows; None if it mentions nothing."""
-    compress_above: int = 0
-    """A conversation with more tokens is compressed before the next request; 0 means never."""
+    compress_above: Callable[[str], int] = lambda _: 0
+    """How many tokens of conversation are too many for the model of this name; 0 means never compress."""
+    small_model: Callable[[int], Model | None] = lambda _: None
+    """The model that writes summaries, if there is one and it can take a request of so many tokens."""
+    inspect_model: Callable[[str], Awaitable[str]] | None = None
+    """Finds out what a person should know about the model of this name; may ask its provider. Usually empty."""
+    max_tokens: int | None = None
+    """The longest reply."""
     limits: SpendingLimits = SpendingLimits()
     cost: Callable[[str, Usage], float | None] = lambda model, usage: None
     """The dollars for one request to a model, by its name; None if unknown."""

@@ -24,6 +24,7 @@ from assent.commands import (
     Rename,
     RevokeGrant,
     RunTool,
+    SetEffort,
     SetMode,
     SetModel,
     Submit,
@@ -38,7 +39,8 @@ from assent.events import (
     SessionCreated,
     SessionRenamed,
 )
-from assent.models.model_protocol import Model
+from assent.models.model_protocol import Model, Request
+from assent.parts import Effort
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
@@ -49,6 +51,7 @@ from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
+from assent.session.model_watch import ModelWatch
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
@@ -69,10 +72,13 @@ async def create_session(
     title: str = "",
     by: str = "",
     stamp: Stamp | None = None,
+    effort: Effort | None = None,
 ) -> str:
     """Returns the id; with a stamp, that of the session the same request created before. `by` chose the title."""
     session, now = new_session_id(), time.time()
-    first = SessionCreated(folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner)
+    first = SessionCreated(
+        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort
+    )
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
     return await log.create(session, now, first, named, stamp)
@@ -98,8 +104,11 @@ class Runner:
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls)
-        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback, options.cost)
-        self._settings = SessionSettings(self._journal, self._policy, self._scheduler, caller, options.open_model)
+        caller = _caller(model, self._journal, ids, options)
+        watch = ModelWatch(state, self._journal, options.inspect_model)
+        self._settings = SessionSettings(
+            self._journal, self._policy, self._scheduler, caller, options.open_model, watch
+        )
         self._context_files = ContextFiles(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
         """Set when the inbox may have new commands."""
@@ -119,15 +128,19 @@ class Runner:
             caller,
             self._scheduler,
             self._journal,
-            system=lambda: system_prompt(state.folder, context_files.text),
-            tools=registry.declarations,
-            history=state.history,
+            request=lambda: Request(
+                system=system_prompt(state.folder, context_files.text),
+                messages=state.history(),
+                tools=registry.declarations(),
+                effort=state.effort,
+                max_tokens=options.max_tokens,
+                conversation=state.session,
+            ),
             usage=lambda: state.usage,
             settled=context_files.settled,
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
             reached_limit=SpendingGuard(state, self._log, options.limits, options.clock).reached_limit,
-            conversation=state.session,
             max_turns=options.max_turns,
             masker=options.masker,
         )
@@ -181,6 +194,7 @@ class Runner:
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._turn_runner.pick_up()
+            self._settings.watch_model()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -199,8 +213,8 @@ class Runner:
         await self._turn_runner.over()
         if self._unwatch is not None:
             self._unwatch()
-        self._hub.close()
         await self._settings.close()
+        self._hub.close()
         await self._log.release(self._fence)
 
     # --- for clients in this process ---
@@ -309,7 +323,7 @@ class Runner:
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
                     await self._context_files.reload()
-                case SetMode() | SetModel() | Rename() | RevokeGrant():
+                case SetMode() | SetModel() | SetEffort() | Rename() | RevokeGrant():
                     await self._settings.make(command)
                 case Submit() | Withdraw() | Compress():
                     raise AssertionError("handled earlier")
@@ -332,6 +346,19 @@ class Runner:
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
         )
+
+
+def _caller(model: Model, journal: SessionJournal, ids: CallIds, options: RunOptions) -> ModelCaller:
+    return ModelCaller(
+        model,
+        journal,
+        ids,
+        options.retries,
+        options.sleep,
+        options.fallback,
+        options.cost,
+        options.small_model,
+    )
 
 
 def _policy(state: SessionState, options: RunOptions) -> Policy:

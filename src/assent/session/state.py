@@ -28,6 +28,7 @@ from assent.events import (
     CommandTaken,
     ContextLoaded,
     ContextSource,
+    EffortChanged,
     Envelope,
     Event,
     FileChange,
@@ -37,6 +38,7 @@ from assent.events import (
     ModeChanged,
     ModelChanged,
     ModelReplied,
+    ModelWarning,
     OutputPruned,
     PromptsQueued,
     PromptSubmitted,
@@ -48,7 +50,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
+from assent.parts import Call, Effort, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
 from assent.scheduler.call import (
     AwaitingApproval,
     Executing,
@@ -76,12 +78,13 @@ class _CallsOf(Struct, frozen=True):
 
 class SessionState:
     def __init__(self, session: str) -> None:
-        self.session = session
-        self.seq = 0
+        self.session, self.seq = session, 0
         self.folder = self.model = self.title = ""
         """The title is the one a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
+        self.effort: Effort | None = None
+        self.model_warnings: dict[str, str] = {}  # by the name of the model
         self.calls: dict[str, ToolCall] = {}
         """All calls of the session by id, in order."""
         self._open: dict[str, ToolCall] = {}
@@ -96,11 +99,10 @@ class SessionState:
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
         """How many calls each grant has allowed."""
-        self.prompts = 0
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
-        self.busy_since = 0.0
-        """When the newest prompt was submitted."""
+        self.prompts, self.busy_since = 0, 0.0
+        """How many there are, and when the newest was submitted."""
         self.unrecorded_end: Ending | None = None
         """Set between the reply that ends a turn and the event that records the end."""
         self.queued: tuple[Queued, ...] = ()
@@ -205,6 +207,7 @@ class SessionState:
                 self._history.append(message)
             case ModelReplied():
                 self._count(event)
+                self.model = self.model or event.model  # a session may begin before there is a model
                 if event.parts:
                     self._history.append(ModelMessage(event.parts, event.model))
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
@@ -265,11 +268,11 @@ class SessionState:
         match event:
             case SessionCreated():
                 self.folder, self.model = event.folder, event.model
-                self.mode, self.gate = event.mode, event.gate
+                self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode
-            case ModelChanged():
-                self.model = event.model
+            case ModelChanged() | ModelWarning() | EffortChanged():
+                self._choose(event)
             case SessionRenamed():
                 self.title = event.title
             case ContextLoaded():
@@ -285,6 +288,15 @@ class SessionState:
                 self.queued = tuple(queued for queued in self.queued if queued.key != event.key)
             case SessionOpened() | _:
                 pass
+
+    def _choose(self, event: ModelChanged | ModelWarning | EffortChanged) -> None:
+        match event:
+            case ModelChanged():
+                self.model = event.model
+            case ModelWarning():
+                self.model_warnings[event.model] = event.text
+            case EffortChanged():
+                self.effort = event.effort
 
     # --- for readers ---
 

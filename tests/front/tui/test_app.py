@@ -12,13 +12,16 @@ from assent.app import lookup
 from assent.app.identity import me
 from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
+from assent.config import Settings
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
+from assent.front.tui.local_host import LocalHost
 from assent.front.tui.small_screens import PageScreen
 from assent.front.tui.start import farewell
 from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 from assent.session.sqlite_log import SqliteLog
 from support.app_harness import AppHarness
+from support.fake_catalog import FakeCatalog
 from support.program import asks_for, read, says, shell, write
 
 SetStage = Callable[..., AppHarness]
@@ -313,9 +316,29 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
 @pytest.mark.spec("F8")
 async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(harness: SetStage):
     async with harness(model="gemini-2.5-pro").open(prompt="hi") as on:
-        await on.until_shown("No key for the model", "aistudio.google.com/apikey")
+        await on.until_shown("needs a key", "aistudio.google.com/apikey")
         await on.types("!echo still here\n")
         await on.until_shown("│ still here")
+
+
+@pytest.mark.spec("F8")
+@pytest.mark.spec("K2")
+async def test_a_missing_key_is_told_at_the_start_not_after_the_first_prompt(harness: SetStage):
+    async with harness(model="claude-opus-5-5").open() as on:
+        await on.until_shown("Anthropic needs a key", "assent login anthropic")
+
+
+@pytest.mark.spec("K2")
+async def test_a_server_of_this_machine_is_found_when_there_is_nothing_else(tmp_path: Path):
+    answers = {
+        "/v1/models": {"data": [{"id": "qwen", "owned_by": "llamacpp"}]},
+        "/props": {"chat_template_caps": {"supports_tools": True}},
+    }
+    async with FakeCatalog(answers) as fake:
+        on = AppHarness(tmp_path / "project", tmp_path / "home")
+        on.host = LocalHost(str(tmp_path / "project"), Settings(), on.env | {"LLAMACPP_BASE_URL": fake.url})
+        async with on.open():
+            await on.until_shown("llamacpp:qwen answers from now on")
 
 
 async def test_a_failed_call_says_why_and_the_model_goes_on(harness: SetStage):

@@ -23,12 +23,12 @@ from assent.app.session_log import LogError, NoSuchSession, SessionBusy, Session
 from assent.app.style import Style
 from assent.app.wording import safe
 from assent.approval import Mode
-from assent.commands import CancelTurn, SetMode, Submit
+from assent.commands import CancelTurn, SetEffort, SetMode, Submit
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.output_formats import Output, make_output
 from assent.front.headless.summary import Summariser, failed
-from assent.parts import Failure
+from assent.parts import Effort, Failure
 
 if TYPE_CHECKING:  # the code that asks is imported only if somebody can be asked
     from assent.app.opening import Subscription
@@ -46,6 +46,7 @@ class Run(Struct, frozen=True, kw_only=True):
     """None: the session's own when resuming, otherwise the one from the settings."""
     mode: Mode | None
     settings: Settings
+    effort: Effort | None = None
     rules: tuple[Rule, ...] = ()
     output: str = "text"
     asking: Asking = "refuse"
@@ -91,7 +92,7 @@ async def _run(request: Run, log: SessionLog, output: Output) -> int:
         attended=request.asking != "refuse",
         prepare=filled.prepare,
     )
-    session = resumed or NewSession(request.folder, request.mode)
+    session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
     async with await open_session(log, session, setup, model=request.model) as client:
         asker = _terminal_asker(client) if request.asking == "inline" else None
         return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
@@ -191,6 +192,8 @@ class HeadlessRun:
     async def _begin(self) -> None:
         if self._request.mode is not None and self._request.mode != self._runner.state.mode:
             await self._runner.send(SetMode(self._request.mode, by=me()))
+        if self._request.effort is not None and self._request.effort != self._runner.state.effort:
+            await self._runner.send(SetEffort(self._request.effort, by=me()))
         if self._request.prompt is not None:
             self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
         if self._asker is not None:

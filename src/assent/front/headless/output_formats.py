@@ -25,6 +25,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    ModelWarning,
     OutputPruned,
     PromptSubmitted,
     TextDelta,
@@ -137,6 +138,8 @@ class TextOutput:
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):
                 self._note(f"{safe(reason, 'label')}: continuing with {fallback} instead of {model}")
+            case ModelWarning(text=text):
+                self._note(self._style.yellow(safe(text, "label")))
             case ChatCompressed(problem=problem) if problem:
                 self._note(f"The conversation was not compressed: {safe(problem, 'label')}")
             case ChatCompressed() | OutputPruned():

@@ -12,6 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Argument, Prompt
+    from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
     from assent.app.session_log import SessionInfo
@@ -70,6 +71,13 @@ class NamedPrompt(Struct, frozen=True):
     arguments: "tuple[Argument, ...]" = ()
 
 
+class ModelCheck(Struct, frozen=True):
+    """`problem` says what keeps the model from being used; `model` is one to switch to."""
+
+    model: str = ""
+    problem: str = ""
+
+
 class MemoryFile(Struct, frozen=True):
     """A context file that the model sees, or would see if its folder were trusted."""
 
@@ -110,7 +118,13 @@ class Host(Protocol):
         """The branch that is checked out; empty if there is none."""
         ...
 
-    def models(self) -> Sequence[str]: ...
+    async def models(self, patience: float) -> "Sequence[ModelView]":
+        """The models that can be used. After `patience` seconds, those that are known so far."""
+        ...
+
+    async def check_model(self, model: str) -> ModelCheck:
+        """Whether the session's model can be used; another one if it has none and one can be found."""
+        ...
 
     def prices(self) -> "Prices": ...
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from assent.app.wording import safe
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    ModelCheck,
     NamedPrompt,
     NotHere,
     RuleInfo,
@@ -21,12 +23,15 @@ from assent.front.tui.host import (
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt, Status
+    from assent.app.model_access import ModelAccess
+    from assent.app.model_catalog import ModelCatalog, ModelView
     from assent.app.opening import LocalClient, SessionSetup
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
     from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
+    from assent.parts import Effort
 
 MAX_URI = 500
 
@@ -39,12 +44,14 @@ class LocalHost:
         env: Mapping[str, str],
         *,
         model: str | None = None,
+        effort: "Effort | None" = None,
         rules: "tuple[Rule, ...]" = (),
     ) -> None:
         self.folder = folder
         self._settings = settings
         self._env = env
         self._model = model
+        self._effort: Effort | None = effort
         self._given_rules = rules
         self._environment: SessionEnvironment | None = None
         self._servers_changed: Callable[[], None] | None = None
@@ -67,18 +74,20 @@ class LocalHost:
         await asyncio.to_thread(_import_what_runs_sessions)
         from assent.app.lookup import find_session
         from assent.app.opening import NewSession, open_session
-        from assent.commands import SetMode
+        from assent.commands import SetEffort, SetMode
 
         log = await self.log()
         await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
         if info is not None:
             self.folder = info.folder
-        wanted = info or NewSession(self.folder, mode)
+        wanted = info or NewSession(self.folder, mode, effort=self._effort)
         client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
         self._made = client.state.session if info is None else ""
         if info is not None and mode is not None and client.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
+        if info is not None and self._effort is not None and client.state.effort != self._effort:
+            await client.send(SetEffort(self._effort, by=client.me))
         return client
 
     def _setup(self) -> "SessionSetup":
@@ -91,7 +100,8 @@ class LocalHost:
             settings=self._settings,
             client=f"terminal {me()}",
             rules=self._given_rules,
-            open_model=lambda name: DeferredModel(name, self._env, self._settings.providers),
+            open_model=lambda name: DeferredModel(name, self._access),
+            models=self._access,
             prepare=self._use,
         )
 
@@ -141,8 +151,30 @@ class LocalHost:
 
         return await asyncio.to_thread(current_branch, self.folder)
 
-    def models(self) -> Sequence[str]:
-        return self._settings.models
+    @cached_property
+    def _access(self) -> "ModelAccess":
+        from assent.app.model_access import ModelAccess
+
+        return ModelAccess(self._env, self._settings)
+
+    @cached_property
+    def _catalog(self) -> "ModelCatalog":
+        from assent.app.model_catalog import ModelCatalog
+
+        return ModelCatalog(self._access)
+
+    async def models(self, patience: float) -> "Sequence[ModelView]":
+        return await self._catalog.choices(patience)
+
+    async def check_model(self, model: str) -> ModelCheck:
+        from assent.app.model_access import ModelError
+
+        if used := self._model or model:
+            return ModelCheck(problem=await self._access.problem(used))
+        try:
+            return ModelCheck(model=await self._access.choose())
+        except ModelError as error:
+            return ModelCheck(problem=str(error))
 
     def tools(self) -> Sequence[ToolInfo]:
         return [
@@ -208,6 +240,7 @@ class LocalHost:
         raise NotHere(f"There is no prompt {name!r} here.")
 
     async def close(self) -> None:
+        await self._catalog.close()
         if self._log is not None:
             await self._forget_unused()
             await self._log.close()

@@ -8,6 +8,7 @@ import msgspec
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    ModelCheck,
     NamedPrompt,
     NotHere,
     RuleInfo,
@@ -19,6 +20,7 @@ from assent.front.tui.host import (
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt
+    from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_log import SessionInfo
     from assent.client import Api, RemoteClient
@@ -90,8 +92,13 @@ class RemoteHost:
     async def branch(self) -> str:
         return ""
 
-    def models(self) -> Sequence[str]:
-        return ("gemini-2.5-pro", "gemini-2.5-flash")
+    async def models(self, patience: float) -> "Sequence[ModelView]":
+        from assent.app.model_catalog import ModelView
+
+        return msgspec.convert((await self.api.models())["models"], list[ModelView])
+
+    async def check_model(self, model: str) -> ModelCheck:
+        return ModelCheck()  # the server checks it when a session is created
 
     def prices(self) -> "Prices":
         from assent.app.pricing import Prices

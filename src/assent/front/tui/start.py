@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assent.app.rule_sources import Rule
     from assent.config import Settings
     from assent.front.tui.host import Host
+    from assent.parts import Effort
 
 
 def open_terminal(
@@ -26,10 +27,13 @@ def open_terminal(
     session: str | None = None,
     mode: Mode | None = None,
     model: str | None = None,
+    effort: "Effort | None" = None,
     rules: "tuple[Rule, ...]" = (),
 ) -> int:
     """`assent` without a prompt: the UI in this folder."""
-    return show(LocalHost(folder, settings, os.environ, model=model, rules=rules), session=session, mode=mode)
+    return show(
+        LocalHost(folder, settings, os.environ, model=model, effort=effort, rules=rules), session=session, mode=mode
+    )
 
 
 def show(host: "Host", *, session: str | None = None, mode: Mode | None = None, again: str = "assent --resume") -> int:

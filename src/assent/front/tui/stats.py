@@ -115,8 +115,8 @@ class Tally(Struct, kw_only=True):
         match event:
             case SessionCreated(model=model) | ModelChanged(model=model):
                 self.model = model
-            case ChatCompressed(usage=usage) if usage != Usage():
-                self._used(self.model, usage)
+            case ChatCompressed(usage=usage, model=model) if usage != Usage():
+                self._used(model or self.model, usage)
             case ApprovalRequested(call_id=call_id):
                 if call_id not in self.asked:
                     self.asked.add(call_id)

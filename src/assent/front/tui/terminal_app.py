@@ -22,7 +22,7 @@ from assent.app.call_states import Executing
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import who
 from assent.approval import Mode
-from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
@@ -209,8 +209,19 @@ class AssentApp(App[None]):
         self.prompt.remember(await self.host.prompts())
         if note or not self.client.state.prompts:
             self.note(note or WELCOME, "info")
+        self.spawn(self._check_model(self.client))
         if first_prompt:
             await self.submit(first_prompt)
+
+    async def _check_model(self, client: "SessionClient") -> None:
+        """In the background: without a key, people are told at once, not after their first prompt."""
+        check = await self.host.check_model(client.state.model)
+        if self.client is not client:
+            return
+        if check.problem:
+            self.note(check.problem, "warning")
+        elif check.model:
+            await self.send(SetModel(check.model, by=client.me))
 
     async def _show_session(self, client: "SessionClient") -> None:
         self._transcript_model = TranscriptModel(self._me())

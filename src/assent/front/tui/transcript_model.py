@@ -19,6 +19,7 @@ from assent.events import (
     CallScheduled,
     CallStarted,
     ChatCompressed,
+    EffortChanged,
     Envelope,
     Event,
     GrantAdded,
@@ -28,6 +29,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    ModelWarning,
     OutputPruned,
     PromptSubmitted,
     SessionRenamed,
@@ -246,14 +248,23 @@ class TranscriptModel:
 
     # --- notes ---
 
+    def _note_model(self, event: ModelChanged | ModelWarning | EffortChanged | ModelFallback) -> None:
+        match event:
+            case ModelChanged(model=model):
+                self.add(NoteItem(f"{model} answers from now on."))
+            case ModelWarning(text=text):
+                self.add(NoteItem(text, "warning"))
+            case EffortChanged(effort=effort):
+                self.add(NoteItem(f"Effort is now {effort or 'up to the provider'}."))
+            case ModelFallback(model=model, fallback=fallback, reason=reason):
+                self.add(NoteItem(f"{reason}: continuing with {fallback} instead of {model}.", "warning"))
+
     def _note(self, event: Event) -> None:
         match event:
             case ModeChanged(mode=mode, by=by):
                 self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {who(by, self._me)})."))
-            case ModelChanged(model=model):
-                self.add(NoteItem(f"{model} answers from now on."))
-            case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self.add(NoteItem(f"{reason}: continuing with {fallback} instead of {model}.", "warning"))
+            case ModelChanged() | ModelWarning() | EffortChanged() | ModelFallback():
+                self._note_model(event)
             case SessionRenamed(title=title):
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):

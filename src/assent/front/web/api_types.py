@@ -6,12 +6,13 @@ from msgspec import Meta, Struct
 
 from assent.app.call_states import ToolCall
 from assent.app.mcp_types import Argument
+from assent.app.model_catalog import ModelView
 from assent.approval import Approval, Grant, Mode, Outcome
 from assent.events import GateKind, Queued
 from assent.front.web.access_tokens import Role
 from assent.front.web.highlight import ShownHunk
 from assent.front.web.live_replies import SoFar
-from assent.parts import JsonObject, Usage
+from assent.parts import Effort, JsonObject, Usage
 from assent.screen import SafeText
 
 Status = Literal["running", "waiting", "idle", "elsewhere"]
@@ -34,6 +35,7 @@ class NewSession(Body, frozen=True, kw_only=True):
     folder: ShortText | None = None
     model: Name | None = None
     mode: Mode | None = None
+    effort: Effort | None = None
     gate: GateKind | None = None
     prompt: str | None = None
     title: Annotated[str, Meta(max_length=200)] | None = None
@@ -43,6 +45,8 @@ class Change(Body, frozen=True):
     title: Annotated[str, Meta(max_length=200)] | None = None
     mode: Mode | None = None
     model: Name | None = None
+    effort: Effort | Literal["default"] | None = None
+    """`default` leaves it to the provider."""
 
 
 class Said(Body, frozen=True):
@@ -99,6 +103,12 @@ class Me(Struct, frozen=True, kw_only=True):
     """How others see you."""
     models: tuple[str, ...] = ()
     """Models to choose from; any other name may be given as well."""
+    problem: str = ""
+    """What keeps `model` from being used, or why there is none."""
+
+
+class ModelList(Struct, frozen=True):
+    models: tuple[ModelView, ...]
 
 
 class SessionView(Struct, frozen=True, kw_only=True):

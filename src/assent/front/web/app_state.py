@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from assent.app.engine_setup import LINGER, MAX_RESTING, EngineSetup, make_engine
+from assent.app.model_access import ModelAccess
+from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
 from assent.config import Settings
 from assent.events import Envelope, Queued
@@ -42,13 +44,14 @@ class Setup(Struct, frozen=True, kw_only=True):
     linger: float = LINGER
     max_resting: int = MAX_RESTING
 
-    @property
-    def model(self) -> str:
-        return self.env.get("ASSENT_MODEL") or self.settings.model
-
-    def engine(self) -> EngineSetup:
+    def engine(self, models: ModelAccess) -> EngineSetup:
         return EngineSetup(
-            settings=self.settings, env=self.env, client=CLIENT, linger=self.linger, max_resting=self.max_resting
+            settings=self.settings,
+            env=self.env,
+            models=models,
+            client=CLIENT,
+            linger=self.linger,
+            max_resting=self.max_resting,
         )
 
     def allows(self, folder: str) -> bool:
@@ -60,7 +63,9 @@ class AppState:
         self.log, self.setup, self.tokens = log, setup, tokens
         self.codes = LoginCodes()
         self.precedence = AnswerPriority()
-        self.engine = make_engine(log, setup.engine(), self._heard, self.precedence.give_way)
+        self.models = ModelAccess(setup.env, setup.settings)
+        self.catalog = ModelCatalog(self.models)
+        self.engine = make_engine(log, setup.engine(self.models), self._heard, self.precedence.give_way)
         self.states = StateCache(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
@@ -109,6 +114,7 @@ class AppState:
         if self._stop_watching is not None:
             self._stop_watching()
         self.streams.stop()
+        await self.catalog.close()
         await self.prompts.close()
         await self.engine.drain()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -6,11 +6,16 @@ from litestar import Response, get, post
 from litestar.params import JSONBody
 
 from assent import __version__
+from assent.app.model_access import ModelError
 from assent.front.web.access_tokens import BROWSER_SECONDS
-from assent.front.web.api_types import Health, LoggedIn, Login, Me
+from assent.front.web.api_types import Health, LoggedIn, Login, Me, ModelList
+from assent.front.web.app_state import AppState
 from assent.front.web.metrics import exposition, process_gauges
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
+
+MODELS_PATIENCE = 5.0
+"""Seconds that providers get to say which models they have."""
 
 
 @post("/login", status_code=200, opt={"role": None})
@@ -34,6 +39,7 @@ async def logout(app_state: TheAppState, caller: TheCaller) -> None:
 @get("/me")
 async def me(app_state: TheAppState, caller: TheCaller) -> Me:
     setup = app_state.setup
+    model, problem = await _model(app_state)
     mode = setup.settings.approval_mode
     who = caller.principal
     return Me(
@@ -42,11 +48,27 @@ async def me(app_state: TheAppState, caller: TheCaller) -> Me:
         version=__version__,
         roots=setup.roots,
         folder=setup.folder,
-        model=setup.model,
+        model=model,
         mode=mode,
         by=caller.by,
-        models=setup.settings.models,
+        models=tuple(one.name for one in app_state.catalog.known()),
+        problem=problem,
     )
+
+
+async def _model(app_state: AppState) -> tuple[str, str]:
+    """The model of new sessions, and what keeps it from being used."""
+    try:
+        name = await app_state.models.choose()
+    except ModelError as error:
+        return "", str(error)
+    return name, await app_state.models.problem(name)
+
+
+@get("/models", opt={"role": "operator"})
+async def models(app_state: TheAppState) -> ModelList:
+    """The models that can be used: those that are known, and those that providers say they have."""
+    return ModelList(tuple(await app_state.catalog.choices(MODELS_PATIENCE)))
 
 
 @get("/healthz", opt={"role": None})
@@ -75,4 +97,4 @@ async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
 
 
 PUBLIC_ROUTES = (health, ready, metrics)
-ROUTES = (login, logout, me)
+ROUTES = (login, logout, me, models)

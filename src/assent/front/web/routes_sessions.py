@@ -1,16 +1,28 @@
 """Sessions: create, list, show, prompt, change, delete."""
 
+import asyncio
 from typing import Annotated
 
 import msgspec
 from litestar import Response, delete, get, patch, post
 from litestar.params import JSONBody, QueryParameter
 
-from assent.app.model_access import AuthFailed, ModelError, open_model
+from assent.app.model_access import AuthFailed, ModelError
 from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.session_log import SessionBusy
-from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
+from assent.commands import (
+    CancelTurn,
+    Command,
+    Rename,
+    RevokeGrant,
+    RunTool,
+    SetEffort,
+    SetMode,
+    SetModel,
+    Submit,
+    Withdraw,
+)
 from assent.events import to_wire
 from assent.front.web.api_types import (
     Change,
@@ -34,6 +46,9 @@ from assent.front.web.problems import Problem
 from assent.front.web.routes_calls import call_view
 
 OPERATOR = {"role": "operator"}
+ON_THE_SERVER = (
+    "The key is needed where `assent serve` runs: log in there, or set it in its shell and restart the server."
+)
 
 
 def _taken(taken: Taken) -> Response[Taken]:
@@ -56,21 +71,35 @@ async def create(app_state: TheAppState, caller: TheCaller, data: JSONBody[NewSe
 
 async def _create(app_state: AppState, caller: Caller, data: NewSession, key: InboxKey) -> str:
     folder = wanted_folder(app_state.setup, data.folder)
-    model = data.model or app_state.setup.model
+    model = data.model or await _default_model(app_state)
     await _check_model(app_state, model)
-    mode, gate = data.mode or app_state.setup.settings.approval_mode, data.gate or app_state.setup.settings.gate
-    owner, title = caller.principal.owner, data.title or ""
+    settings = app_state.setup.settings
     return await create_session(
-        app_state.log, folder, model, mode, gate, owner=owner, title=title, by=caller.by, stamp=key.stamp
+        app_state.log,
+        folder,
+        model,
+        data.mode or settings.approval_mode,
+        data.gate or settings.gate,
+        owner=caller.principal.owner,
+        title=data.title or "",
+        by=caller.by,
+        stamp=key.stamp,
+        effort=data.effort or settings.effort,
     )
+
+
+async def _default_model(app_state: AppState) -> str:
+    try:
+        return await app_state.models.choose()
+    except ModelError as error:
+        raise Problem("invalid", f"{error}\n{ON_THE_SERVER}") from error
 
 
 async def _check_model(app_state: AppState, name: str) -> None:
     try:
-        await open_model(name, app_state.setup.env, app_state.setup.settings.providers).close()
+        await (await asyncio.to_thread(app_state.models.open, name)).close()
     except AuthFailed as error:
-        where = "The key is needed in the shell of `assent serve`: set it there, and restart the server."
-        raise Problem("invalid", f"{error}\n{where}") from error
+        raise Problem("invalid", f"{error}\n{ON_THE_SERVER}") from error
     except ModelError as error:
         raise Problem("invalid", str(error)) from error
 
@@ -159,6 +188,8 @@ async def change(
     if data.model is not None:
         await _check_model(app_state, data.model)
         commands.append(SetModel(data.model, by=caller.by))
+    if data.effort is not None:
+        commands.append(SetEffort(None if data.effort == "default" else data.effort, by=caller.by))
     if not commands:
         raise Problem("invalid", "give what to change: title, mode or model")
     key = app_state.gateway.inbox_key(caller, f"change {session_id}", data)

@@ -68,7 +68,7 @@ export function begin(wish, line = "") {
   return problemOf(command("/sessions", wish).then(open));
 }
 
-/** @typedef {{ title?: string, mode?: string, model?: string }} Wish */
+/** @typedef {{ title?: string, mode?: string, model?: string, effort?: string }} Wish */
 /** @param {string} session @param {Wish} wish @returns {Promise<import("./types.d.ts").Taken>} */
 const change = (session, wish) => command(pathOf(session), wish, "PATCH");
 /** @param {string} session @param {Wish} wish */

@@ -48,6 +48,7 @@ function Home() {
     <${Mark} />
     <h2>${state.sessions.length ? "Choose a session, or start a new one" : "Welcome"}</h2>
     <p>Before an agent does anything that matters, it asks you. The questions of all sessions are in the <a href="#/inbox">inbox</a>.</p>
+    ${state.me?.problem && html`<p class="problem lines" role="status">${visible(state.me.problem)}</p>`}
     ${state.me?.role === "operator" && html`<${NewSession} compact=${true} />`}
   </div>`;
 }

@@ -44,7 +44,7 @@ export class Talk {
     if (event.seq !== 0 && event.seq <= this.seq) return;
     if (event.seq !== 0) this.seq = event.seq;
     if (event.type.startsWith("call.") || event.type.startsWith("approval.")) this.#call(event);
-    else if (event.type.startsWith("model.") && event.type !== "model.changed") this.#reply(event);
+    else if (event.type.startsWith("model.") && event.type !== "model.changed" && event.type !== "model.warning") this.#reply(event);
     else this.#settle(event);
   }
 
@@ -122,6 +122,7 @@ export class Talk {
   /** @param {Extract<WireEvent, { type: "model.message" }>} event */
   #whole(event) {
     this.#clear();
+    this.model ||= event.model; // a session may begin before there is a model
     const { input = 0, output = 0, thoughts = 0 } = event.usage ?? {};
     this.tokens += input + output + thoughts;
     event.parts.forEach((part, place) => {
@@ -149,6 +150,12 @@ export class Talk {
       case "model.changed":
         this.model = event.model;
         this.#note(`Model ${event.model}, set by ${who(event.by, this.me)}.`, "", event);
+        break;
+      case "model.warning":
+        this.#note(event.text, "bad", event);
+        break;
+      case "effort.changed":
+        this.#note(`Effort ${event.effort ?? "up to the provider"}, set by ${who(event.by, this.me)}.`, "", event);
         break;
       case "prompt.submitted":
         this.#prompt(event);

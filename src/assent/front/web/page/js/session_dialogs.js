@@ -4,7 +4,7 @@ import { changesOf, remove, undo, updateInWindow } from "./acts.js";
 import { viewOf, words } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
-import { modelNames } from "./modes.js";
+import { learnModels, modelNames } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
 import { closeDialog, state } from "./store.js";
 import { ago } from "./times.js";
@@ -119,6 +119,7 @@ export function Model() {
   const talk = state.talk;
   const [chosen, choose] = useState(talk?.model ?? "");
   const [typed, setTyped] = useState("");
+  useEffect(() => void learnModels(), []);
   const wish = typed.trim() || chosen;
   const { doing, problem, run } = useDoing(() => updateInWindow(id, { model: wish }));
   return html`<form class="form" onSubmit=${run}>

@@ -2,7 +2,7 @@
 
 import { compress, fork, stopTurn, update, updateInWindow, usePrompt } from "./acts.js";
 import { go } from "./controller.js";
-import { MODES, modelNames, setMode } from "./modes.js";
+import { EFFORTS, learnModels, MODES, modelNames, setMode } from "./modes.js";
 import { promptsOf } from "./prompts.js";
 import { show, state } from "./store.js";
 
@@ -27,8 +27,17 @@ const COMMANDS = {
   model: {
     help: "choose the model",
     takes: true,
-    offers: (talk) => modelNames(talk).map((name) => ({ name, help: name === talk.model ? "in use" : "" })),
+    offers: (talk) => {
+      void learnModels();
+      return modelNames(talk).map((name) => ({ name, help: name === talk.model ? "in use" : "" }));
+    },
     run: (talk, name) => (name ? updateInWindow(talk.session, { model: name }) : show("model", about(talk))),
+  },
+  effort: {
+    help: "choose how much the model thinks",
+    takes: true,
+    offers: () => EFFORTS.map((name) => ({ name, help: "" })),
+    run: (talk, effort) => (EFFORTS.includes(effort) ? updateInWindow(talk.session, { effort }) : `The efforts are: ${EFFORTS.join(", ")}.`),
   },
   rename: {
     help: "rename this session",

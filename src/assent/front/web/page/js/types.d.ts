@@ -28,6 +28,8 @@ export interface Me {
   /** Our own name in the log. */
   by: string;
   models?: string[];
+  /** What keeps the model of new sessions from being used, or why there is none. */
+  problem?: string;
 }
 export interface Taken {
   state: "taken" | "recorded";
@@ -253,8 +255,10 @@ export type WireEvent = Envelope &
     | { type: "session.renamed"; title: string }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string }
+    | { type: "model.warning"; model: string; text: string }
+    | { type: "effort.changed"; effort: string | null; by: string }
     | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string; attached?: Attached[] }
-    | { type: "model.message"; prompt_id: string; parts: Part[]; finish: string; usage?: Usage }
+    | { type: "model.message"; prompt_id: string; model: string; parts: Part[]; finish: string; usage?: Usage }
     | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
     | { type: "call.requested"; request: Request }
     | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown>; about?: string }
