@@ -90,11 +90,11 @@ ProviderName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
 
 
 class OwnProvider(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A provider that is not built in, or a built-in one elsewhere: `[providers.NAME]`. Its models are `NAME:model`."""
+    """The user's own provider, or a built-in one elsewhere: `[providers.NAME]`. Its models are `NAME:model`."""
 
     kind: str = ""
-    """What it speaks: `openai_chat`, or a built-in provider that it is like. If not set, the provider of this name; if
-    there is none, `openai_chat`."""
+    """Its API: `openai_chat`, or the name of a built-in provider. Default: the built-in provider of this name, or
+    `openai_chat` if there is none."""
     base_url: str = ""
     key_variable: str = ""
     """The environment variable that holds its key. `[keys]` and `assent login NAME` work as well."""

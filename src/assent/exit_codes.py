@@ -21,7 +21,7 @@ MEANING: Final = {
     AUTH: "no API key for the model, or the key was rejected",
     INPUT: "the command line or the prompt is invalid",
     CONFIG: "the settings file is invalid or cannot be read",
-    TURN_LIMIT: "stopped at the limit of model requests (max_turns), or because the model repeated itself",
+    TURN_LIMIT: "stopped at a limit such as max_turns, or because the model repeated itself",
     BUSY: "the session is open in another process",
     WAITING: "stopped with calls waiting for an answer; resume the session to continue",
     INCOMPLETE: "the model stopped before its reply was complete",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.older_log import take_back_to
 from support.program import Ended, Program, asks_for, says, shell
 from support.terminal import Terminal
 
@@ -284,10 +285,7 @@ def spoil_state(program: Program, state: str) -> None:
             for name, data in copies.items():
                 (program.home / name).write_bytes(data)
         case "older layout":
-            change(program, "DROP INDEX stamps_by_age")
-            change(program, "DROP INDEX inbox_by_age")
-            change(program, "ALTER TABLE stamps DROP COLUMN at")
-            change(program, "PRAGMA user_version = 3")
+            take_back_to(path, 3)
         case _:
             pass
 

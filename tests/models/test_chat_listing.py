@@ -104,7 +104,7 @@ def ollama(running: list[dict[str, Any]], parameters: str = "") -> dict[str, Any
         "/api/version": {"version": "0.20.0"},
         "/api/tags": {"models": [{"name": name, "size": 1} for name in shown]},
         "/api/ps": {"models": running},
-        "/api/show": lambda asked: shown[asked["model"]],
+        "/api/show": lambda asked: shown[asked["model"]],  # pyright: ignore[reportUnknownLambdaType]
     }  # fmt: skip
 
 
@@ -122,7 +122,7 @@ async def test_ollama_tells_the_window_that_a_model_will_be_loaded_with() -> Non
 
 
 async def test_lm_studio_tells_it_in_two_ways() -> None:
-    newer = [
+    newer: list[dict[str, Any]] = [
         {
             "type": "llm",
             "key": "a",
@@ -133,7 +133,7 @@ async def test_lm_studio_tells_it_in_two_ways() -> None:
         {"type": "llm", "key": "b", "max_context_length": 99, "loaded_instances": []},
         {"type": "embedding", "key": "c"},
     ]
-    older = [
+    older: list[dict[str, Any]] = [
         {"id": "a", "type": "llm", "max_context_length": 99, "loaded_context_length": 9, "capabilities": ["tool_use"]},
         {"id": "b", "type": "vlm", "max_context_length": 99, "capabilities": []},
         {"id": "c", "type": "embeddings"},

@@ -226,24 +226,25 @@ async def test_http_1_0_ends_with_the_connection() -> None:
     assert await raw(b"HTTP/1.0 200 OK", EVENTS + b"data: [DONE]\n\n") == [TextChunk("hi"), Finished("stop")]
 
 
-@pytest.mark.parametrize(
-    ("coding", "packed"), [("gzip", gzip.compress(EVENTS)), ("deflate", zlib.compress(EVENTS)), ("identity", EVENTS)]
-)
-async def test_a_server_that_packs_though_nobody_asked_is_unpacked(coding: str, packed: bytes) -> None:
+COMPRESSED = {"gzip": gzip.compress(EVENTS), "deflate": zlib.compress(EVENTS), "identity": EVENTS}
+
+
+@pytest.mark.parametrize("coding", COMPRESSED)
+async def test_a_reply_that_is_compressed_although_nobody_asked_is_read(coding: str) -> None:
     head = f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: {coding}".encode()
-    assert await raw(head, packed) == [TextChunk("hi"), Finished("stop")]
+    assert await raw(head, COMPRESSED[coding]) == [TextChunk("hi"), Finished("stop")]
 
 
 @pytest.mark.spec("F9")
-async def test_a_packed_reply_cut_anywhere_is_never_finished() -> None:
-    packed = gzip.compress(EVENTS)
-    for place in range(1, len(packed)):
+async def test_a_compressed_reply_cut_anywhere_is_never_finished() -> None:
+    whole = COMPRESSED["gzip"]
+    for place in range(1, len(whole)):
         with pytest.raises(BrokenStream):
-            await raw(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip", packed[:place])
+            await raw(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip", whole[:place])
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd"])
-async def test_a_packing_that_we_do_not_know_breaks_the_stream(coding: str) -> None:
+async def test_an_unknown_content_encoding_breaks_the_stream(coding: str) -> None:
     with pytest.raises(BrokenStream, match=coding):
         await raw(f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}".encode(), EVENTS)
 
@@ -322,6 +323,7 @@ async def test_a_conversation_that_is_too_long_is_not_sent_again() -> None:
         (400, {"error": {"type": "exceed_context_size_error", "message": "x", "n_ctx": 512}}, ContextTooLong),
         (400, {"error": {"message": "ContextWindowExceededError: x", "code": "400"}}, ContextTooLong),
         (404, {"error": {"message": 'model "m" not found, try pulling it first'}}, UnknownModel),
+        (400, {"error": {"message": "Invalid model name passed in model=m", "code": "400"}}, UnknownModel),
         (400, {"error": {"message": "m does not support tools"}}, BadRequest),
         (404, "<html><body><h1>Not Found</h1></body></html>", BadRequest),
         (422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}, BadRequest),

@@ -33,23 +33,21 @@ def test_without_usage_it_is_finished_all_the_same() -> None:
     assert read(text("hi"), STOP, DONE) == [TextChunk("hi"), Finished("stop")]
 
 
-@pytest.mark.parametrize(
-    "last",
-    [
-        {"choices": [{"index": 0, "delta": {}}], "usage": {"prompt_tokens": 3, "completion_tokens": 4}},
-        {"choices": [{"index": 0, "delta": {}, "usage": {"prompt_tokens": 3, "completion_tokens": 4}}]},
-        {"choices": [], "x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 4}}},
-    ],
-)
+COUNTED = {"prompt_tokens": 3, "completion_tokens": 4}
+PLACES: list[Event] = [
+    {"choices": [{"index": 0, "delta": {}}], "usage": COUNTED},
+    {"choices": [{"index": 0, "delta": {}, "usage": COUNTED}]},
+    {"choices": [], "x_groq": {"usage": COUNTED}},
+]
+
+
+@pytest.mark.parametrize("last", PLACES)
 def test_usage_is_found_wherever_a_server_puts_it(last: Event) -> None:
     assert read(text("hi"), STOP, last, DONE)[-1] == Finished("stop", Usage(input=3, output=4))
 
 
 def test_usage_on_the_finish_chunk_is_taken() -> None:
-    finish = {
-        "choices": [{"delta": {}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 4},
-    }
+    finish: Event = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": COUNTED}
     assert read(text("hi"), finish, DONE)[-1] == Finished("stop", Usage(input=3, output=4))
 
 

@@ -126,7 +126,7 @@ def test_without_tools_and_wishes_only_what_is_needed_is_sent() -> None:
 
 
 def test_a_tool_whose_schema_is_no_plain_object_is_made_one() -> None:
-    odd = {"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}
+    odd: dict[str, Any] = {"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}
     sent = body(Request(system="", messages=(), tools=(Declaration("t", "d", odd), Declaration("u", "d", {}))))
     first, second = (tool["function"]["parameters"] for tool in sent["tools"])
     assert first == {"type": "object", "properties": {"b": {}, "a": {}}}

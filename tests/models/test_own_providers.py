@@ -12,8 +12,11 @@ from assent.models.model_protocol import AuthFailed, BadRequest, Finished, Reque
 from assent.models.openai_chat.chat_model import ChatModel
 from assent.models.provider_registry import find_provider, full_name, provider_names, provider_of, split_name
 from assent.parts import Text, UserMessage
+from support.fake_anthropic import FakeAnthropic
 from support.fake_chat import FakeChat
 from support.fake_gemini import FakeGemini
+from support.fake_responses import FakeResponses
+from support.fake_server import FakeServer
 
 HELLO = Request(system="", messages=(UserMessage((Text("hello"),)),))
 HI = {"replies": [{"chunks": [{"text": "hi"}]}]}
@@ -34,11 +37,15 @@ async def test_a_server_of_ones_own_is_named_in_the_settings() -> None:
     assert fake.requests[0].headers["authorization"] == "Bearer k-1" and fake.requests[0].body["model"] == "qwen3:8b"
 
 
-async def test_it_may_be_of_any_kind_that_is_built_in() -> None:
-    async with FakeGemini(HI) as fake:
-        own = {"proxy": OwnProvider(kind="gemini", base_url=fake.url, key_variable="K")}
-        model = open_model("proxy:gemini-2.5-pro", {"K": "k-1"}, own)
-        assert model.name == "proxy:gemini-2.5-pro"
+@pytest.mark.parametrize(
+    ("kind", "fake_kind"),
+    [("gemini", FakeGemini), ("anthropic", FakeAnthropic), ("openai", FakeResponses), ("vllm", FakeChat)],
+)
+async def test_it_may_be_of_any_kind_that_is_built_in(kind: str, fake_kind: type[FakeServer]) -> None:
+    async with fake_kind(HI) as fake:
+        own = {"proxy": OwnProvider(kind=kind, base_url=fake.url, key_variable="K")}
+        model = open_model("proxy:claude-gpt-gemini", {"K": "k-1"}, own)
+        assert model.name == "proxy:claude-gpt-gemini"
         assert [chunk async for chunk in model.stream(HELLO)] == [TextChunk("hi"), Finished("stop")]
         await model.close()
 

@@ -62,7 +62,8 @@ async def test_a_stream_ended_politely_after_any_byte_never_gives_finished(spoke
     """As something between us and the provider might do: the HTTP is whole, the reply in it is not."""
     _, _, framed = (await recorded(spoken)).partition(b"\r\n\r\n")
     events = ChunkedBody().feed(framed).removesuffix(b"\r\n\r\n")
-    texts = [events[:place] for place in range(1, len(events) + 1) if is_text(events[:place])]
+    end = events.index(b"\r\n", events.index(spoken.finish)) if spoken.finish else len(events)
+    texts = [events[:place] for place in range(1, end + 1) if is_text(events[:place])]
     replies = [{"stream": text.decode()} for text in texts]
     async with spoken.serve(*replies) as fake:
         model = spoken.open(fake)

@@ -44,7 +44,7 @@ TASK: tuple[dict[str, Any], ...] = (
     {"chunks": [{"text": "The test passes: one was added to every total."}], "when": {"result_contains": "it adds up"}},
 )
 OWN = frozenset({
-    "signature", "usage", "model", "id", "prompt_id", "approval_id", "key", "digest", "duration_ms", "ran_ms",
+    "signature", "usage", "cost", "model", "id", "prompt_id", "approval_id", "key", "digest", "duration_ms", "ran_ms",
 })  # fmt: skip
 """What may differ: ids, measures, and what belongs to one provider."""
 
@@ -123,6 +123,7 @@ async def test_a_task_leaves_the_same_log_on_every_wire_format(tmp_path: Path, s
     assert comparable(log, tmp_path / "spoken") == comparable(reference, tmp_path / "scripted")
     assert_done(log, tmp_path / "spoken")
     assert_whole_conversation_was_sent(fake)
+    assert_cache_is_found_again(fake, log[0].session)
 
 
 def assert_done(log: list[Envelope], folder: Path) -> None:
@@ -140,3 +141,9 @@ def assert_whole_conversation_was_sent(fake: FakeServer) -> None:
     last = msgspec.json.encode(fake.requests[-1].body).decode()
     for said in ("Repair it.", "and its test.", "cart.py", "sum(prices)", COMMAND, "it adds up"):
         assert said in last
+
+
+def assert_cache_is_found_again(fake: FakeServer, session: str) -> None:
+    """Where the format has a place for it, all requests name the conversation."""
+    keys = {request.body.get("prompt_cache_key", session) for request in fake.requests}
+    assert keys == {session}

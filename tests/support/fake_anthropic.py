@@ -14,6 +14,7 @@ ERRORS: dict[ErrorKind, tuple[int, str]] = {
     "quota": (402, "billing_error"),
     "transient": (529, "overloaded_error"),
     "bad_request": (400, "invalid_request_error"),
+    "context_too_long": (413, "request_too_large"),
 }
 PIECE = 16
 """Characters of arguments in one delta."""

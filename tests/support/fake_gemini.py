@@ -26,7 +26,9 @@ ERRORS: dict[ErrorKind, tuple[int, str, list[dict[str, Any]]]] = {
     "quota": (429, "RESOURCE_EXHAUSTED", [DAILY]),
     "transient": (503, "UNAVAILABLE", []),
     "bad_request": (400, "INVALID_ARGUMENT", []),
+    "context_too_long": (400, "INVALID_ARGUMENT", []),
 }
+TOO_LONG = "The input token count (9) exceeds the maximum number of tokens allowed (8)."
 
 
 class FakeGemini(FakeServer):
@@ -40,7 +42,8 @@ class FakeGemini(FakeServer):
         if spec.retry_after is not None:
             retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{spec.retry_after:g}s"}
             details = [*details, retry]
-        return code, {"error": {"code": code, "message": fill(spec.message), "status": status, "details": details}}
+        message = f"{TOO_LONG} {fill(spec.message)}" if spec.kind == "context_too_long" else fill(spec.message)
+        return code, {"error": {"code": code, "message": message, "status": status, "details": details}}
 
     def error_event(self, spec: ErrorSpec, fill: Fill) -> bytes:
         return sse(self.error(spec, fill)[1])

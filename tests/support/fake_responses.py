@@ -14,6 +14,7 @@ ERRORS: dict[ErrorKind, tuple[int, str, str]] = {
     "quota": (429, "insufficient_quota", "insufficient_quota"),
     "transient": (503, "server_error", "server_is_overloaded"),
     "bad_request": (400, "invalid_request_error", "invalid_prompt"),
+    "context_too_long": (400, "invalid_request_error", "context_length_exceeded"),
 }
 PIECE = 16
 """Characters of arguments in one delta."""

@@ -43,7 +43,7 @@ def _parser() -> Parser:
         action="append",
         default=[],
         metavar="FOLDER",
-        help="where sessions may work (default: home, and here)",
+        help="where sessions may work (default: your home folder and this one)",
     )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     return parser

@@ -36,6 +36,7 @@ _MODULES = {
     "lmstudio": _CHAT,
     "vllm": _CHAT,
     "scripted": "scripted.scripted_provider",
+    "vertex": "gemini.gemini_provider",
 }
 """The module that has a `PROVIDERS` mapping with this provider in it."""
 

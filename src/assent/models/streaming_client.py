@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from assent.http.decompression import Unpacker
 
 ERROR_BODY_LIMIT = 1 << 16
-UNPACKED_LIMIT = 64 << 20
-"""What one block of a packed body may become; more is no reply."""
+DECOMPRESSED_LIMIT = 64 << 20
+"""Bytes that one block of a compressed body may become."""
 
 
 class Timeouts(Struct, frozen=True):
@@ -81,13 +81,13 @@ class Response:
         with _in_our_words():
             if self._unpacker is None:
                 return await self._reply.read()
-            return await self._read_unpacked(self._unpacker)
+            return await self._read_decompressed(self._unpacker)
 
-    async def _read_unpacked(self, unpacker: "Unpacker") -> bytes | None:
+    async def _read_decompressed(self, unpacker: "Unpacker") -> bytes | None:
         while (block := await self._reply.read()) is not None:
-            data = unpacker.feed(block, UNPACKED_LIMIT)
-            if len(data) == UNPACKED_LIMIT:
-                raise Broken("the reply is packed, and grows beyond all measure")
+            data = unpacker.feed(block, DECOMPRESSED_LIMIT)
+            if len(data) == DECOMPRESSED_LIMIT:
+                raise Broken("the compressed reply is too large")
             if data:
                 return data
         unpacker.end()
@@ -260,7 +260,7 @@ class HttpClient:
 
 
 def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":
-    """We ask for plain bytes, and get them from all but a few servers."""
+    """None for a plain body. We ask for one, but a few servers compress all the same."""
     if "content-encoding" not in headers:
         return None
     from assent.http.decompression import unpacker_for

@@ -26,12 +26,13 @@ LONGEST_REPLY = 32_000
 class AnthropicFormat:
     path = "/v1/messages"
 
-    def __init__(self, model: str, longest_reply: int) -> None:
+    def __init__(self, model: str, longest_reply: int, provider: str = "anthropic") -> None:
         self._model = model
+        self.name = full_name(provider, model)
         self._longest_reply = longest_reply
 
     def encode(self, request: Request) -> bytes:
-        return encode_messages(request, self._model, full_name("anthropic", self._model), self._limit(request))
+        return encode_messages(request, self._model, self.name, self._limit(request))
 
     def reader(self, request: Request) -> AnthropicReply:
         return AnthropicReply(self._model, past_of_reply(request), self._limit(request))
@@ -45,10 +46,9 @@ class AnthropicFormat:
 
 class AnthropicModel(StreamedModel):
     def __init__(self, model: str, access: Access, longest_reply: int = LONGEST_REPLY) -> None:
-        check_key(access.key, KEY_VARIABLE)
-        wire = AnthropicFormat(model, longest_reply)
+        wire = AnthropicFormat(model, longest_reply, access.provider or "anthropic")
         http = HttpClient(_base_url(access), access.proxy, access.timeouts)
-        super().__init__(full_name("anthropic", model), http, wire, _headers(access), access.key)
+        super().__init__(wire.name, http, wire, _headers(access), access.key)
 
 
 class _Found(Struct):
@@ -63,7 +63,6 @@ class _List(Struct):
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
     http = HttpClient(_base_url(access), access.proxy, access.timeouts)
-    check_key(access.key, KEY_VARIABLE)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider")
@@ -81,4 +80,8 @@ def _base_url(access: Access) -> str:
 
 
 def _headers(access: Access) -> tuple[tuple[str, str], ...]:
-    return (("x-api-key", access.key), ("anthropic-version", VERSION))
+    version = ("anthropic-version", VERSION)
+    if not access.key and access.provider not in ("", "anthropic"):  # the user's own server may need none
+        return (version,)
+    check_key(access.key, KEY_VARIABLE)
+    return (("x-api-key", access.key), version)

@@ -24,11 +24,12 @@ _NO_AGENT = re.compile(r"audio|realtime|image|tts|transcribe|search|instruct|liv
 class ResponsesFormat:
     path = "/responses"
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, provider: str = "openai") -> None:
         self._model = model
+        self.name = full_name(provider, model)
 
     def encode(self, request: Request) -> bytes:
-        return encode_responses(request, self._model, full_name("openai", self._model))
+        return encode_responses(request, self._model, self.name)
 
     def reader(self, request: Request) -> ResponsesReply:
         return ResponsesReply(self._model, request.max_tokens)
@@ -39,9 +40,9 @@ class ResponsesFormat:
 
 class ResponsesModel(StreamedModel):
     def __init__(self, model: str, access: Access) -> None:
-        check_key(access.key, KEY_VARIABLE)
+        wire = ResponsesFormat(model, access.provider or "openai")
         http = HttpClient(access.base_url, access.proxy, access.timeouts)
-        super().__init__(full_name("openai", model), http, ResponsesFormat(model), _headers(access), access.key)
+        super().__init__(wire.name, http, wire, _headers(access), access.key)
 
 
 class _Found(Struct):
@@ -54,7 +55,6 @@ class _List(Struct):
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
     """Those that an agent can use. Another address may have models of any name."""
-    check_key(access.key, KEY_VARIABLE)
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
@@ -72,4 +72,7 @@ def _is_agent_model(name: str) -> bool:
 def _headers(access: Access) -> tuple[tuple[str, str], ...]:
     named = (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID"))
     more = ((header, value) for header, name in named if (value := access.env.get(name, "").strip()))
+    if not access.key and access.provider not in ("", "openai"):  # the user's own server may need none
+        return tuple(more)
+    check_key(access.key, KEY_VARIABLE)
     return (("Authorization", f"Bearer {access.key}"), *more)

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from assent.models.failure_signs import ErrorReply, classify, in_stream, plain_words, read_error
-from assent.models.model_protocol import BadRequest, MediaRefused, ModelError
+from assent.models.model_protocol import BadRequest, MediaRefused, ModelError, UnknownModel
 
 _NO_IMAGES = re.compile(
     r"image input is not supported|does not support (?:image|vision)|unknown variant `?image_url|mmproj", re.IGNORECASE
 )
 _NO_TOOLS = re.compile(r"does not support tools|enable-auto-tool-choice|tool-call-parser|--jinja", re.IGNORECASE)
+_NO_SUCH_MODEL = re.compile(r"invalid model name", re.IGNORECASE)
 _NO_THINKING = re.compile(r"does not support thinking|think value", re.IGNORECASE)
 _EFFORT_FIELDS = ("reasoning_effort", "reasoning", "thinking")
 _UNKNOWN_STATUS = 500
@@ -47,6 +48,8 @@ def _classify(error: ErrorReply, model: str, advice: str) -> ModelError:
         error = replace(error, message=plain_words(error.body))
     if _NO_IMAGES.search(error.message):
         return MediaRefused(f"{model} does not accept an image of this conversation: {error.said}")
+    if _NO_SUCH_MODEL.search(error.message):
+        return UnknownModel(f"model {model} not found: {error.said}")
     if _NO_TOOLS.search(error.message):
         return BadRequest(
             f"{model} cannot call tools: {error.said}\n"
