@@ -32,7 +32,7 @@ async def server() -> AsyncIterator[FakeCatalog]:
         yield fake
 
 
-def access(tmp_path: Path, settings: Settings | None = None, **env: str) -> ModelAccess:
+def access(tmp_path: Path, settings: Settings | None = None, /, **env: str) -> ModelAccess:
     return ModelAccess(ALONE | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
 
 

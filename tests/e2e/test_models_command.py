@@ -94,7 +94,7 @@ async def test_the_effort_of_the_flag_and_of_the_settings_reaches_the_provider(a
         await beside(alone, "-p", "hi", **env)
         await beside(alone, "--resume", "latest", "--effort", "max", "-p", "hi", **env)
     sent = [request.body["generationConfig"] for request in fake.requests]
-    assert [config["thinkingConfig"]["thinkingBudget"] for config in sent] == [2_048, 32_768]
+    assert [config["thinkingConfig"]["thinkingBudget"] for config in sent] == [2_048, 24_576]
     assert [config["maxOutputTokens"] for config in sent] == [777, 777]
 
 

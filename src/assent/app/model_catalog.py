@@ -131,7 +131,8 @@ class ModelCatalog:
         except ModelError as error:
             return self._view(provider, "not set up", str(error))
         if provider.list_models is None:
-            return self._view(provider, "usable")
+            problem = await self._access.problem(full_name(provider.name, provider.default_model))
+            return self._view(provider, "not set up" if problem else "usable", problem)
         try:
             async with asyncio.timeout(self._within):
                 found = await provider.list_models(access)
