@@ -82,21 +82,10 @@ class _Look:
 
     def _see(self, node: "Node") -> None:
         match node.type:
-            case "variable_assignment":
-                name, _, value = _text(node).partition("=")
-                self.values[name.rstrip("+").partition("[")[0]].append(value)
-            case "for_statement":
-                words = [_text(one) for one in node.children if one.is_named and one.type != "do_group"]
-                self.values[words[0]] += words[1:]
-            case "arithmetic_expansion":
-                self.arithmetic.append(_text(node))
-            case "compound_statement" if _text(node).startswith("(("):
-                self.arithmetic.append(_text(node))
-            case "c_style_for_statement":
-                self.arithmetic.append(_text(node).partition("))")[0])
-            case "subscript":
-                name, _, index = _text(node).partition("[")
-                self.subscripts.append((name, index.removesuffix("]")))
+            case "variable_assignment" | "for_statement":
+                self._assignment(node)
+            case "arithmetic_expansion" | "compound_statement" | "c_style_for_statement" | "subscript":
+                self._arithmetic(node.type, _text(node))
             case "expansion":
                 self._expansion(_text(node))
             case "test_command":
@@ -107,6 +96,23 @@ class _Look:
                 self._command([one for one in node.children if "redirect" not in one.type])
             case _:
                 pass
+
+    def _assignment(self, node: "Node") -> None:
+        if node.type == "for_statement":
+            words = [_text(one) for one in node.children if one.is_named and one.type != "do_group"]
+            self.values[words[0]] += words[1:]
+        else:
+            name, _, value = _text(node).partition("=")
+            self.values[name.rstrip("+").partition("[")[0]].append(value)
+
+    def _arithmetic(self, kind: str, text: str) -> None:
+        if kind == "subscript":
+            name, _, index = text.partition("[")
+            self.subscripts.append((name, index.removesuffix("]")))
+        elif kind == "c_style_for_statement":
+            self.arithmetic.append(text.partition("))")[0])
+        elif kind != "compound_statement" or text.startswith("(("):
+            self.arithmetic.append(text)
 
     def _expansion(self, text: str) -> None:
         """`${!x}` and `${x@P}` evaluate the value; `${x:n}` evaluates n."""

@@ -14,31 +14,21 @@ from msgspec import Struct
 from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import Prefix, loose
-from assent.policy.shell.command_survey import Found, commands_in, word
+from assent.policy.shell.command_survey import Found, commands_in
+from assent.policy.shell.command_survey import word as source_word
+from assent.policy.shell.doubts import certain_name, feeds, names_program, runs_written, why_unknown
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.phrases import Phrase, phrase, says
 from assent.policy.shell.synonyms import same_program, settings
-from assent.policy.shell.unwrap import FILE_SHELLS
 
 _MAX_TEXTS = 20
 _MAX_STARTS = 8
 _ALIAS = re.compile(r"alias\.([^=]+)=(.*)", re.DOTALL)
 _MAX_TEXT_LENGTH = 2_000
-_MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
 _PART = re.compile(r"[^\s\"'=:;|&()`!]+")
 _STRING_OPTION = re.compile(r"[-+][A-Za-z]*c|--(?:command|run|call)")
-_TOKEN = re.compile(r"[\w.+-]+")
-_CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
-_NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
 _HOSTS = frozenset(("git", "docker", "podman", "cargo", "kubectl", "helm", "gh"))
 _MAX_SUBS = 3  # the values of options before a sub-command look like one
-_LATER = frozenset(("at", "batch"))
-_BUILDS = ("make", "gmake", "remake", "just", "ninja")
-_FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_RUNTIME_FLAG = re.compile(r"-[uBsSIEOiqbdwvW]+|--[a-z-]+(?:=[\w-]+)?")
-_NAMED_BEHIND = re.compile(
-    r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
-)
 _ANYTHING = Word("$…", literal=False)
 
 Words = tuple[Word, ...]
@@ -77,14 +67,14 @@ def spoken(
             if match is not None and match.sure:
                 return match
             doubt = doubt or match
-    files = frozenset(normpath(word(one).text) for one in written)
+    files = frozenset(normpath(source_word(one).text) for one in written)
     return doubt or _doubt(commands, rules, files, complete=complete)
 
 
 def _match(one: Phrase, command: Found, candidates: list[_Candidate]) -> Spoken | None:
     doubt: Spoken | None = None
     for candidate in candidates:
-        if same_program(_named(candidate.words[0])) != one.program:
+        if same_program(certain_name(candidate.words[0])) != one.program:
             continue
         answer = says(one, candidate.words)
         if answer == "yes" and candidate.sure:
@@ -115,7 +105,7 @@ def _candidates(command: Found, programs: frozenset[str]) -> Iterator[_Candidate
         run_check(use, words)
     if use is not None and _runs_others(use):
         last = _last_beginning(use, words)
-        yield from _behind(words, range(1, last + 1), programs, sure=True, feeds=_feeds(use))
+        yield from _behind(words, range(1, last + 1), programs, sure=True, feeds=feeds(use))
         yield from _command_strings(words)
     elif use is None or use.problems:
         first = 1 if use is None else use.at + 1
@@ -138,10 +128,6 @@ def _plugged(name: str, words: Words) -> Iterator[_Candidate]:
 
 def _runs_others(use: Use) -> bool:
     return use.model.wrapper is not None or use.models[0].kind != "program"
-
-
-def _feeds(use: Use | None) -> bool:
-    return use is not None and use.model.wrapper is not None and use.model.wrapper.feeds
 
 
 def _last_beginning(use: Use, words: Words) -> int:
@@ -206,24 +192,10 @@ def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
     """A program not known to be harmless may run a text as a command."""
     spaced = [word.text for word in words[1:] if " " in word.text]
     spaced += [text[2:] for text in spaced if text[0] == "-"]  # `-e'rm x'`
-    texts = [text for text in spaced if _names_program(text, programs)]
+    texts = [text for text in spaced if names_program(text, programs)]
     for text in texts[:_MAX_TEXTS]:
         parts = tuple(map(Word, _PART.findall(text[:_MAX_TEXT_LENGTH])))
         yield from _behind(parts, range(len(parts)), programs, sure=False, feeds=False)
-
-
-def _names_program(text: str, programs: frozenset[str]) -> bool:
-    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_MAX_NAMED_LENGTH]))
-
-
-def _named(word: Word) -> str:
-    """The program's name, as far as it is certain: `"$ROOT/bin/tool"` is tool."""
-    if not word.literal and (behind := _NAMED_BEHIND.fullmatch(word.text)) is not None:
-        return next(group for group in behind.groups() if group)
-    return word.text
-
-
-# --- what cannot be known ---
 
 
 def _doubt(
@@ -231,89 +203,8 @@ def _doubt(
 ) -> Spoken | None:
     programs = frozenset(same_program(rule[0]) for rule in rules)
     for command in commands:
-        if why := _unknown(command, programs) or _runs_written(command, written):
+        if why := why_unknown(command, programs) or runs_written(command, written):
             return _about(rules[0], command, why)
     if not complete:
         return Spoken(rules[0], (), "", sure=False, why="It was not fully understood")
     return None
-
-
-def _unknown(command: Found, programs: frozenset[str]) -> str | None:
-    first = command.words[0]
-    if command.evaluated:
-        return "In it, bash evaluates a text that may contain a command"
-    if not first.literal and _NAMED_BEHIND.fullmatch(first.text) is None:
-        return "The name of a program is only known at run time"
-    if first.literal and "{" in first.text and "," in first.text:
-        return "The name of a program is only known at run time"
-    name = loose(first.text)
-    if "git" in programs and ("GIT_CONFIG" in command.text or "--config-env" in command.text):
-        return "It changes the settings of git"
-    if _gives_name(name, command, programs):
-        return "It gives a program another name or stores it in a variable"
-    use = examine(name, command.words)
-    if command.input and (why := _runs_input(name, use, command, programs)):
-        return why
-    if use is None:
-        return None
-    if name in _LATER:
-        return "It schedules commands to run later"
-    if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
-        return "A shell in it reads its commands from elsewhere"
-    if name in _BUILDS and any(word.text.endswith(_FROM_INPUT) for word in command.words[1:]):
-        return "It reads commands from its input"
-    if _feeds(use) and any(_may_run(word) for word in use.payload):
-        return "It reads commands from its input"
-    if (use.models[0].kind == "interpreter" or name in _CODE) and any(
-        _names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
-    ):
-        return "A program in it may run another one"
-    return None
-
-
-def _runs_written(command: Found, written: frozenset[str]) -> str | None:
-    """`echo 'rm x' > z.sh; sh z.sh`."""
-    words, name = command.words, loose(command.words[0].text)
-    runs = FILE_SHELLS.union(("source", "."))
-    files = [words[0].text, *(word.text for word in words[1:] if name in runs)]
-    if written and any(normpath(one) in written for one in files):
-        return "It runs a file that it has just written"
-    return None
-
-
-def _runs_input(name: str, use: Use | None, command: Found, programs: frozenset[str]) -> str | None:
-    """`ed <<< '!rm x'`, `echo 'exec rm x' | tclsh`: a program that is not known to only read its input may run it."""
-    if use is not None:
-        run_check(use, command.words)
-        if use.payload:  # its payload is looked at by itself
-            return None
-        if use.models[0].kind == "interpreter" and command.piped and _gets_code(command.words):
-            return "A program in it reads its commands from elsewhere"
-        if use.models[0].kind == "program" and not use.problems and name not in _CODE:
-            return None
-    return "It gives a program a text that names another one" if _names_program(command.input, programs) else None
-
-
-def _gets_code(words: Words) -> bool:
-    """An interpreter without a program in its words."""
-    return all(word.text in _FROM_INPUT or _RUNTIME_FLAG.fullmatch(word.text) for word in words[1:])
-
-
-def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
-    """`alias x=rm`, `GIT_PAGER=rm git log`."""
-    variables = command.text[: max(0, command.text.find(command.words[0].text))]
-    texts = [word.text for word in command.words[1:]] if name in _NAMING else []
-    return any(_names_program(text, programs) for text in (variables, *texts))
-
-
-def _reads_commands(use: Use) -> bool:
-    """No `-c`, and no plainly named file."""
-    if use.option("-c", "--command") is not None:
-        return False
-    first = next(iter(use.operands), None)
-    return first is None or not first.literal or first.text in _FROM_INPUT or first.text.startswith("<(")
-
-
-def _may_run(word: Word) -> bool:
-    use = examine(loose(word.text), (word,)) if word.literal else None
-    return not word.literal or word.text == "{}" or (use is not None and use.model.wrapper is not None)

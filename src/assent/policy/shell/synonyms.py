@@ -21,6 +21,8 @@ _SIGNAL = re.compile(r"-[sn]([A-Za-z0-9]+)?|--signal(?:=(\w+))?|-(hup|int|quit|k
 _GIVEN_SIGNAL = re.compile(r"-(?:\d+|[A-Z][A-Z0-9]+|l|L|0)|--(?:list|table|help|version)")
 _MODULE = re.compile(r"-[A-Za-ln-z]*m[A-Za-z_][\w.]*")
 
+_EARLY = 2  # the value of an option may come first
+
 Names = tuple[str, ...]
 
 
@@ -117,9 +119,13 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
-    """The positions of the other words, if all of these are among them; an option may have a value."""
+    """The positions of the other words, if all of these are among them; an option may have a value. A sub-command is
+    among the first words, unless the program has no other words like it.
+    """
     named = [word.partition("=")[0] if word.startswith("-") else word for word in words]
-    if any(one not in named[1:] for one in said):
+    plain = [word for word in named[1:] if not word.startswith("-")]
+    early = plain if synonyms(same_program(words[0])).known else plain[:_EARLY]
+    if any(one not in (named[1:] if one.startswith("-") else early) for one in said):
         return None
     return tuple(at for at in range(1, len(words)) if named[at] not in said)
 
