@@ -91,7 +91,9 @@ def why_run(names: Sequence[str], *, folder: bool = False) -> str | None:
 
 def _shadowing(names: Sequence[str]) -> str | None:
     """A module at the top of the workspace that Python loads instead of its own or a tool's: `pytest.py`, `json.py`."""
-    name, ending = os.path.splitext(fold(names[0])) if names else ("", "")
+    if not names:
+        return None
+    name, ending = os.path.splitext(fold(names[0]))
     is_module = ending in _MODULES if len(names) == 1 else not ending and fold(names[-1]) == "__init__.py"
     return names[0] if is_module and name in run_by_tools.shadowed() else None
 

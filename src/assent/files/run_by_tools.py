@@ -139,5 +139,5 @@ PATHS = """
 
 @cache
 def shadowed() -> frozenset[str]:
-    """Modules that Python or its tools load by name: a file of the same name at the top of the workspace comes first."""
+    """Modules that Python or its tools load by name; one of the same name at the top of the workspace comes first."""
     return frozenset((*(name.lower() for name in sys.stdlib_module_names), *_PYTHON_TOOLS.split())) - _OWN_NAMES

@@ -26,34 +26,13 @@ READS_ANYWHERE = frozenset(
 )
 # Their words that begin with a slash are routes, labels and names elsewhere.
 _NO_PATHS = frozenset(
-    [
-        "gh",
-        "glab",
-        "aws",
-        "gcloud",
-        "az",
-        "kubectl",
-        "oc",
-        "helm3",
-        "bazel",
-        "bazelisk",
-        "buck2",
-        "curl",
-        "wget",
-        "http",
-        "https",
-        "redis-cli",
-        "psql",
-        "mysql",
-        "sqlite3",
-        "mongosh",
-        "docker",
-        "podman",
-        "nerdctl",
-    ]
+    """
+    gh glab aws gcloud az kubectl oc bazel bazelisk buck2 curl wget http https redis-cli psql mysql sqlite3 mongosh
+    docker podman nerdctl
+    """.split()  # noqa: SIM905
 )
 _WITH_PATHS = (("docker", "cp"), ("podman", "cp"), ("docker", "build"), ("podman", "build"), ("kubectl", "apply"))
-_HARMLESS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/"))
+_HARMLESS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
 _PLACE = re.compile(r"(?:~|\$\{?HOME\b|/|\.\.(?:/|$))")
 _GLUED = re.compile(r"-[A-Za-z](?=[/~.])")
 
