@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from assent.models.gguf.gguf_file import read_gguf
 from support.waiting import WAIT_LIMIT
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.spec("K1")]

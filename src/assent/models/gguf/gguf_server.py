@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from importlib import import_module
 from typing import Any
 
 LOAD_CHECK_INTERVAL = 0.05
@@ -22,14 +23,14 @@ def main() -> None:
     server = _serve(settings)
     address: str = server.listening_address
     _wait_until_loaded(address, settings["key"])
-    print(json.dumps({"address": address}), flush=True)
+    sys.stdout.write(json.dumps({"address": address}) + "\n")
+    sys.stdout.flush()
     sys.stdin.read()  # until Assent closes it, or is gone
 
 
 def _serve(settings: dict[str, Any]) -> Any:
-    import xllamacpp  # pyright: ignore[reportMissingImports]
-
-    params: Any = xllamacpp.CommonParams()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    llama: Any = import_module("xllamacpp")  # an extra, and without types
+    params = llama.CommonParams()
     params.model.path = settings["path"]
     params.model_alias = {settings["name"]}
     params.hostnames, params.port = ["127.0.0.1"], 0
@@ -39,7 +40,7 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.cpuparams.n_threads = settings["threads"]
     if settings["chat_template"]:
         params.chat_template = settings["chat_template"]
-    return xllamacpp.Server(params)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return llama.Server(params)
 
 
 def _wait_until_loaded(address: str, key: str) -> None:
