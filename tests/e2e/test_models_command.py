@@ -26,9 +26,8 @@ TESTS = str(Path(__file__).parents[1])
 
 @pytest.fixture
 def alone(program: Program) -> Program:
-    """No server on this machine, and no keyring."""
-    places = ("OLLAMA_HOST", "LLAMACPP_BASE_URL", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LITELLM_BASE_URL")
-    program.env |= dict.fromkeys(places, NOBODY) | {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+    """No keyring on this machine."""
+    program.env["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     return program
 
 

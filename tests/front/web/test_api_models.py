@@ -8,10 +8,8 @@ import pytest
 
 from assent.client.api import Api
 from support.fake_catalog import FakeCatalog
+from support.program import NO_SERVERS
 from support.served import Served, refused
-
-NOBODY = "http://127.0.0.1:9"
-PLACES = ("OLLAMA_HOST", "LLAMACPP_BASE_URL", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LITELLM_BASE_URL")
 
 
 @pytest.fixture
@@ -24,7 +22,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 async def serving(tmp_path: Path, **env: str) -> AsyncGenerator[Api]:
     """Without a model in the settings."""
     served = Served(tmp_path, model="")
-    served.env |= dict.fromkeys(PLACES, NOBODY) | env
+    served.env |= NO_SERVERS | env
     async with served:
         yield served.api()
 
