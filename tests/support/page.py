@@ -69,7 +69,8 @@ class Served(Program):
     def __init__(self, base: Path, *, has_key: bool = True) -> None:
         """With a key, there are models to choose from; none of them answers."""
         super().__init__(base)
-        self.env |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"} if has_key else {}
+        if has_key:
+            self.env |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"}
         self._count = 0
         self._tokens: dict[str, str] = {}
         self.port = 0
