@@ -12,10 +12,8 @@ from assent.models.model_protocol import AuthFailed, Finished, Request, TextChun
 from assent.parts import Text, UserMessage
 from support.fake_catalog import FakeCatalog
 from support.fake_chat import FakeChat
+from support.program import NO_SERVERS
 
-NOBODY = "http://127.0.0.1:9"
-ALONE = dict.fromkeys(("OLLAMA_HOST", "LLAMACPP_BASE_URL", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL"), NOBODY)
-"""No server on this machine."""
 HELLO = Request(system="", messages=(UserMessage((Text("hello"),)),))
 
 
@@ -32,8 +30,8 @@ async def server() -> AsyncIterator[FakeCatalog]:
         yield fake
 
 
-def access(tmp_path: Path, settings: Settings | None = None, **env: str) -> ModelAccess:
-    return ModelAccess(ALONE | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
+def access(tmp_path: Path, settings: Settings | None = None, /, **env: str) -> ModelAccess:
+    return ModelAccess(NO_SERVERS | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
 
 
 @pytest.mark.spec("K2")

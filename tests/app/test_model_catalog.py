@@ -10,17 +10,14 @@ from assent.app.model_catalog import ModelCatalog, ProviderView
 from assent.config import OwnProvider, Price, Settings
 from assent.models.model_protocol import UnknownModel
 from support.fake_catalog import FakeCatalog
+from support.program import NO_SERVERS
 
-NOBODY = "http://127.0.0.1:9"
-ALONE = dict.fromkeys(("OLLAMA_HOST", "LLAMACPP_BASE_URL", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL"), NOBODY) | {
-    "LITELLM_BASE_URL": NOBODY
-}
 PATIENCE = 30.0
 CLAUDE = {"/v1/models?limit=1000": {"data": [{"id": "claude-opus-5-5"}, {"id": "claude-next"}]}}
 
 
-def catalog(tmp_path: Path, settings: Settings | None = None, within: float = PATIENCE, **env: str) -> ModelCatalog:
-    access = ModelAccess(ALONE | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
+def catalog(tmp_path: Path, settings: Settings | None = None, within: float = PATIENCE, /, **env: str) -> ModelCatalog:
+    access = ModelAccess(NO_SERVERS | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
     return ModelCatalog(access, within)
 
 
@@ -59,7 +56,7 @@ async def test_a_refused_key_and_a_silent_provider_are_told_apart(tmp_path: Path
     async with FakeCatalog(CLAUDE, 401) as refusing, FakeCatalog({}, hangs=True) as silent:
         key = {"ANTHROPIC_API_KEY": "k"}
         refused = await one(catalog(tmp_path, ANTHROPIC_BASE_URL=refusing.url, **key), "anthropic")
-        mute = await one(catalog(tmp_path, within=0.01, ANTHROPIC_BASE_URL=silent.url, **key), "anthropic")
+        mute = await one(catalog(tmp_path, None, 0.01, ANTHROPIC_BASE_URL=silent.url, **key), "anthropic")
     assert (refused.state, mute.state) == ("key refused", "not reachable")
 
 

@@ -1,5 +1,6 @@
 """The model, its effort and its window may change in the middle of a conversation, and a smaller model may help."""
 
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -53,8 +54,8 @@ async def test_every_request_names_its_conversation_and_the_longest_reply() -> N
 async def test_the_window_of_the_model_in_use_decides_when_to_compress() -> None:
     harness = SessionHarness(text(LONG), text(LONG))
     small = scripted("small", text("notes"), text("Done."))
-    windows = {"small": 300}
-    harness.options["compress_above"] = lambda name: windows.get(name, 1_000_000)  # pyright: ignore[reportUnknownLambdaType]
+    windows = defaultdict[str, int](lambda: 1_000_000, {"small": 300})
+    harness.options["compress_above"] = windows.__getitem__
     async with await harness.open(open_model=lambda _: small) as runner:
         await prompted(harness, runner, LONG, 1)
         await prompted(harness, runner, LONG, 2)

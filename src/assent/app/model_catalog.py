@@ -78,7 +78,10 @@ class ModelCatalog:
     # --- for choosing ---
 
     async def choices(self, patience: float) -> list[ModelView]:
-        """The models that can be used from here. After `patience` seconds, only those that are known so far."""
+        """The models that can be used from here. After `patience` seconds, only those that are known so far.
+
+        A provider that does not answer right now keeps its known models.
+        """
         now = time.monotonic()
         if self._survey is None or (self._survey.done() and now > self._until):
             self._survey = asyncio.create_task(self.survey(), name="model survey")
@@ -86,8 +89,8 @@ class ModelCatalog:
         await asyncio.wait([self._survey], timeout=patience)
         if not self._survey.done():
             return self.known()
-        usable = [view for view in self._survey.result() if view.state == "usable"]
-        return self._with_configured([model for view in usable for model in view.models])
+        views = [view for view in self._survey.result() if view.state in ("usable", "not reachable")]
+        return self._with_configured([model for view in views for model in view.models])
 
     def known(self) -> list[ModelView]:
         """The models of providers with a key, without asking anybody."""
@@ -131,7 +134,8 @@ class ModelCatalog:
         except ModelError as error:
             return self._view(provider, "not set up", str(error))
         if provider.list_models is None:
-            return self._view(provider, "usable")
+            problem = await self._access.problem(full_name(provider.name, provider.default_model))
+            return self._view(provider, "not set up" if problem else "usable", problem)
         try:
             async with asyncio.timeout(self._within):
                 found = await provider.list_models(access)

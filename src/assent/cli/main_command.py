@@ -44,6 +44,8 @@ environment:
                            API keys; the first provider with a key is used unless a model is chosen
   AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY
                            your Azure resource, and its key
+  GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION, GOOGLE_OAUTH_ACCESS_TOKEN
+                           your project on Vertex AI, its location, and an access token
   OLLAMA_HOST, LLAMACPP_BASE_URL, LMSTUDIO_BASE_URL, VLLM_BASE_URL, LITELLM_BASE_URL
                            model servers of your own, if not at their usual ports
   GOOGLE_GEMINI_BASE_URL, ANTHROPIC_BASE_URL, OPENAI_BASE_URL

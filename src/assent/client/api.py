@@ -96,7 +96,7 @@ class Api:
         return await self.get("/me")
 
     async def create(self, **wanted: Any) -> Json:
-        """folder, model, mode, gate, prompt, title; all are optional."""
+        """folder, model, mode, effort, gate, prompt, title; all are optional."""
         return await self.post("/sessions", wanted)
 
     async def sessions(self, limit: int = 100, offset: int = 0) -> Json:
@@ -118,7 +118,7 @@ class Api:
         return await self.post(f"/sessions/{session}/fork")
 
     async def change(self, session: str, **changes: str) -> Json:
-        """title, mode, model"""
+        """title, mode, model, effort"""
         return await self.ask("PATCH", f"/sessions/{session}", changes)
 
     async def delete(self, session: str) -> None:

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 
-from support.page import Served, Tab, Windows, needs_browser
+from support.page import Served, Tab, Windows, a_server, needs_browser
 from support.program import asks_for, says, shell, write
 
 pytestmark = needs_browser
@@ -95,7 +95,7 @@ def test_deleting_asks_first_and_everybody_who_looks_is_told(served: Served, win
     other.sees("Hello.")
     menu(tab, "Delete", "Menu of not for long")
     asked = window(tab, "Delete this session?")
-    expect(asked).to_contain_text("not for long and its whole history will be gone for good.")
+    expect(asked).to_contain_text("not for long and its whole history will be deleted permanently.")
     expect(asked.get_by_role("button", name="Keep it")).to_be_focused()
     tab.page.keyboard.press("Enter")
     expect(asked).to_have_count(0)
@@ -273,7 +273,7 @@ def test_why_nothing_was_compressed_stands_in_the_conversation(served: Served, w
     window(tab, "New session").get_by_role("button", name="Start").click()
     tab.sees("No messages yet.")
     menu(tab, "Compress the history")
-    tab.sees(re.compile("could not be shortened: there is nothing to compress"))
+    tab.sees(re.compile("was not compressed: there is nothing to compress"))
 
 
 # --- the model and the mode ---
@@ -292,7 +292,7 @@ def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served
     expect(asked.get_by_role("radio", checked=True)).to_have_count(0)
     use.click()
     expect(asked.get_by_role("alert")).to_contain_text("nowhere")
-    asked.get_by_role("radio", name="gemini-2.5-flash").check()
+    asked.get_by_role("radio", name="gemini-2.5-flash", exact=True).check()
     expect(asked.get_by_label("Or another one")).to_have_value("")
     if use.is_enabled():
         tab.page.keyboard.press("Escape")
@@ -306,6 +306,27 @@ def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served
     tab.page.get_by_label("Message").fill("who are you?")
     tab.page.keyboard.press("Enter")
     tab.sees("I am the other one.")
+
+
+@pytest.mark.spec("K2")
+def test_without_a_model_the_page_says_so_before_anything_is_asked(browser: Browser) -> None:
+    with a_server(has_key=False) as served:
+        windows = Windows(served, browser)
+        tab = windows.open()
+        expect(tab.page.get_by_text("Three ways forward")).to_be_visible()
+        windows.close()
+
+
+@pytest.mark.spec("K1")
+def test_the_effort_is_typed_like_a_command(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    tab.page.get_by_label("Message").fill("/effort much")
+    tab.page.keyboard.press("Enter")
+    tab.sees("The efforts are: default, none")
+    tab.page.get_by_label("Message").fill("/effort max")
+    tab.page.keyboard.press("Enter")
+    tab.sees(re.compile("Effort max, set by you"))
 
 
 @pytest.mark.spec("H2")

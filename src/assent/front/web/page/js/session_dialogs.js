@@ -114,6 +114,14 @@ function shortPath(path) {
 
 // --- the model ---
 
+const MOST_MODELS = 60;
+
+/** Those that contain what is typed, or all; a router has hundreds. @param {string[]} names @param {string} typed */
+function fitting(names, typed) {
+  const found = names.filter((name) => name.includes(typed));
+  return (found.length ? found : names).slice(0, MOST_MODELS);
+}
+
 export function Model() {
   const { id } = state.about;
   const talk = state.talk;
@@ -124,7 +132,7 @@ export function Model() {
   const { doing, problem, run } = useDoing(() => updateInWindow(id, { model: wish }));
   return html`<form class="form" onSubmit=${run}>
     <fieldset class="choices"><legend>Which model answers from the next request on?</legend>
-      ${modelNames(talk).map(
+      ${fitting(modelNames(talk), typed.trim()).map(
         (name) => html`<label class="choice" key=${name}><input type="radio" name="model" checked=${!typed.trim() && name === chosen} onChange=${() => (choose(name), setTyped(""))} />
           <span class="grow any">${visible(name)}${name === talk?.model && html` <span class="soft small">in use</span>`}</span></label>`,
       )}
