@@ -157,8 +157,17 @@ class Part:
 
     def result(self) -> str:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items() if count)
-        odd = f" (exit code {self._process.returncode})" if self.failed and not self.counts["failed"] else ""
-        return f"{self.name:<16} {minutes(self.seconds):>6}  {counts}{odd}"
+        return f"{self.name:<16} {minutes(self.seconds):>6}  {counts}{self._odd_end()}"
+
+    def _odd_end(self) -> str:
+        """Not every part ends because its tests were run."""
+        match self._process.returncode:
+            case code if code < 0:
+                return f" (killed by {signal.Signals(-code).name})"
+            case pytest.ExitCode.TESTS_FAILED if self.counts["failed"]:
+                return ""
+            case code:
+                return f" (exit code {code})" if code else ""
 
 
 class Display:

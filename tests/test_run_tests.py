@@ -82,6 +82,14 @@ def test_a_part_that_cannot_even_begin_fails_and_says_why(folder: Path):
     assert "No module named 'no_such_module'" in shown and "failed " in shown.splitlines()[-1]
 
 
+def test_a_part_that_was_killed_says_so_although_a_test_failed_before(folder: Path):
+    killed = "import os\ndef test_fails(): assert 0\ndef test_is_killed(): os.kill(os.getpid(), 9)\n"
+    with start(folder, killed) as process:
+        shown, _ = process.communicate(timeout=WAIT_LIMIT)
+    assert process.returncode == 1
+    assert re.search(r"^other +\d:\d\d  1 failed \(killed by SIGKILL\)$", shown, re.MULTILINE)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_ctrl_c_ends_the_parts_and_what_they_started(folder: Path, number: signal.Signals):
     os.mkfifo(folder / "pids")
